@@ -1,0 +1,284 @@
+/**
+ * A database of `abstract-level` in a store. Its keys are bytes, and the store's are text: each byte is the character
+ * with its number, so that the order of the texts is that of the bytes. Its values are bytes, and are stored as such.
+ */
+
+import {
+  type AbstractDatabaseOptions,
+  AbstractIterator,
+  type AbstractIteratorOptions,
+  AbstractLevel,
+  AbstractSnapshot,
+} from 'abstract-level';
+import type { HedgerowError } from '../base/errors.js';
+import { checkKey } from '../base/key.js';
+import { isInRange } from '../base/range.js';
+import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
+import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+
+/** Options of a `HedgerowLevel`. */
+export interface HedgerowLevelOptions<Key, Value> extends AbstractDatabaseOptions<Key, Value> {
+  /** What the keys of the store begin with; `''` by default. */
+  readonly prefix?: string | undefined;
+}
+
+type Reader = Pick<Store, 'get' | 'getMany' | 'has' | 'scan'>;
+/** How this database takes a range from the base class: encoded, with a limit of -1 for none. */
+interface LevelRange extends Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Array>> {
+  readonly reverse: boolean;
+  readonly limit: number;
+  readonly snapshot?: LevelSnapshot | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+type Reading = { readonly snapshot?: LevelSnapshot | undefined };
+type Operation = { type: 'put' | 'del'; key: Uint8Array; value: Uint8Array };
+
+const CODES: { readonly [code: string]: string } = {
+  'invalid-key': 'INVALID_KEY',
+  'invalid-value': 'INVALID_VALUE',
+  aborted: 'ABORTED',
+  closed: 'DATABASE_NOT_OPEN',
+  'corrupt-chunk': 'CORRUPTION',
+  'missing-chunk': 'CORRUPTION',
+};
+
+/**
+ * The error that callers of a Level database know, with that of the store as its cause. `hedgerow/full` and the package
+ * for React Native have classes of their own: an error is known by its code.
+ */
+function levelError(cause: unknown): unknown {
+  const { code, message, name } = Object(cause) as HedgerowError;
+  if (typeof code !== 'string' || code.startsWith('LEVEL_')) return cause;
+  const hint = code === 'invalid-key' ? ', in which one from 0x80 on counts twice' : '';
+  const error = new Error(message + hint, { cause });
+  if (code === 'aborted') error.name = name;
+  return Object.assign(error, { code: `LEVEL_${CODES[code] ?? 'IO_ERROR'}` });
+}
+
+async function asLevel<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw levelError(cause);
+  }
+}
+
+/** A row that the app has put by other means reads as its JSON. */
+const bytesOf = (value: unknown): Uint8Array =>
+  value instanceof Uint8Array ? value : new TextEncoder().encode(JSON.stringify(value));
+
+class LevelSnapshot extends AbstractSnapshot {
+  readonly held: Snapshot;
+
+  constructor(options: object, held: Snapshot) {
+    // @ts-expect-error: its types do not show the constructor
+    super(options);
+    this.held = held;
+  }
+
+  async _close(): Promise<void> {
+    this.held.release();
+  }
+}
+
+/** Stores a Level database, with keys below a prefix. It neither opens nor closes the store. */
+export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
+  Uint8Array,
+  Key,
+  Value
+> {
+  readonly #opened: () => Promise<Store>;
+  readonly #prefix: string;
+  #db: Store | undefined;
+
+  constructor(store: Opened, options: HedgerowLevelOptions<Key, Value> = {}) {
+    const { prefix, ...others } = options;
+    super(
+      {
+        encodings: { view: true },
+        has: true,
+        seek: true,
+        implicitSnapshots: true,
+        explicitSnapshots: true,
+        signals: { iterators: true },
+      },
+      others,
+    );
+    this.#opened = openedOnce('HedgerowLevel', store);
+    this.#prefix = checkedPrefix('HedgerowLevel', prefix);
+  }
+
+  async _open(): Promise<void> {
+    this.#db = await this.#opened();
+  }
+
+  get #store(): Store {
+    return this.#db as Store;
+  }
+
+  #reader({ snapshot }: Reading): Reader {
+    return snapshot?.held ?? this.#store;
+  }
+
+  /** Throws `LEVEL_INVALID_KEY` for a key that is too long. */
+  #key(bytes: Uint8Array): string {
+    let key = this.#prefix;
+    for (const byte of bytes) key += String.fromCharCode(byte);
+    try {
+      checkKey(key);
+    } catch (cause) {
+      throw levelError(cause);
+    }
+    return key;
+  }
+
+  #range({ gt, gte, lt, lte }: LevelRange): KeyRange {
+    const bound = (bytes?: Uint8Array) => bytes && this.#key(bytes);
+    return {
+      prefix: this.#prefix,
+      ...(gte ? { gte: bound(gte) } : { gt: bound(gt) }),
+      ...(lte ? { lte: bound(lte) } : { lt: bound(lt) }),
+    };
+  }
+
+  _get(key: Uint8Array, options: Reading): Promise<Uint8Array | undefined> {
+    return asLevel(async () => {
+      const value = await this.#reader(options).get(this.#key(key));
+      return value === undefined ? undefined : bytesOf(value);
+    });
+  }
+
+  _getMany(keys: Uint8Array[], options: Reading): Promise<(Uint8Array | undefined)[]> {
+    return asLevel(async () => {
+      const values = await this.#reader(options).getMany(keys.map((key) => this.#key(key)));
+      return values.map((value) => (value === undefined ? undefined : bytesOf(value)));
+    });
+  }
+
+  _has(key: Uint8Array, options: Reading): Promise<boolean> {
+    return asLevel(async () => this.#reader(options).has(this.#key(key)));
+  }
+
+  _hasMany(keys: Uint8Array[], options: Reading): Promise<boolean[]> {
+    return Promise.all(keys.map((key) => this._has(key, options)));
+  }
+
+  _put(key: Uint8Array, value: Uint8Array): Promise<void> {
+    return asLevel(async () => this.#store.put(this.#key(key), value));
+  }
+
+  _del(key: Uint8Array): Promise<void> {
+    return asLevel(async () => this.#store.delete(this.#key(key)));
+  }
+
+  /** One commit. */
+  _batch(operations: Operation[]): Promise<void> {
+    return asLevel(async () => {
+      const patch = operations.map(
+        ({ type, key, value }): PatchOperation =>
+          type === 'put'
+            ? { op: 'put', key: this.#key(key), value }
+            : { op: 'del', key: this.#key(key) },
+      );
+      await this.#store.applyPatch(patch);
+    });
+  }
+
+  _clear(range: LevelRange): Promise<void> {
+    return asLevel(async () => {
+      const { reverse, limit, snapshot } = range;
+      const keys = this.#range(range);
+      const isWhole = limit < 0 && !snapshot;
+      const reader = this.#reader(range);
+      const picked = () =>
+        reader.scan({ ...keys, reverse, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit });
+      await this.#store.deleteMany(isWhole ? keys : await picked().keys().toArray());
+    });
+  }
+
+  _iterator(options: AbstractIteratorOptions<Key, Value> & LevelRange) {
+    const { reverse, signal, values } = options;
+    const own = options.snapshot ? undefined : this.#store.snapshot();
+    const reader = own ?? this.#reader(options);
+    const keyOf = (bytes: Uint8Array) => this.#key(bytes);
+    const range = this.#range(options);
+    const { length } = this.#prefix;
+    const entries = (from: KeyRange) => {
+      const scan = reader.scan({ ...from, reverse, signal: signal ?? undefined });
+      return (values ? scan : scan.keys())[Symbol.asyncIterator]() as AsyncIterator<unknown>;
+    };
+    return new LevelIterator<Key, Value>(this, options, {
+      rows: () => entries(range),
+      from: (target) => entries(begunAt(range, keyOf(target), reverse)),
+      entryOf: (row) => {
+        const [key, value] = values ? (row as [string, unknown]) : [row as string];
+        const bytes = new Uint8Array(key.length - length);
+        for (let at = 0; at < bytes.length; at++) bytes[at] = key.charCodeAt(length + at);
+        return [bytes, values ? bytesOf(value) : undefined];
+      },
+      release: () => own?.release(),
+    });
+  }
+
+  _snapshot(options: object): LevelSnapshot {
+    return new LevelSnapshot(options, this.#store.snapshot());
+  }
+}
+
+/** The part of a range that an iterator reads on after `seek`: nothing if the target is outside. */
+function begunAt(range: KeyRange, key: string, reverse: boolean): KeyRange {
+  const { prefix, gt, gte, lt, lte } = range;
+  if (!isInRange(key, { prefix, gt, gte, lt, lte })) return { prefix, gt: key, lt: key };
+  return reverse ? { prefix, gt, gte, lte: key } : { prefix, gte: key, lt, lte };
+}
+
+type Entry = [key: Uint8Array, value: Uint8Array | undefined];
+
+interface Walk {
+  rows(): AsyncIterator<unknown>;
+  from(target: Uint8Array): AsyncIterator<unknown>;
+  entryOf(row: unknown): Entry;
+  release(): void;
+}
+
+class LevelIterator<Key, Value> extends AbstractIterator<HedgerowLevel<Key, Value>, Key, Value> {
+  readonly #walk: Walk;
+  #rows: AsyncIterator<unknown> | undefined;
+
+  constructor(
+    db: HedgerowLevel<Key, Value>,
+    options: AbstractIteratorOptions<Key, Value>,
+    walk: Walk,
+  ) {
+    super(db, options);
+    this.#walk = walk;
+  }
+
+  async _next(): Promise<Entry | undefined> {
+    return (await this._nextv(1))[0];
+  }
+
+  _nextv(size: number): Promise<Entry[]> {
+    this.#rows ??= this.#walk.rows();
+    const rows = this.#rows;
+    return asLevel(async () => {
+      const entries: Entry[] = [];
+      while (entries.length < size) {
+        const { done, value } = await rows.next();
+        if (done) break;
+        entries.push(this.#walk.entryOf(value));
+      }
+      return entries;
+    });
+  }
+
+  _seek(target: Uint8Array): void {
+    this.#rows?.return?.();
+    this.#rows = this.#walk.from(target);
+  }
+
+  async _close(): Promise<void> {
+    await this.#rows?.return?.();
+    this.#walk.release();
+  }
+}

@@ -1,0 +1,45 @@
+/** What the adapters have in common: the store that an app gives them, and the prefix of their keys. */
+
+import { HedgerowError } from '../base/errors.js';
+import { checkKey } from '../base/key.js';
+import { kindOf } from '../base/kind.js';
+import type { Store } from '../index.js';
+
+/** An open store or branch, a promise of one, or a function that opens one when it is first needed. */
+export type Opened<Handle extends object = Store> =
+  | Handle
+  | PromiseLike<Handle>
+  | (() => Handle | PromiseLike<Handle>);
+
+/**
+ * A function that gives the handle. A function of the app is called at the first use, and again only after it has
+ * failed. Throws `invalid-argument`, at once or when it is called, for what is no handle.
+ */
+export function openedOnce<Handle extends object = Store>(
+  call: string,
+  source: Opened<Handle>,
+): () => Promise<Handle> {
+  const checked = (handle: Handle): Handle => {
+    const { get, put } = Object(handle) as Partial<Store>;
+    if (typeof get === 'function' && typeof put === 'function') return handle;
+    const kinds = 'an open store, a promise of one, or a function that opens one';
+    throw new HedgerowError('invalid-argument', `${call} takes ${kinds}, not ${kindOf(handle)}`);
+  };
+  const isLater = typeof source === 'function' || typeof Object(source).then === 'function';
+  if (!isLater) checked(source as Handle);
+  let opened: Promise<Handle> | undefined;
+  const open = async () => checked(await (typeof source === 'function' ? source() : source));
+  return () => {
+    opened ??= open().catch((cause: unknown) => {
+      opened = undefined;
+      throw cause;
+    });
+    return opened;
+  };
+}
+
+/** The prefix of an adapter's keys. Throws `invalid-key` for what no key can begin with. */
+export function checkedPrefix(call: string, prefix = ''): string {
+  checkKey(prefix, `${call}: prefix`);
+  return prefix;
+}

@@ -1,0 +1,152 @@
+/** A storage adapter of Keyv in a store. */
+
+import type { Store } from '../index.js';
+import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+
+/** Options of `HedgerowKeyv`. */
+export interface HedgerowKeyvOptions {
+  /** What the keys of the store begin with; `''` by default. */
+  readonly prefix?: string | undefined;
+}
+
+/** A row, with the time at which it expires. */
+interface Row {
+  readonly value: unknown;
+  readonly expires?: number | undefined;
+}
+
+interface Entry {
+  key: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as Keyv types it
+  value: any;
+  ttl?: number;
+}
+
+const isExpired = ({ expires = Number.POSITIVE_INFINITY }: Row) => expires <= Date.now();
+
+function rowOf(value: unknown, ttl: number | undefined): Row {
+  return { value, expires: ttl ? Date.now() + ttl : undefined };
+}
+
+/** What a row holds until it expires. */
+function liveValue(row: unknown): unknown {
+  return row === undefined || isExpired(row as Row) ? undefined : (row as Row).value;
+}
+
+/**
+ * Keeps the values of `new Keyv({ store: new HedgerowKeyv(db) })` in a store, below a prefix. It neither opens nor closes
+ * the store.
+ */
+export class HedgerowKeyv {
+  /** Keyv makes its `iterator` only for dialects of its own list, and uses the name for nothing else. */
+  readonly opts: { [name: string]: unknown } = { dialect: 'sqlite' };
+  /** Set by Keyv, which puts it before its keys. */
+  namespace: string | undefined;
+  readonly #opened: () => Promise<Store>;
+  readonly #prefix: string;
+  readonly #listeners = new Set<(cause: unknown) => void>();
+
+  constructor(store: Opened, options: HedgerowKeyvOptions = {}) {
+    this.#opened = openedOnce('HedgerowKeyv', store);
+    this.#prefix = checkedPrefix('HedgerowKeyv', options.prefix);
+  }
+
+  /** Listens to errors of `get`, of which Keyv does not tell by itself. */
+  // biome-ignore lint/suspicious/noExplicitAny: as Keyv types it
+  on(event: string, listener: (...facts: any[]) => void): this {
+    if (event === 'error') this.#listeners.add(listener);
+    return this;
+  }
+
+  async get<Value>(key: string): Promise<Value | undefined> {
+    try {
+      return liveValue(await (await this.#opened()).get(this.#prefix + key)) as Value | undefined;
+    } catch (cause) {
+      for (const listener of this.#listeners) listener(cause);
+      throw cause;
+    }
+  }
+
+  async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
+    return (await this.#rows(keys)).map(liveValue) as (Value | undefined)[];
+  }
+
+  /** A `ttl` is in milliseconds. */
+  async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
+    await (await this.#opened()).put(this.#prefix + key, rowOf(value, ttl));
+    return true;
+  }
+
+  /** One commit. Resolves to a list of `true`, as the code of Keyv takes it; its types know of none. */
+  // biome-ignore lint/suspicious/noExplicitAny: `boolean[]` is no `void`
+  async setMany(entries: Entry[]): Promise<any> {
+    const rows = entries.map(
+      ({ key, value, ttl }) => [this.#prefix + key, rowOf(value, ttl)] as const,
+    );
+    await (await this.#opened()).putMany(rows);
+    return rows.map(() => true);
+  }
+
+  /** Resolves to whether there was a row. */
+  async delete(key: string): Promise<boolean> {
+    return this.deleteMany([key]);
+  }
+
+  /** One commit. Resolves to whether there was a row of any of them. */
+  async deleteMany(keys: string[]): Promise<boolean> {
+    const were = await this.#rows(keys);
+    const there = keys.filter((_, at) => were[at] !== undefined);
+    if (there.length === 0) return false;
+    await (await this.#opened()).deleteMany(there.map((key) => this.#prefix + key));
+    return true;
+  }
+
+  async has(key: string): Promise<boolean> {
+    return (await this.hasMany([key]))[0] === true;
+  }
+
+  async hasMany(keys: string[]): Promise<boolean[]> {
+    return (await this.#rows(keys)).map((row) => row !== undefined && !isExpired(row as Row));
+  }
+
+  /** Deletes all of the namespace, or without one all below the prefix. */
+  async clear(): Promise<void> {
+    await (await this.#opened()).deleteMany({ prefix: this.#within(this.namespace) });
+  }
+
+  /** Deletes what has expired, also of other namespaces: Keyv itself only hides it. Resolves to the number of rows. */
+  async deleteExpired(): Promise<number> {
+    const db = await this.#opened();
+    return db.transaction(async (tx) => {
+      let deleted = 0;
+      for await (const [key, row] of tx.scan({ prefix: this.#prefix })) {
+        if (!isExpired(row as Row)) continue;
+        tx.delete(key);
+        deleted += 1;
+      }
+      return deleted;
+    });
+  }
+
+  /** All that has not expired, of one commit. */
+  async *iterator<Value>(
+    namespace?: string,
+  ): AsyncGenerator<(string | Awaited<Value> | undefined)[], void> {
+    const db = await this.#opened();
+    for await (const [key, row] of db.scan({ prefix: this.#within(namespace) })) {
+      if (isExpired(row as Row)) continue;
+      yield [key.slice(this.#prefix.length), (row as Row).value as Awaited<Value>];
+    }
+  }
+
+  /** Does nothing: the app closes the store. */
+  async disconnect(): Promise<void> {}
+
+  #within(namespace: string | undefined): string {
+    return namespace ? `${this.#prefix}${namespace}:` : this.#prefix;
+  }
+
+  async #rows(keys: string[]): Promise<unknown[]> {
+    return (await this.#opened()).getMany(keys.map((key) => this.#prefix + key));
+  }
+}

@@ -1,0 +1,176 @@
+/** A storage for libraries of state: `persist` of Zustand, `atomWithStorage` of Jotai, redux-persist. */
+
+import { optionsOf } from '../base/options.js';
+import { notify, report } from '../base/report.js';
+import type { Store } from '../index.js';
+import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+
+/** Options of `stateStorage`. */
+export interface StateStorageOptions {
+  /** What the keys of the store begin with; `''` by default. */
+  readonly prefix?: string | undefined;
+  /** Called when a write has failed, which also rejects, and when changes are not told any more. */
+  readonly onError?: ((cause: unknown, key: string) => void) | undefined;
+}
+
+/** A storage of values: objects, or texts where the library makes these. */
+// biome-ignore lint/suspicious/noExplicitAny: one storage fits all three libraries
+export interface StateStorage<Value = any> {
+  getItem(key: string): Promise<Value | null>;
+  /** `initialValue` where there is none. */
+  getItem(key: string, initialValue: Value): Promise<Value>;
+  /** Deletes it if the value is `undefined`. Writes of one key are made in their order, and those made meanwhile in one commit. */
+  setItem(key: string, value: Value): Promise<void>;
+  removeItem(key: string): Promise<void>;
+  /**
+   * Calls `callback` with the value of a key whenever it has become another one than this storage has last read or
+   * written: by another tab, or by other code. A value that was deleted is `initialValue`, or `null` without one. Returns
+   * how to stop.
+   */
+  subscribe(key: string, callback: (value: Value) => void, initialValue?: Value): () => void;
+}
+
+/** What is known of a key. */
+interface Known {
+  /** The value last read or written, as JSON; `''` if it is not known. */
+  text: string | undefined;
+  /** Writes that were begun, and that are done. */
+  begun: number;
+  done: number;
+  /** Called with the value, `undefined` if there is none. */
+  readonly listeners: Set<(value: unknown) => void>;
+  /** Ends the watch, while anybody listens. */
+  stop?: () => void;
+}
+
+function textOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // The store says why.
+    return '';
+  }
+}
+
+/** The rows of the states, and what is known of them. */
+class States {
+  readonly #opened: () => Promise<Store>;
+  readonly #prefix: string;
+  readonly #onError: StateStorageOptions['onError'];
+  readonly #all = new Map<string, Known>();
+
+  constructor(store: Opened, options: StateStorageOptions) {
+    const { prefix, onError } = optionsOf('stateStorage', options, 'prefix onError');
+    this.#opened = openedOnce('stateStorage', store);
+    this.#prefix = checkedPrefix('stateStorage', prefix);
+    this.#onError = onError;
+  }
+
+  async read(key: string, initialValue: unknown): Promise<unknown> {
+    const value = await (await this.#opened()).get(this.#prefix + key);
+    const known = this.#knownOf(key);
+    if (known.begun === known.done) known.text = textOf(value);
+    return value === undefined ? initialValue : value;
+  }
+
+  write(key: string, value: unknown): Promise<void> {
+    const written = this.#write(key, value);
+    const onError = this.#onError;
+    // Then the promise may be dropped, as some libraries do.
+    if (onError !== undefined) written.catch((cause) => onError(cause, key));
+    return written;
+  }
+
+  listen(key: string, listener: (value: unknown) => void): () => void {
+    const known = this.#knownOf(key);
+    known.listeners.add(listener);
+    known.stop ??= this.#watch(key, known);
+    return () => {
+      known.listeners.delete(listener);
+      if (known.listeners.size === 0) known.stop?.();
+    };
+  }
+
+  #knownOf(key: string): Known {
+    const known = this.#all.get(key) ?? {
+      text: '',
+      begun: 0,
+      done: 0,
+      listeners: new Set(),
+    };
+    this.#all.set(key, known);
+    return known;
+  }
+
+  async #write(key: string, value: unknown): Promise<void> {
+    const known = this.#knownOf(key);
+    const at = this.#prefix + key;
+    known.text = '';
+    known.begun += 1;
+    try {
+      // Only for those who listen: it costs what storing the value does.
+      if (known.listeners.size > 0) known.text = textOf(value);
+      const db = await this.#opened();
+      await (value === undefined ? db.delete(at) : db.put(at, value));
+    } finally {
+      known.done += 1;
+      // Another tab may have written meanwhile; or this was refused. What cannot be read the watch tells.
+      this.#look(key).catch(() => {});
+    }
+  }
+
+  #watch(key: string, known: Known): () => void {
+    let stop: (() => void) | undefined;
+    let isOver = false;
+    const fail = (cause: unknown) => {
+      if (isOver) return;
+      if (this.#onError === undefined) report(cause);
+      else this.#onError(cause, key);
+    };
+    const begin = async () => {
+      const db = await this.#opened();
+      if (isOver) return;
+      const at = this.#prefix + key;
+      stop = db.watch({ gte: at, lte: at }, () => this.#look(key), { onError: fail });
+      await this.#look(key);
+    };
+    begin().catch(fail);
+    return () => {
+      isOver = true;
+      stop?.();
+      delete known.stop;
+    };
+  }
+
+  /** Tells what the store has by now, unless it is what is known. */
+  async #look(key: string): Promise<void> {
+    const known = this.#knownOf(key);
+    const { begun, done } = known;
+    // Once a write of our own is done this is called again.
+    if (begun !== done || known.listeners.size === 0) return;
+    const value = await (await this.#opened()).get(this.#prefix + key);
+    const text = textOf(value);
+    if (known.begun !== begun || known.text === text) return;
+    known.text = text;
+    for (const listener of known.listeners) notify(listener, value);
+  }
+}
+
+/** A storage in a store, below a prefix. It neither opens nor closes the store. */
+// biome-ignore lint/suspicious/noExplicitAny: as that of the interface
+export function stateStorage<Value = any>(
+  store: Opened,
+  options: StateStorageOptions = {},
+): StateStorage<Value> {
+  const states = new States(store, options);
+  return {
+    getItem: async (key: string, initialValue: Value | null = null) =>
+      (await states.read(key, initialValue)) as Value,
+    setItem: (key, value) => states.write(key, value),
+    removeItem: (key) => states.write(key, undefined),
+    subscribe: (key, callback, initialValue) =>
+      states.listen(key, (value) =>
+        callback((value === undefined ? (initialValue ?? null) : value) as Value),
+      ),
+  };
+}

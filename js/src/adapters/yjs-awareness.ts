@@ -1,0 +1,57 @@
+/** Awareness of Yjs among the tabs of a browser. */
+
+import {
+  type Awareness,
+  applyAwarenessUpdate,
+  encodeAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness';
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+
+interface Changed {
+  readonly added: number[];
+  readonly updated: number[];
+  readonly removed: number[];
+}
+
+/**
+ * Shares who is there, and where, with all tabs that name the same `channel`, by messages. Returns how to stop; the other
+ * tabs then know that this one has left. Does nothing where there is no `BroadcastChannel`.
+ */
+export function shareAwareness(awareness: Awareness, channel: string): () => void {
+  if (typeof channel !== 'string') {
+    const what = `shareAwareness takes the name of a channel, not ${kindOf(channel)}`;
+    throw new HedgerowError('invalid-argument', what);
+  }
+  if (typeof BroadcastChannel !== 'function') return () => {};
+  const tabs = new BroadcastChannel(channel);
+  const tell = (clients: number[]) => tabs.postMessage(encodeAwarenessUpdate(awareness, clients));
+  const tellOwn = () => {
+    if (awareness.getLocalState() !== null) tell([awareness.clientID]);
+  };
+  const onUpdate = ({ added, updated, removed }: Changed, origin: unknown) => {
+    // What came by the channel is known there.
+    if (origin !== tabs) tell([...added, ...updated, ...removed]);
+  };
+  tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (data instanceof Uint8Array) applyAwarenessUpdate(awareness, data, tabs);
+    // A tab that has just come asks who is there.
+    else if (data === 'who') tellOwn();
+  };
+  awareness.on('update', onUpdate);
+  tabs.postMessage('who');
+  tellOwn();
+
+  let isOver = false;
+  const stop = () => {
+    if (isOver) return;
+    isOver = true;
+    awareness.off('destroy', stop);
+    removeAwarenessStates(awareness, [awareness.clientID], 'gone');
+    awareness.off('update', onUpdate);
+    tabs.close();
+  };
+  awareness.on('destroy', stop);
+  return stop;
+}

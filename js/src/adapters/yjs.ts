@@ -1,0 +1,225 @@
+/** A provider of Yjs: documents in a store, shared by its tabs. */
+
+import {
+  applyUpdate,
+  type Doc,
+  diffUpdate,
+  encodeStateAsUpdate,
+  encodeStateVectorFromUpdate,
+  mergeUpdates,
+  transact,
+} from 'yjs';
+import { HedgerowError } from '../base/errors.js';
+import { checkKey } from '../base/key.js';
+import { checkNumber, optionsOf } from '../base/options.js';
+import { notify, report } from '../base/report.js';
+import type { Change, Durability, Store } from '../index.js';
+import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { UpdateRows } from './yjs-rows.js';
+
+/** Options of `HedgerowProvider`. */
+export interface YjsOptions {
+  /** What the keys of all documents begin with; `'yjs/'` by default. */
+  readonly prefix?: string | undefined;
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Rows of the document become fewer when there are as many; 500 by default. */
+  readonly maxRows?: number | undefined;
+  /** The same when all but the largest have as many bytes, and more than that; 1 MiB by default. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** What a provider tells of. */
+export interface YjsEvents {
+  /** What is stored is in the document. */
+  synced: (provider: HedgerowProvider) => void;
+  /** Updates could not be stored, or those of other tabs are not told any more. Without a listener it is reported. */
+  error: (cause: unknown) => void;
+}
+
+/** An update without content. */
+const isEmpty = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;
+
+/**
+ * Keeps a document in a store, and up to date with what other tabs store of it. It neither opens nor closes the store, which
+ * may have any number of documents, and other rows.
+ */
+export class HedgerowProvider {
+  readonly doc: Doc;
+  readonly name: string;
+  /** Whether what is stored is in the document. */
+  synced = false;
+  /** Resolves when `synced` is true. Rejects when the store cannot be read, or the provider is destroyed before. */
+  readonly whenSynced: Promise<this>;
+  readonly #opened: () => Promise<Store>;
+  readonly #base: string;
+  readonly #rows: UpdateRows;
+  readonly #listeners = { synced: new Set<unknown>(), error: new Set<unknown>() };
+  /** What the document had before. */
+  #had: Uint8Array | undefined;
+  #isSynced: (provider: this) => void = () => {};
+  #isLost: (cause: unknown) => void = () => {};
+  #stop: (() => void) | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(store: Opened, name: string, doc: Doc, options: YjsOptions = {}) {
+    const call = 'HedgerowProvider';
+    const own = optionsOf(call, options, 'prefix durability maxRows maxBytes');
+    const { prefix = 'yjs/', durability, maxRows = 500, maxBytes = 1 << 20 } = own;
+    checkNumber(`${call}: maxRows`, maxRows);
+    checkNumber(`${call}: maxBytes`, maxBytes);
+    checkKey(name, `${call}: name`);
+    if (typeof (doc as Partial<Doc> | undefined)?.transact !== 'function') {
+      throw new HedgerowError('invalid-argument', `${call}: doc must be a Y.Doc`);
+    }
+    this.#opened = openedOnce(call, store);
+    // So that no name begins like the keys of another document.
+    this.#base = `${checkedPrefix(call, prefix)}${encodeURIComponent(name)}/`;
+    checkKey(`${this.#base}${'x'.repeat(64)}`, `${call}: name`);
+    this.doc = doc;
+    this.name = name;
+    this.whenSynced = new Promise<this>((resolve, reject) => {
+      this.#isSynced = resolve;
+      this.#isLost = reject;
+    });
+    // Nobody has to wait for it: failures are told as events.
+    this.whenSynced.catch(() => {});
+    const how = { durability, maxRows: Math.max(2, maxRows), maxBytes };
+    const state = () => encodeStateAsUpdate(doc);
+    this.#rows = new UpdateRows(this.#opened, `${this.#base}u/`, how, state, (cause) =>
+      this.#fail(cause),
+    );
+    this.#had = state();
+    doc.on('update', this.#onUpdate);
+    doc.on('destroy', this.#onDestroy);
+    void this.#follow();
+  }
+
+  on<Name extends keyof YjsEvents>(name: Name, listener: YjsEvents[Name]): this {
+    this.#listeners[name].add(listener);
+    return this;
+  }
+
+  off<Name extends keyof YjsEvents>(name: Name, listener: YjsEvents[Name]): this {
+    this.#listeners[name].delete(listener);
+    return this;
+  }
+
+  /** How many updates of this tab are not stored yet. */
+  get pending(): number {
+    return this.#rows.pending;
+  }
+
+  /** Resolves when all that this tab has changed is stored. Tries again what has failed. */
+  flush(): Promise<void> {
+    return this.#rows.flush();
+  }
+
+  /** The value of a key, beside the document. */
+  async get<Value = unknown>(key: string | number): Promise<Value | undefined> {
+    return (await this.#opened()).get<Value>(this.#customKey(key));
+  }
+
+  /** Keeps a value beside the document: what the store keeps. Resolves to it. */
+  async set<Value>(key: string | number, value: Value): Promise<Value> {
+    await (await this.#opened()).put(this.#customKey(key), value);
+    return value;
+  }
+
+  async del(key: string | number): Promise<void> {
+    await (await this.#opened()).delete(this.#customKey(key));
+  }
+
+  /** Ends it, once what this tab has changed is stored. Called when the document is destroyed. */
+  destroy(): Promise<void> {
+    this.#ending ??= this.#end(true);
+    return this.#ending;
+  }
+
+  /** Ends it, and deletes all that is stored of the document. Other tabs that have it open store it again. */
+  async clearData(): Promise<void> {
+    this.#ending ??= this.#end(false);
+    await this.#ending.catch(() => {});
+    await (await this.#opened()).deleteMany({ prefix: this.#base });
+  }
+
+  readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
+    if (origin !== this) this.#rows.add(update);
+  };
+
+  readonly #onDestroy = (): void => {
+    this.destroy().catch(() => {});
+  };
+
+  async #end(wanted: boolean): Promise<void> {
+    this.doc.off('update', this.#onUpdate);
+    this.doc.off('destroy', this.#onDestroy);
+    this.#stop?.();
+    this.#isLost(new HedgerowError('closed', 'the provider was destroyed'));
+    await this.#rows.end(wanted);
+  }
+
+  #customKey(key: string | number): string {
+    const isKey = typeof key === 'string' || Number.isFinite(key);
+    if (isKey) return `${this.#base}c/${JSON.stringify(key)}`;
+    throw new HedgerowError('invalid-argument', 'a key must be a string or a number');
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      const db = await this.#opened();
+      if (this.#ending !== undefined) return;
+      const range = { prefix: this.#rows.prefix };
+      const onError = (cause: unknown) => this.#lose(cause);
+      this.#stop = db.watch<Uint8Array>(range, (changes) => this.#take(changes), {
+        initial: true,
+        onError,
+      });
+    } catch (cause) {
+      this.#lose(cause);
+    }
+  }
+
+  #lose(cause: unknown): void {
+    this.#isLost(cause);
+    if (this.#ending === undefined) this.#fail(cause);
+  }
+
+  #take(changes: readonly Change<Uint8Array>[]): void {
+    if (this.#ending !== undefined) return;
+    const updates = this.#rows.see(changes);
+    if (updates.length > 0) {
+      // One transaction, and not of this tab's own making.
+      const apply = () => {
+        for (const update of updates) applyUpdate(this.doc, update, this);
+      };
+      transact(this.doc, apply, this, false);
+    }
+    if (!this.synced) this.#sync(updates);
+    this.#rows.compactIfDue();
+  }
+
+  #sync(updates: Uint8Array[]): void {
+    const had = this.#had ?? new Uint8Array(2);
+    this.#had = undefined;
+    const news =
+      updates.length > 0 && !isEmpty(had)
+        ? diffUpdate(had, encodeStateVectorFromUpdate(mergeUpdates(updates)))
+        : had;
+    if (!isEmpty(news)) this.#rows.add(news);
+    this.synced = true;
+    this.#isSynced(this);
+    this.doc.emit('load', [this.doc]);
+    this.#tell('synced', this);
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#listeners.error.size === 0) report(cause);
+    this.#tell('error', cause);
+  }
+
+  #tell(name: keyof YjsEvents, value: unknown): void {
+    for (const listener of this.#listeners[name])
+      notify(listener as (value: unknown) => void, value);
+  }
+}

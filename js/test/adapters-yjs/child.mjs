@@ -1,0 +1,23 @@
+// A process of its own that types into a document over SQLite until it is killed. It says `ack n` when all up to number n
+// is stored, in one write that does not wait.
+import { writeSync } from 'node:fs';
+import * as Y from 'yjs';
+import { HedgerowProvider } from '../../dist/adapters/yjs.js';
+import { open } from '../../dist/index.js';
+import { sqlite } from '../../dist/node/index.js';
+
+const [, , location, run] = process.argv;
+const db = await open('yjs', { storage: sqlite({ location }) });
+const doc = new Y.Doc();
+const provider = new HedgerowProvider(db, 'doc', doc, { maxRows: 8, maxBytes: 500 });
+await provider.whenSynced;
+
+const list = doc.getArray('list');
+for (let n = 0; ; n++) {
+  list.push([`${run}/${n}`]);
+  doc.getText('text').insert(0, `${n} `);
+  // Not each of them is waited for.
+  if (n % 3 !== 0) continue;
+  await provider.flush();
+  writeSync(1, `ack ${n}\n`);
+}

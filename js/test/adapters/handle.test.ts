@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { checkedPrefix, openedOnce } from '../../src/adapters/handle.js';
+import { memory, open } from '../../src/index.js';
+
+test('a store, a branch, a promise and a function give the handle', async () => {
+  const db = await open('handle', { storage: memory() });
+  const draft = await db.branch('draft');
+  for (const source of [db, Promise.resolve(db), () => db, async () => db]) {
+    expect(await openedOnce('call', source)()).toBe(db);
+  }
+  expect(await openedOnce('call', draft)()).toBe(draft);
+});
+
+test('a function is called at the first use, once', async () => {
+  const db = await open('once', { storage: memory() });
+  let calls = 0;
+  const opened = openedOnce('call', async () => {
+    calls += 1;
+    return db;
+  });
+  expect(calls).toBe(0);
+  expect(await Promise.all([opened(), opened()])).toEqual([db, db]);
+  await opened();
+  expect(calls).toBe(1);
+});
+
+test('a function that failed is called again, and a promise that was rejected rejects', async () => {
+  const db = await open('again', { storage: memory() });
+  const failures = [new Error('first'), new Error('second')];
+  const opened = openedOnce('call', async () => {
+    const failure = failures.shift();
+    if (failure) throw failure;
+    return db;
+  });
+  await expect(opened()).rejects.toThrow('first');
+  await expect(opened()).rejects.toThrow('second');
+  expect(await opened()).toBe(db);
+  const never = openedOnce('call', Promise.reject(new Error('never')));
+  await expect(never()).rejects.toThrow('never');
+  await expect(never()).rejects.toThrow('never');
+});
+
+test('what is no handle is refused, at once where that is known', async () => {
+  const refusal = expect.objectContaining({
+    code: 'invalid-argument',
+    message: expect.stringContaining('call takes an open store'),
+  });
+  for (const source of ['app', undefined, null, 7, {}]) {
+    expect(() => openedOnce('call', source as never)).toThrow(refusal);
+  }
+  for (const source of [Promise.resolve('app'), () => undefined, async () => ({})]) {
+    await expect(openedOnce('call', source as never)()).rejects.toThrow(refusal);
+  }
+});
+
+test('a prefix is what a key can begin with', () => {
+  expect(checkedPrefix('call')).toBe('');
+  expect(checkedPrefix('call', 'a/')).toBe('a/');
+  for (const prefix of [7, null, '\ud800', 'x'.repeat(1025)]) {
+    expect(() => checkedPrefix('call', prefix as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-key',
+        message: expect.stringContaining('call: prefix'),
+      }),
+    );
+  }
+});
