@@ -1,0 +1,125 @@
+/** An import under way. */
+
+import type { HedgerowError } from '../base/errors.js';
+import { type Locks, localLocks } from '../base/locks.js';
+import { notify } from '../base/report.js';
+import type { Store } from '../index.js';
+import { Leases } from '../sync/leases.js';
+import { runRounds } from './rounds.js';
+import { branchOf, doneResult, type Job, resultOf } from './start.js';
+import { EMPTY_ROOT, firstState, Overtaken, type State, StateRow } from './state.js';
+import { KEY } from './state-key.js';
+import { targetOf } from './target.js';
+import { tryAll } from './trial.js';
+import type {
+  ImportFromConflict,
+  ImportFromProgress,
+  ImportFromResult,
+  OpenRecords,
+} from './types.js';
+
+/** Of pages without Web Locks. */
+let ownLocks: Locks | undefined;
+
+/** Tells what a record is read for. */
+type Tell = (
+  phase: ImportFromProgress['phase'],
+  read: Pick<ImportFromProgress, 'done' | 'bytes'>,
+) => void;
+
+/** Reads all records, and writes nothing. */
+export async function tryImport(job: Job, source: OpenRecords): Promise<ImportFromResult> {
+  const { place, options } = job;
+  const total = await source.count();
+  const found = await tryAll(source, place.db, targetOf(place), options, (read) =>
+    notify(options.onProgress, { phase: 'reading', total, ...read }),
+  );
+  return resultOf(job, { ...found, status: 'tried' });
+}
+
+/** Imports when no other tab does. */
+export async function runImport(job: Job, source: OpenRecords): Promise<ImportFromResult> {
+  const { db } = job.place;
+  const { onProgress, signal } = job.options;
+  const total = await source.count();
+  ownLocks ??= localLocks();
+  const locks = (globalThis.navigator?.locks as Locks | undefined) ?? ownLocks;
+  const leases = new Leases(locks, `hedgerow/${db.name}/`);
+  const name = branchOf(job);
+  const tell: Tell = (phase, { done, bytes }) => {
+    const progress = { phase, done, total, bytes };
+    notify(onProgress, progress);
+    leases.say(name, progress);
+  };
+  // What the tab says that imports.
+  const onTold = (told: unknown) => told && notify(onProgress, told as ImportFromProgress);
+  const work = async () => {
+    // It has nothing but what is imported: so rows can be counted, and those of the app are never taken for imported ones.
+    const branch = await db.branch(name, { from: EMPTY_ROOT });
+    try {
+      return await importInto(branch, job, source, tell, total === 0);
+    } finally {
+      await branch.close();
+    }
+  };
+  try {
+    for (;;) {
+      try {
+        return await leases.hold(name, work, signal, onTold);
+      } catch (cause) {
+        if (!(cause instanceof Overtaken)) throw cause;
+      }
+    }
+  } finally {
+    leases.close();
+  }
+}
+
+async function importInto(
+  branch: Store,
+  job: Job,
+  source: OpenRecords,
+  tell: Tell,
+  isEmpty: boolean,
+): Promise<ImportFromResult> {
+  const { place, options } = job;
+  const { db, prefix } = place;
+  const row = new StateRow(branch);
+  const before = await row.read();
+  const earlier = options.again === true ? undefined : doneResult(job, before);
+  if (earlier !== undefined) return earlier;
+  // What is done, or was cut off between its end and the merge, is compared.
+  const isNew = before === undefined && (await row.count(prefix)) === 0;
+  // The old app may have made its database anew: that is no reason to delete what was imported.
+  if (isEmpty && !isNew) return resultOf(job, { status: 'absent' });
+  const begun = before === undefined || before.done ? firstState(!isNew) : before;
+  const target = targetOf(place);
+  const onRead = ({ round, tally }: State) => tell(round === 0 ? 'reading' : 'verifying', tally);
+  const work = { source, target, prefix, branch, row, options, onRead };
+  const { state, verified } = await runRounds(work, begun);
+  const { tally, changed: changedMeanwhile } = state;
+  tell('merging', tally);
+  const { signal, durability, onConflict } = options;
+  await row.change(async () => undefined, { signal, durability });
+  const resolve = async ({ key, base, ours, theirs }: ImportFromConflict) => {
+    if (key === KEY) return undefined;
+    const shown = (value: unknown) => (value === undefined ? undefined : target.rowOf(key, value));
+    const sides = { key, base: shown(base), ours: shown(ours), theirs: shown(theirs) };
+    const kept = await onConflict?.(sides);
+    if (kept === undefined) return undefined;
+    if (kept === sides.ours) return ours;
+    return kept === sides.theirs ? theirs : target.valueOf(kept);
+  };
+  const merging = { signal, durability, onConflict: onConflict && resolve };
+  const { applied, conflicts } = await db.merge(branchOf(job), merging).catch((cause) => {
+    // Another tab goes on, and a merge before has brought its state, which was deleted then.
+    const isState = (cause as HedgerowError).conflicts?.some(({ key }) => key === KEY);
+    throw isState ? new Overtaken() : cause;
+  });
+  await StateRow.remove(db);
+  const { rows, skipped, refused, failed } = tally;
+  const counts = { rows, skipped, refused, failed, changedMeanwhile, applied, conflicts, verified };
+  const done = resultOf(job, counts);
+  await row.change(async () => ({ ...state, done }), { signal, durability });
+  return done;
+}

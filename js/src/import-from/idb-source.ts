@@ -1,0 +1,125 @@
+/**
+ * An object store of another database as a source. Its app may have it open: nothing of it is made, upgraded or blocked.
+ * It is opened as it is, without a version; each read is a transaction of its own; and the connection is closed as soon as
+ * somebody wants to upgrade or delete the database.
+ */
+
+import { HedgerowError } from '../base/errors.js';
+import { within } from '../base/timeout.js';
+import { keyAt, placeOf } from './keys.js';
+import type { OpenRecords, RecordBatch } from './types.js';
+
+/** Milliseconds until an opening is given up: it waits for upgrades and deletions by others. */
+const MAX_OPEN_MS = 15_000;
+
+/** Names of errors after which another connection may help. */
+const ENDED = /^(InvalidState|Abort|Unknown)Error$/;
+
+const failed = (name: string, cause: unknown) =>
+  new HedgerowError('storage', `the database ${name} cannot be read: ${cause}`, { cause });
+
+/** Opens a database as it is; resolves to `undefined` if there is none. */
+async function openAsIs(name: string): Promise<IDBDatabase | undefined> {
+  const { indexedDB } = globalThis;
+  if (indexedDB === undefined) {
+    throw new HedgerowError('unsupported', 'there is no IndexedDB here to import from');
+  }
+  const opening = new Promise<{ db?: IDBDatabase }>((resolve, reject) => {
+    const request = indexedDB.open(name);
+    let isNew = false;
+    request.onupgradeneeded = () => {
+      isNew = true;
+      // So it is not made.
+      request.transaction?.abort();
+    };
+    request.onsuccess = () => resolve({ db: request.result });
+    request.onerror = (event) => {
+      // Firefox would report it as an error of the page.
+      event.preventDefault();
+      if (isNew) resolve({});
+      else reject(failed(name, request.error));
+    };
+  });
+  const opened = await within(MAX_OPEN_MS, opening);
+  if (opened !== undefined) return opened.db;
+  opening.then(({ db }) => db?.close()).catch(() => {});
+  const message = `the database ${name} does not open: a tab upgrades or deletes it; close the old app`;
+  throw new HedgerowError('blocked', message);
+}
+
+function answerOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** Opens an object store; resolves to `undefined` if there is no such database. */
+export async function openStore<Value, Key>(
+  database: string,
+  store: string,
+  made: (stored: unknown) => Value,
+): Promise<OpenRecords<Value, Key> | undefined> {
+  let db: IDBDatabase | undefined;
+  let isOver = false;
+  const open = async () => {
+    const opened = await openAsIs(database);
+    if (isOver) opened?.close();
+    if (opened === undefined || isOver) return undefined;
+    const end = () => {
+      opened.close();
+      if (db === opened) db = undefined;
+    };
+    opened.onversionchange = end;
+    opened.onclose = end;
+    db = opened;
+    return opened;
+  };
+
+  /** Runs `work` in a transaction of its own; once more if the browser has ended the connection. */
+  const read = async <T>(work: (records: IDBObjectStore) => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      const opened = db ?? (await open());
+      if (opened === undefined) throw failed(database, 'it was deleted');
+      try {
+        return await work(opened.transaction(store).objectStore(store));
+      } catch (cause) {
+        if (tries > 1 || !ENDED.test((cause as Error | null)?.name ?? '')) {
+          throw failed(database, cause);
+        }
+        opened.close();
+        if (db === opened) db = undefined;
+      }
+    }
+  };
+
+  const first = await open();
+  if (first === undefined) return undefined;
+  const names = [...first.objectStoreNames];
+  if (!names.includes(store)) {
+    first.close();
+    const message = `the database ${database} has no object store ${store}, but ${names.join(', ') || 'none'}`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  return {
+    count: () => read((records) => answerOf(records.count())),
+    async read(after, limit): Promise<RecordBatch<Value, Key>> {
+      const range = after === '' ? null : IDBKeyRange.lowerBound(keyAt(after), true);
+      const [keys, values] = await read((records) =>
+        Promise.all([
+          answerOf(records.getAllKeys(range, limit)),
+          answerOf(records.getAll(range, limit)),
+        ]),
+      );
+      return {
+        records: keys.map((key, at) => [key as Key, made(values[at])] as const),
+        next: keys.length === 0 ? after : placeOf(keys.at(-1)),
+        isLast: keys.length < limit,
+      };
+    },
+    close() {
+      isOver = true;
+      db?.close();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * `hedgerow/import`: brings what another library has stored in this browser into a table. An app calls it at each start: so
+ * here is only what finds out that nothing is left to import, and the rest is loaded when it is needed.
+ */
+import { HedgerowError } from '../base/errors.js';
+import { shownAs } from '../base/kind.js';
+import { optionsOf } from '../base/options.js';
+import { ending } from '../base/signal.js';
+import { loadImport } from './later.js';
+import { placeOf } from './place.js';
+import { earlierResult, type Job, resultOf } from './start.js';
+import type {
+  ImportFromOptions,
+  ImportFromResult,
+  ImportRange,
+  ImportTable,
+  RecordSource,
+} from './types.js';
+
+export {
+  fromDexie,
+  fromEntries,
+  fromIdbKeyval,
+  fromIndexedDB,
+  fromLocalForage,
+} from './sources.js';
+export type {
+  FailedRecord,
+  ImportFromConflict,
+  ImportFromOptions,
+  ImportFromProgress,
+  ImportFromResult,
+  ImportRange,
+  ImportTable,
+  OpenRecords,
+  RecordBatch,
+  RecordSource,
+} from './types.js';
+
+/** Options that no other call has. */
+const KINDS = {
+  map: 'function',
+  verify: 'boolean',
+  skipFailed: 'boolean',
+  again: 'boolean',
+  dryRun: 'boolean',
+} as const;
+const OPTIONS = `${Object.keys(KINDS).join(' ')} onConflict onProgress signal durability`;
+
+/**
+ * Imports all records of a source into a table, or under a prefix of a store. They are read into a branch first, batch by
+ * batch, checked, and then merged in one commit: others see all of them or none. What was cut off goes on where it was
+ * when the call is made again; once it was made, the call resolves at once, so that an app can make it at each start. Of
+ * several tabs one imports, and the others wait for it. The source is not changed.
+ */
+export function importFrom<Value, Key, Input, Row = Input>(
+  source: RecordSource<Value, Key>,
+  target: ImportTable<Input>,
+  options?: ImportFromOptions<Value, Key, Input, Row>,
+): Promise<ImportFromResult>;
+export function importFrom<Value, Key>(
+  source: RecordSource<Value, Key>,
+  target: ImportRange<NoInfer<Value>, NoInfer<Key>>,
+  options?: ImportFromOptions<Value, Key>,
+): Promise<ImportFromResult>;
+export async function importFrom(
+  source: RecordSource,
+  target: ImportTable | ImportRange,
+  given: ImportFromOptions = {},
+): Promise<ImportFromResult> {
+  const options = optionsOf('importFrom', given, OPTIONS) as ImportFromOptions;
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const value = options[name as keyof typeof KINDS];
+    if (value === undefined || typeof value === kind) continue;
+    const message = `importFrom: ${name} must be a ${kind}, not ${shownAs(value)}`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  if (typeof source?.open !== 'function' || typeof source.name !== 'string') {
+    const message = 'importFrom takes a source, such as fromIndexedDB({ database, store })';
+    throw new HedgerowError('invalid-argument', message);
+  }
+  const place = placeOf(target);
+  const run = (signal: AbortSignal | undefined) =>
+    imported({ source, place, options: { ...options, signal }, startMs: performance.now() });
+  return ending(options.signal, run).result;
+}
+
+async function imported(job: Job): Promise<ImportFromResult> {
+  const { again, dryRun } = job.options;
+  const before = again || dryRun ? undefined : await earlierResult(job);
+  if (before !== undefined) return before;
+  // Before anything is written.
+  const opened = await job.source.open();
+  if (opened === undefined) return resultOf(job, { status: 'absent' });
+  try {
+    const { runImport, tryImport } = await loadImport();
+    return await (dryRun ? tryImport : runImport)(job, opened);
+  } finally {
+    opened.close();
+  }
+}

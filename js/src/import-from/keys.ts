@@ -1,0 +1,65 @@
+/** Keys of IndexedDB: as text to go on from, as text for people, and as keys of a store. */
+
+import { hex } from '../base/hex.js';
+import { encodeKey, HedgerowError, type Scalar } from '../keys/index.js';
+
+/** A key as JSON can hold it. */
+type Coded = string | number | readonly Coded[] | { readonly [kind: string]: string | number };
+
+const bytesOf = (key: BufferSource): Uint8Array =>
+  ArrayBuffer.isView(key)
+    ? new Uint8Array(key.buffer, key.byteOffset, key.byteLength)
+    : new Uint8Array(key);
+
+const isBinary = (key: unknown): key is BufferSource =>
+  ArrayBuffer.isView(key) || Object.prototype.toString.call(key) === '[object ArrayBuffer]';
+
+function coded(key: unknown): Coded {
+  if (Array.isArray(key)) return key.map(coded);
+  if (key instanceof Date) return { date: key.getTime() };
+  if (isBinary(key)) return { bytes: hex(bytesOf(key)) };
+  // JSON has no infinite numbers.
+  return typeof key === 'number' && !Number.isFinite(key)
+    ? { number: String(key) }
+    : (key as Coded);
+}
+
+function decoded(key: Coded): IDBValidKey {
+  if (Array.isArray(key)) return key.map(decoded);
+  if (typeof key !== 'object') return key;
+  const { date, bytes, number } = key as Record<string, string>;
+  if (date !== undefined) return new Date(date);
+  if (number !== undefined) return Number(number);
+  return Uint8Array.from(bytes?.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+}
+
+/** A key of a database as well-formed text. */
+export const placeOf = (key: unknown): string => JSON.stringify(coded(key));
+
+/** The key that `placeOf` was given. */
+export const keyAt = (place: string): IDBValidKey => decoded(JSON.parse(place));
+
+/** A key as messages show it. */
+export function shownKey(key: unknown): string {
+  if (key instanceof Date) return key.toISOString();
+  if (isBinary(key)) return `0x${hex(bytesOf(key))}`;
+  if (Array.isArray(key)) return `[${key.map(shownKey)}]`;
+  return typeof key === 'string' ? JSON.stringify(key) : String(key);
+}
+
+/** The key in a store of a key of a database: a string as it is, others by `encodeKey`. Throws `invalid-key`. */
+export function storeKeyOf(key: unknown): string {
+  if (typeof key === 'string') return key;
+  return encodeKey((Array.isArray(key) ? key : [key]).map(scalarOf));
+}
+
+/** Dates as milliseconds and bytes as digits, so that their order stays. */
+function scalarOf(key: unknown): Scalar {
+  if (key instanceof Date) return key.getTime();
+  if (isBinary(key)) return hex(bytesOf(key));
+  if (!Array.isArray(key)) return key as Scalar;
+  throw new HedgerowError(
+    'invalid-key',
+    'no key is made of a list within a list: give the target a function key',
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * Reads a source into a branch, round by round, until a round finds nothing that the branch does not have. Each batch of
+ * rows is a transaction, which also moves the state on: so whatever ends an import, the next one goes on behind the last
+ * batch.
+ */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import type { Store } from '../index.js';
+import { Failures, type Made, rowsOf, Slices } from './encode.js';
+import { type Batch, Reader } from './reader.js';
+import { firstState, NOTHING, type State, type StateRow } from './state.js';
+import { KEY } from './state-key.js';
+import type { Target } from './target.js';
+import type { ImportFromOptions, OpenRecords } from './types.js';
+
+/** An app that writes all the time must not keep an import from its end. */
+const MAX_ROUNDS = 4;
+
+/** What a round works with. */
+export interface Work {
+  readonly source: OpenRecords;
+  readonly target: Target;
+  readonly prefix: string;
+  readonly branch: Store;
+  readonly row: StateRow;
+  readonly options: ImportFromOptions;
+  /** Called with how many records of a round were read. */
+  onRead(state: State): void;
+}
+
+/** Runs all rounds. Resolves to the state of the last one, and whether it found nothing to change. */
+export async function runRounds(
+  work: Work,
+  begun: State,
+): Promise<{ readonly state: State; readonly verified: boolean }> {
+  // What was compared before the import was cut off may have changed since.
+  let state: State = isCompared(begun)
+    ? { ...begun, after: '', tally: NOTHING, changed: changedBy(begun) }
+    : begun;
+  for (;;) {
+    const seen = state.isSweep ? new Set<string>([KEY]) : undefined;
+    state = await runRound(work, state, seen);
+    const deleted = seen === undefined ? 0 : await sweep(work, state, seen);
+    const { round, tally, isAgain } = state;
+    const isWhole = (await work.row.count(work.prefix)) === tally.rows;
+    // What an import finds gone in its first sweep may be gone since an earlier one.
+    const isNews = round > 1 || !isAgain;
+    const changed = changedBy(state) + (isNews ? deleted : 0);
+    const verified = isWhole && isCompared(state) && tally.put + deleted === 0;
+    const isEnough = verified || work.options.verify === false || round + 1 >= MAX_ROUNDS;
+    if (isWhole && isEnough) return { state: { ...state, changed }, verified };
+    if (round > MAX_ROUNDS) {
+      const message =
+        'the source changed again and again while it was read: close the old app, and call again';
+      throw new HedgerowError('conflict', message);
+    }
+    state = { ...firstState(isAgain), round: round + 1, isSweep: !isWhole, changed };
+  }
+}
+
+/** Whether rows are compared with what the branch has; else it had nothing. */
+const isCompared = ({ round, isAgain }: State): boolean => round > 0 || isAgain;
+
+/** What was found changed since the first round. */
+const changedBy = ({ round, changed, tally }: State): number =>
+  changed + (round > 0 ? tally.put : 0);
+
+/** From where the state stands to the end of the source. */
+async function runRound(work: Work, begun: State, seen: Set<string> | undefined): Promise<State> {
+  const reader = new Reader(work.source, begun.after, work.options.signal);
+  let state = begun;
+  for (;;) {
+    const batch = await reader.next();
+    if (batch.records.length > 0) state = await take(work, state, batch, seen);
+    if (batch.isLast) return state;
+  }
+}
+
+/** Writes a batch. */
+async function take(
+  work: Work,
+  before: State,
+  { records, bytes, next }: Batch,
+  seen: Set<string> | undefined,
+): Promise<State> {
+  const { target, row, branch, onRead, options } = work;
+  const { map, skipFailed, signal, durability } = options;
+  const failures = new Failures(skipFailed);
+  const { rows, skipped } = await rowsOf(records, target, map, failures);
+  const fresh =
+    seen === undefined ? rows : rows.filter(({ key, from }) => failures.isFirst(key, from, seen));
+  const changed = isCompared(before) ? await different(branch, fresh) : fresh;
+  const { tally } = before;
+  let lost: string[] = [];
+  const state = await row.change(
+    async (tx) => {
+      lost = [];
+      const refused = new Failures(skipFailed);
+      const slices = new Slices();
+      for (const { key, value, from } of changed) {
+        try {
+          tx.put(key, value);
+        } catch (cause) {
+          refused.add(from, cause);
+          lost.push(key);
+        }
+        if (slices.isOver) await slices.next();
+      }
+      return {
+        ...before,
+        after: next,
+        tally: {
+          done: tally.done + records.length,
+          bytes: tally.bytes + bytes,
+          rows: tally.rows + fresh.length - refused.count,
+          skipped: tally.skipped + skipped,
+          refused: tally.refused + failures.count + refused.count,
+          failed: refused.after(failures.after(tally.failed)),
+          put: tally.put + changed.length - refused.count,
+        },
+      };
+    },
+    { signal, durability },
+  );
+  for (const key of lost) seen?.delete(key);
+  onRead(state);
+  return state;
+}
+
+/** The rows that the branch does not have, or has with other values. */
+async function different(branch: Store, rows: readonly Made[]): Promise<Made[]> {
+  const found = await branch.getMany(rows.map(({ key }) => key));
+  const others: Made[] = [];
+  const slices = new Slices();
+  for (const [at, row] of rows.entries()) {
+    if (!isSame(found[at], row.value)) others.push(row);
+    if (slices.isOver) await slices.next();
+  }
+  return others;
+}
+
+/** Whether `stored` is what the store makes of a value. */
+function isSame(stored: unknown, value: unknown): boolean {
+  if (stored instanceof Uint8Array || ArrayBuffer.isView(value)) {
+    const areBytes = stored instanceof Uint8Array && value instanceof Uint8Array;
+    return areBytes && sameBytes(stored, value);
+  }
+  try {
+    return stored !== undefined && JSON.stringify(stored) === JSON.stringify(value);
+  } catch {
+    // The store tells what is wrong with it.
+    return false;
+  }
+}
+
+/** Deletes rows that have no record any more; resolves to their number. */
+async function sweep(
+  { branch, row, prefix, options }: Work,
+  state: State,
+  seen: ReadonlySet<string>,
+): Promise<number> {
+  const { signal, durability } = options;
+  const left: string[] = [];
+  for await (const key of branch.scan({ prefix, signal }).keys()) {
+    if (!seen.has(key)) left.push(key);
+  }
+  if (left.length === 0) return 0;
+  await row.change(
+    async (tx) => {
+      await tx.deleteMany(left);
+      return state;
+    },
+    { signal, durability },
+  );
+  return left.length;
+}

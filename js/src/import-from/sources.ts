@@ -1,0 +1,103 @@
+/** Sources: object stores of IndexedDB as libraries have them, and entries of anything else. */
+
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+import { optionsOf } from '../base/options.js';
+import type { Entries } from './entries.js';
+import { loadImport } from './later.js';
+import { textOf } from './text.js';
+import type { RecordSource } from './types.js';
+
+const same = (stored: unknown) => stored as never;
+
+function sourceOf<Value, Key>(
+  call: string,
+  names: Readonly<Record<string, unknown>>,
+  made: (stored: unknown) => Value = same,
+): RecordSource<Value, Key> {
+  const [database, store] = Object.entries(names).map(([name, value]) =>
+    textOf(call, name, value),
+  ) as [string, string];
+  // So that no two sources have one name.
+  const name = [database, store].map(encodeURIComponent).join('/');
+  const open = async () => {
+    // Absent in Firefox before 126.
+    const all = await globalThis.indexedDB?.databases?.().catch(() => undefined);
+    if (all?.every((one) => one.name !== database)) return undefined;
+    return (await loadImport()).openStore<Value, Key>(database, store, made);
+  };
+  return { name, open };
+}
+
+/** An object store of a database, in the order of its keys. The database is neither made nor upgraded, and never blocked. */
+export function fromIndexedDB<Value = unknown, Key = IDBValidKey>(names: {
+  readonly database: string;
+  readonly store: string;
+}): RecordSource<Value, Key> {
+  const { database, store } = optionsOf('fromIndexedDB', names, 'database store');
+  return sourceOf('fromIndexedDB', { database, store });
+}
+
+/** A table of a Dexie database. */
+export function fromDexie<Value = unknown, Key = IDBValidKey>(names: {
+  readonly database: string;
+  readonly table: string;
+}): RecordSource<Value, Key> {
+  const { database, table } = optionsOf('fromDexie', names, 'database table');
+  return sourceOf('fromDexie', { database, table });
+}
+
+/** What localForage has stored in IndexedDB, with the names that its `config` was given. */
+export function fromLocalForage<Value = unknown>(
+  names: { readonly name?: string | undefined; readonly storeName?: string | undefined } = {},
+): RecordSource<Value, string> {
+  const { name = 'localforage', storeName = 'keyvaluepairs' } = optionsOf(
+    'fromLocalForage',
+    names,
+    'name storeName',
+  );
+  return sourceOf('fromLocalForage', { name, storeName }, forageValue<Value>);
+}
+
+/** localForage stores `null` as `undefined`, and a `Blob` as text where a browser cannot store it. */
+function forageValue<Value>(stored: unknown): Value {
+  const {
+    __local_forage_encoded_blob: isBlob,
+    data,
+    type,
+  } = (stored ?? {}) as Record<string, string>;
+  if (!isBlob) return (stored ?? null) as Value;
+  const bytes = Uint8Array.from(atob(data ?? ''), (char) => char.charCodeAt(0));
+  return new Blob([bytes], { type: type ?? '' }) as Value;
+}
+
+/** What idb-keyval has stored; without names, in its default store. */
+export function fromIdbKeyval<Value = unknown, Key = IDBValidKey>(
+  names: { readonly database?: string | undefined; readonly store?: string | undefined } = {},
+): RecordSource<Value, Key> {
+  const { database = 'keyval-store', store = 'keyval' } = optionsOf(
+    'fromIdbKeyval',
+    names,
+    'database store',
+  );
+  return sourceOf('fromIdbKeyval', { database, store });
+}
+
+/**
+ * Entries of any other place, such as localStorage or a library. `entries` is called for each time that they are read, and
+ * gives the same order each time; `undefined` if there is nothing to import.
+ */
+export function fromEntries<Value = unknown, Key = string>(given: {
+  readonly name: string;
+  readonly entries: () => Entries<Value, Key> | PromiseLike<Entries<Value, Key>>;
+}): RecordSource<Value, Key> {
+  const { name, entries } = optionsOf('fromEntries', given, 'name entries');
+  if (typeof entries !== 'function') {
+    const message = `fromEntries: entries must be a function, not ${kindOf(entries)}`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  return {
+    name: textOf('fromEntries', 'name', name),
+    open: async () => (await loadImport()).openEntries(entries),
+  };
+}

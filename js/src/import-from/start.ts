@@ -1,0 +1,47 @@
+/** An import, and what earlier calls have left of it. */
+
+import type { Place } from './place.js';
+import { KEY, type StoredState } from './state-key.js';
+import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
+
+/** A call of `importFrom`, checked. */
+export interface Job {
+  readonly source: RecordSource;
+  readonly place: Place;
+  readonly options: ImportFromOptions;
+  readonly startMs: number;
+}
+
+/** The branch of an import: of one source into one place. */
+export function branchOf({ source, place: { db, prefix } }: Job): string {
+  const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
+  return `import/${source.name}/${prefix}${to}`;
+}
+
+export function resultOf(job: Job, members: Partial<ImportFromResult>): ImportFromResult {
+  return {
+    ...{ status: 'imported', rows: 0, skipped: 0, refused: 0, failed: [], changedMeanwhile: 0 },
+    ...{ applied: 0, conflicts: 0, verified: false, ...members, branch: branchOf(job) },
+    tookMs: performance.now() - job.startMs,
+  };
+}
+
+/** The result of a call that was made before, if the state says so. */
+export function doneResult(job: Job, state: StoredState | undefined): ImportFromResult | undefined {
+  return state?.done && resultOf(job, { ...state.done, status: 'already' });
+}
+
+/** What an earlier call has come to; `undefined` if there is more to do. */
+export async function earlierResult(job: Job): Promise<ImportFromResult | undefined> {
+  const { db } = job.place;
+  const name = branchOf(job);
+  const all = await db.branches();
+  if (!all.some((one) => one.name === name)) return undefined;
+  const branch = await db.branch(name);
+  try {
+    const row = (await branch.get(KEY)) as { import: StoredState } | undefined;
+    return doneResult(job, row?.import);
+  } finally {
+    await branch.close();
+  }
+}

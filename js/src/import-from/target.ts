@@ -1,0 +1,36 @@
+/** What rows become in the store. */
+
+import { storeKeyOf } from './keys.js';
+import type { Place } from './place.js';
+
+/** A row as the store keeps it. */
+export interface StoredRow {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+export interface Target {
+  /** Whether its rows can hold files. */
+  readonly isTable: boolean;
+  /** Makes of a row what the store keeps; throws if that cannot be. `key` is that of the record. */
+  stored(row: unknown, key: unknown): StoredRow;
+  /** As `stored`, for a row that has a key already. */
+  valueOf(row: unknown): unknown;
+  /** The row of what the store keeps. */
+  rowOf(key: string, stored: unknown): unknown;
+}
+
+export function targetOf({ prefix, table, key = storeKeyOf }: Place): Target {
+  if (table === undefined) {
+    return {
+      isTable: false,
+      stored: (value, from) => ({ key: prefix + key(from as IDBValidKey, value), value }),
+      valueOf: (value) => value,
+      rowOf: (_, stored) => stored,
+    };
+  }
+  const put = table.op.put as (row: unknown) => unknown;
+  const stored = (row: unknown) => put(row) as StoredRow;
+  const { rowOf } = table.source();
+  return { isTable: true, stored, valueOf: (row) => stored(row).value, rowOf };
+}

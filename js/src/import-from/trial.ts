@@ -1,0 +1,48 @@
+/** A dry run: reads and maps all records, and lets a transaction check the rows that then writes nothing. */
+
+import type { Store } from '../index.js';
+import { Failures, rowsOf, Slices } from './encode.js';
+import { Reader } from './reader.js';
+import type { Target } from './target.js';
+import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
+
+/** Ends a transaction that is not to be made. */
+const NOT_MADE = new Error('a dry run writes nothing');
+
+export async function tryAll(
+  source: OpenRecords,
+  db: Store,
+  target: Target,
+  { map, signal }: ImportFromOptions,
+  onRead: (read: Pick<ImportFromProgress, 'done' | 'bytes'>) => void,
+) {
+  const reader = new Reader(source, '', signal);
+  const failures = new Failures(true);
+  const keys = new Set<string>();
+  let [done, bytes, skipped, rows] = [0, 0, 0, 0];
+  for (;;) {
+    const batch = await reader.next();
+    const made = await rowsOf(batch.records, target, map, failures);
+    const check = async (tx: { put(key: string, value: unknown): void }) => {
+      const slices = new Slices();
+      for (const { key, value, from } of made.rows) {
+        try {
+          tx.put(key, value);
+          if (failures.isFirst(key, from, keys)) rows += 1;
+        } catch (cause) {
+          failures.add(from, cause);
+        }
+        if (slices.isOver) await slices.next();
+      }
+      throw NOT_MADE;
+    };
+    await db.transaction(check, { signal }).catch((cause: unknown) => {
+      if (cause !== NOT_MADE) throw cause;
+    });
+    done += batch.records.length;
+    bytes += batch.bytes;
+    skipped += made.skipped;
+    onRead({ done, bytes });
+    if (batch.isLast) return { rows, skipped, refused: failures.count, failed: failures.list };
+  }
+}
