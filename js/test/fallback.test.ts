@@ -48,10 +48,13 @@ function stubOpening(end: (request: Record<string, unknown>) => void): void {
 const throwing = (name: string) => () => {
   throw new DOMException('for a test', name);
 };
-const erring = (name: string) => (request: Record<string, unknown>) => {
-  request.error = new DOMException('for a test', name);
-  queueMicrotask(() => (request as unknown as EventTarget).dispatchEvent(new Event('error')));
-};
+const erring =
+  (name: string, text = 'for a test') =>
+  (request: Record<string, unknown>) => {
+    request.error = new DOMException(text, name);
+    queueMicrotask(() => (request as unknown as EventTarget).dispatchEvent(new Event('error')));
+  };
+const DENIED = 'The user denied permission to access the database.';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -132,6 +135,7 @@ describe('what IndexedDB says when it is opened', () => {
     ['SecurityError, thrown', throwing('SecurityError')],
     ['SecurityError, as an event', erring('SecurityError')],
     ['InvalidStateError, as Firefox does in private windows', erring('InvalidStateError')],
+    ['UnknownError, as Chromium does in frames of other sites', erring('UnknownError', DENIED)],
   ] as const) {
     it(`${what}: the fallback is used, with the cause`, async () => {
       stubOpening(end);

@@ -4,15 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Storage } from '../src/storage/segment-store.js';
+import type { ExpoSqlite } from '../src/storage/sql/expo-sqlite-driver.js';
+import { expoSqliteStorage } from '../src/storage/sql/expo-sqlite-storage.js';
 import { type SqliteDriver, sqlite } from '../src/storage/sql/node.js';
 import type { OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
 import { type OpSqliteOptions, opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
+import type { ExpoNative } from './expo-sqlite-native.js';
+import { publishedExpo, publishedExpoVersions } from './expo-sqlite-published.js';
+import { expoPackage, givesBuffers } from './expo-sqlite-shapes.js';
 import type { Native } from './op-sqlite-native.js';
 import { publishedNodeBuild, publishedPackage, publishedVersions } from './op-sqlite-published.js';
 import { isRawAlone, nodePackage, phonePackage } from './op-sqlite-shapes.js';
 
 /** The versions of op-sqlite that are tested. */
 export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', '17', '18'];
+/** The versions of expo-sqlite that are tested: each hands out bytes in another way. */
+export const EXPO_VERSIONS: readonly string[] = publishedExpoVersions ?? ['15', '57'];
 
 // In memory where there is room for it, which containers may lack: thousands of files are flushed.
 const SHARED = '/dev/shm';
@@ -47,6 +54,22 @@ export async function nodeBuildOf(version: string): Promise<OpSqlite> {
   return publishedVersions ? publishedNodeBuild(version) : nodePackage(version);
 }
 
+/** A version of expo-sqlite, over the stand-in for its native half. */
+export async function expoSqliteOf(
+  version: string,
+  more: Partial<ExpoNative> = {},
+): Promise<ExpoSqlite> {
+  const native: ExpoNative = {
+    givesBuffers: givesBuffers(version),
+    folder: folder(),
+    isEncrypting: false,
+    keys: new Map(),
+    leftOver: [],
+    ...more,
+  };
+  return publishedExpoVersions ? publishedExpo(version, native) : expoPackage(native);
+}
+
 export type Make = (options?: OpSqliteOptions) => Promise<Storage>;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -56,13 +79,15 @@ const NODE_DRIVERS: readonly SqliteDriver[] = hasNodeSqlite
   ? ['better-sqlite3', 'node:sqlite']
   : ['better-sqlite3'];
 
-/** Every driver, by name; those of op-sqlite alone where it is as published. */
+/** Every driver, by name; those of one package alone where it is as published. */
 export const SQL_STORAGES: readonly (readonly [string, Make])[] = [
-  ...(publishedVersions ? [] : NODE_DRIVERS).map((driver): [string, Make] => [
-    `sqlite() over ${driver}`,
-    async ({ location = folder(), name } = {}) => sqlite({ location, name, driver }),
-  ]),
-  ...OP_VERSIONS.flatMap((version): [string, Make][] => [
+  ...((publishedVersions ?? publishedExpoVersions) ? [] : NODE_DRIVERS).map(
+    (driver): [string, Make] => [
+      `sqlite() over ${driver}`,
+      async ({ location = folder(), name } = {}) => sqlite({ location, name, driver }),
+    ],
+  ),
+  ...(publishedExpoVersions ? [] : OP_VERSIONS).flatMap((version): [string, Make][] => [
     [
       `opSqlite() over ${version}`,
       async (options = {}) =>
@@ -73,5 +98,10 @@ export const SQL_STORAGES: readonly (readonly [string, Make])[] = [
       async (options = {}) =>
         opSqliteStorage(await nodeBuildOf(version), { location: folder(), ...options }),
     ],
+  ]),
+  ...(publishedVersions ? [] : EXPO_VERSIONS).map((version): [string, Make] => [
+    `expoSqlite() over ${version}`,
+    async ({ location = folder(), ...options } = {}) =>
+      expoSqliteStorage(await expoSqliteOf(version), { directory: location, ...options }),
   ]),
 ];

@@ -1,10 +1,8 @@
-/** What a failure of IndexedDB means: each leaves the adapter as a `HedgerowError`. */
-import { HedgerowError } from '../../base/errors.js';
-
-/** By its name: an error of another realm, such as that of a frame, is no `DOMException` of this one. */
-function nameOf(cause: unknown): string {
-  return (cause as { name?: string } | undefined)?.name ?? '';
-}
+/**
+ * What a failure of IndexedDB means: each leaves the adapter as a `HedgerowError`. It is told by its text, which begins
+ * with its name: an error of another realm, such as that of a frame, is no `DOMException` of this one.
+ */
+import { type ErrorCode, HedgerowError } from '../../base/errors.js';
 
 /**
  * Whether opening the database again may help: the connection is closed, its transactions were aborted,
@@ -13,7 +11,7 @@ function nameOf(cause: unknown): string {
  * `InvalidStateError`, once, for the next `put` after a transaction that found no room.
  */
 export function isLost(cause: unknown): boolean {
-  return /^(InvalidState|Abort|Unknown|TransactionInactive)Error$/.test(nameOf(cause));
+  return /^(InvalidState|Abort|Unknown|TransactionInactive)Error/.test(String(cause));
 }
 
 /** What is under way is never answered. */
@@ -36,29 +34,23 @@ function denied(cause: unknown): HedgerowError {
  * says so, with an `InvalidStateError`.
  */
 export function atOpening(failure: HedgerowError): HedgerowError {
-  return nameOf(failure.cause) === 'InvalidStateError' ? denied(failure.cause) : failure;
+  return /^InvalidState/.test(String(failure.cause)) ? denied(failure.cause) : failure;
 }
 
 /** The error that a caller gets. */
 export function typed(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
-  const name = nameOf(cause);
   const text = String(cause);
-  if (isLost(cause) && (name !== 'UnknownError' || /connection|lost/i.test(text))) {
-    return new HedgerowError('disconnected', 'the connection to IndexedDB was lost', { cause });
+  const failed = (code: ErrorCode, message: string) => new HedgerowError(code, message, { cause });
+  if (isLost(cause) && /^(?!Unknown)|connection|lost/i.test(text)) {
+    return failed('disconnected', 'the connection to IndexedDB was lost');
   }
-  switch (name) {
-    case 'SecurityError':
-      return denied(cause);
-    case 'QuotaExceededError':
-      return new HedgerowError('quota-exceeded', 'no room left for this origin', {
-        cause,
-      });
-    case 'VersionError':
-      return new HedgerowError('unsupported-format', 'written by a newer version: update the app', {
-        cause,
-      });
-    default:
-      return new HedgerowError('storage', `IndexedDB failed: ${text}`, { cause });
+  // In a frame of another site, where cookies of such are blocked, Chromium answers with an `UnknownError`: `The user denied
+  // permission to access the database.`
+  if (/^Security|denied perm/.test(text)) return denied(cause);
+  if (/^Quota/.test(text)) return failed('quota-exceeded', 'no room left for this origin');
+  if (/^Version/.test(text)) {
+    return failed('unsupported-format', 'written by a newer version: update the app');
   }
+  return failed('storage', `IndexedDB failed: ${text}`);
 }

@@ -40,3 +40,9 @@ export function ownBytes(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   return buffer.byteLength === byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes);
 }
+
+/** What a package for phones has read: the bytes of a blob come as a buffer or as a view, by its version. */
+export function columnOf(value: unknown): SqlValue {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return value instanceof Uint8Array ? ownBytes(value) : (value as SqlValue);
+}

@@ -113,7 +113,9 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
     try {
       // Named by a variable, so that neither is needed to compile or to bundle this.
       const specifier: string = name;
-      const module = await import(/* @vite-ignore */ specifier);
+      const module = await import(
+        /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ specifier
+      );
       if (name === 'node:sqlite') {
         return (path, remove) => nodeSqlite(module as NodeSqlite, path, remove);
       }

@@ -3,6 +3,7 @@
  * is used, and how. It works in a thread of its own.
  */
 import {
+  columnOf,
   failureOf,
   ownBytes,
   type SqlConnection,
@@ -102,9 +103,4 @@ async function oneByOne(db: OpDatabase, commands: readonly [string, Scalar[]][])
 /** Bytes as a buffer: not all versions heed where in one a view begins. */
 function scalarOf(value: SqlValue): Scalar {
   return value instanceof Uint8Array ? (ownBytes(value).buffer as ArrayBuffer) : value;
-}
-
-function columnOf(value: unknown): SqlValue {
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return value instanceof Uint8Array ? ownBytes(value) : (value as SqlValue);
 }

@@ -1,9 +1,9 @@
 /** Stores over op-sqlite, whichever version of the package it is given. */
 import { HedgerowError } from '../../base/errors.js';
-import { type Locks, localLocks } from '../../base/locks.js';
 import { optionsOf } from '../../base/options.js';
 import type { Storage } from '../segment-store.js';
 import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-driver.js';
+import { locksOfPlace } from './place-locks.js';
 import { sqlStorage } from './storage.js';
 
 /** Where stores are kept. */
@@ -15,9 +15,6 @@ export interface OpSqliteOptions {
   /** Encrypts the files; op-sqlite must be built with SQLCipher or libsql. */
   readonly encryptionKey?: string | undefined;
 }
-
-/** Of each place: an app is one process, in which one engine runs JavaScript. */
-const locksOf = new Map<string, Locks>();
 
 /** The storage over a version of the package. */
 export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
@@ -40,9 +37,6 @@ export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): S
     throw new HedgerowError('invalid-argument', what);
   }
   const place = `op-sqlite\0${location ?? ''}`;
-  const id = `${place}\0${name}`;
-  const locks = locksOf.get(id) ?? localLocks();
-  locksOf.set(id, locks);
   const where: Omit<OpOpenOptions, 'name'> = {
     ...(location !== undefined && { location }),
     ...(encryptionKey !== undefined && { encryptionKey }),
@@ -50,7 +44,7 @@ export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): S
   return sqlStorage({
     place,
     prefix: name,
-    locks,
+    locks: locksOfPlace(place, name),
     open: (file) => opConnection(opSqlite, { name: file, ...where }),
   });
 }

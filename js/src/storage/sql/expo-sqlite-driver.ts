@@ -1,0 +1,127 @@
+/**
+ * The driver over the npm package `expo-sqlite`, versions 15 to 57: as much of it as is used, and how. It works in threads
+ * of its own. A connection is ours alone, since otherwise the package hands out one to all who open the file, and
+ * transactions of others would be in ours.
+ */
+import { columnOf, ownBytes, type SqlConnection, type SqlValue, type Statement } from './driver.js';
+
+/** A prepared statement. The values of its `?` are one array. */
+export interface ExpoStatement {
+  executeForRawResultAsync(
+    values: SqlValue[],
+  ): Promise<{ getAllAsync(): Promise<readonly unknown[]> }>;
+  finalizeAsync(): Promise<void>;
+}
+
+/** An open database. */
+export interface ExpoDatabase {
+  execAsync(sql: string): Promise<void>;
+  prepareAsync(sql: string): Promise<ExpoStatement>;
+  closeAsync(): Promise<void>;
+}
+
+/** What the package exports, as far as it is used. */
+export interface ExpoSqlite {
+  openDatabaseAsync(
+    name: string,
+    options: { useNewConnection: boolean },
+    directory?: string,
+  ): Promise<ExpoDatabase>;
+  deleteDatabaseAsync(name: string, directory?: string): Promise<void>;
+}
+
+/** Which file, and how it is opened. */
+export interface ExpoFile {
+  readonly name: string;
+  readonly directory?: string;
+  readonly encryptionKey?: string;
+  /** Called instead of opening it when the package was built to encrypt nothing. */
+  refuseKey(): never;
+}
+
+/** Also what SQLite may leave beside a file that it could not read: it would take a log for that of the next file. */
+const SUFFIXES = ['-wal', '-shm', '-journal', ''];
+
+/** Opens a file. It does not wait for others: that would hold one of the few threads of the package. */
+export async function expoConnection(
+  { openDatabaseAsync, deleteDatabaseAsync }: ExpoSqlite,
+  { name, directory, encryptionKey, refuseKey }: ExpoFile,
+): Promise<SqlConnection> {
+  const db = await openDatabaseAsync(name, { useNewConnection: true }, directory);
+  const statements = new Map<string, Promise<ExpoStatement>>();
+  const forget = async (sql: string) => {
+    const known = statements.get(sql);
+    statements.delete(sql);
+    // It fails once more with what the last run failed with, and is gone even so.
+    await known?.then((statement) => statement.finalizeAsync()).catch(() => {});
+  };
+  const run = async (sql: string, values: readonly SqlValue[] = []) => {
+    const [text, bound] = bindable(sql, values);
+    const prepared = statements.get(text) ?? db.prepareAsync(text);
+    statements.set(text, prepared);
+    try {
+      const result = await (await prepared).executeForRawResultAsync(bound);
+      // To the last row: until then the statement would keep the state that it reads.
+      return await result.getAllAsync();
+    } catch (cause) {
+      await forget(text);
+      throw cause;
+    }
+  };
+  const close = async () => {
+    for (const sql of [...statements.keys()]) await forget(sql);
+    await db.closeAsync();
+  };
+
+  if (encryptionKey !== undefined) {
+    try {
+      // A build without encryption knows neither, and says nothing.
+      if ((await run('PRAGMA cipher_version')).length === 0) refuseKey();
+      await db.execAsync(`PRAGMA key = '${encryptionKey.replace(/'/g, "''")}'`);
+    } catch (cause) {
+      await close();
+      throw cause;
+    }
+  }
+  return {
+    async read(...statement) {
+      return (await run(...statement)).map((row) => (row as unknown[]).map(columnOf));
+    },
+    set: (sql) => db.execAsync(sql),
+    // Not by the package's own transactions: one kind begins without the lock, the other opens a connection for each.
+    async write(batch: readonly Statement[]) {
+      await db.execAsync('BEGIN IMMEDIATE');
+      try {
+        for (const statement of batch) await run(...statement);
+        await db.execAsync('COMMIT');
+      } catch (cause) {
+        // A full disk has undone it already, and the first failure is the one to tell.
+        await db.execAsync('ROLLBACK').catch(() => {});
+        throw cause;
+      }
+    },
+    close,
+    async destroy() {
+      await close();
+      for (const suffix of SUFFIXES) {
+        await deleteDatabaseAsync(name + suffix, directory).catch((cause: unknown) => {
+          if (!/not found/.test(String(cause))) throw cause;
+        });
+      }
+    },
+  };
+}
+
+/** The statement as it can be bound: no bytes at all would become NULL on iOS, and not all versions heed where a view begins. */
+function bindable(sql: string, values: readonly SqlValue[]): [string, SqlValue[]] {
+  const bound: SqlValue[] = [];
+  let at = 0;
+  const text = sql.replace(/\?/g, () => {
+    const value = values[at++] ?? null;
+    if (!(value instanceof Uint8Array)) bound.push(value);
+    else if (value.length === 0) return "x''";
+    else bound.push(ownBytes(value));
+    return '?';
+  });
+  return [text, bound];
+}

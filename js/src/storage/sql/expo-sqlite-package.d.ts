@@ -1,0 +1,5 @@
+/** What is imported of the package, which only apps for phones have. */
+declare module 'expo-sqlite' {
+  export const openDatabaseAsync: unknown;
+  export const deleteDatabaseAsync: unknown;
+}

@@ -1,0 +1,15 @@
+/** What `expo-sqlite` is in tests, where nobody names a version: the stand-in, or the last version of those as published. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExpoNative } from './expo-sqlite-native.js';
+import { publishedExpo, publishedExpoVersions } from './expo-sqlite-published.js';
+import { expoPackage, givesBuffers } from './expo-sqlite-shapes.js';
+
+const version = publishedExpoVersions?.at(-1) ?? '57';
+const native: ExpoNative = {
+  givesBuffers: givesBuffers(version),
+  folder: join(tmpdir(), `hedgerow-expo-${process.pid}`),
+};
+export const { openDatabaseAsync, deleteDatabaseAsync } = publishedExpoVersions
+  ? await publishedExpo(version, native)
+  : expoPackage(native);
