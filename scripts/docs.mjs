@@ -1,0 +1,49 @@
+// `npm run docs`: serves the documentation site until interrupted, and shows pages anew when they are saved. With `--build` it
+// writes the site to `site/dist`, and checks its links and anchors. With `--as-built` it does not set up or build the
+// package, whose declarations the reference is made of. `DOCS_BASE=/path/` is where the site will be served, `/` by default.
+
+import { copyFileSync, cpSync, existsSync, mkdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { build as buildPackage } from './build.mjs';
+import { ROOT, run, runMain } from './lib/run.mjs';
+import { setup } from './setup.mjs';
+
+const SITE = join(ROOT, 'site');
+
+/** What the site has from elsewhere: the reference, the changelog, the limits, and the drawings of the demo. */
+async function prepare({ typedoc }) {
+  const { writeEntries, writeExtracts } = await import('../site/lib/reference.mjs');
+  mkdirSync(join(SITE, 'public'), { recursive: true });
+  for (const name of ['leaf.svg', 'hedge.svg'])
+    copyFileSync(join(ROOT, 'demo', 'public', name), join(SITE, 'public', name));
+  // Some are shown by links only, which bring no file along.
+  cpSync(join(ROOT, 'docs', 'plots'), join(SITE, 'public', 'plots'), { recursive: true });
+  // First: it empties the folder.
+  if (typedoc) console.log(`reference of ${await writeEntries()} entries`);
+  writeExtracts();
+}
+
+async function main() {
+  const args = process.argv.slice(2);
+  if (!args.includes('--as-built')) {
+    await setup({});
+    await buildPackage();
+  }
+  if (!existsSync(join(ROOT, 'js', 'dist', 'index.d.ts'))) await buildPackage();
+  await prepare({ typedoc: true });
+
+  if (args.includes('--build')) {
+    await run('vitepress', ['build', 'site']);
+    const { checkAnchors } = await import('../site/lib/anchors.mjs');
+    const { pages, links } = checkAnchors(join(SITE, 'dist'));
+    console.log(
+      `${pages} pages, ${links} links between them and within, all lead somewhere: site/dist`,
+    );
+    return;
+  }
+  for (const name of ['README.md', 'CHANGELOG.md'])
+    watch(join(ROOT, name), () => void prepare({ typedoc: false }).catch(console.error));
+  await run('vitepress', ['dev', 'site', '--port', '4180']);
+}
+
+await runMain(main);

@@ -1,0 +1,48 @@
+import { useData, withBase } from 'vitepress';
+import DefaultTheme from 'vitepress/theme';
+import { h, nextTick, onMounted, watch } from 'vue';
+import freeze from '../../../docs/pictures/freeze.svg';
+import './style.css';
+
+/** The hedge of the demo, below the first words of the home page. */
+const hedge = () => h('div', { class: 'hedge', 'aria-hidden': 'true' });
+
+const picture = () =>
+  h('img', {
+    class: 'hero-picture',
+    src: freeze,
+    alt: 'Work in one task keeps a click waiting for 198 ms; in slices of 8 ms it waits for 3 ms.',
+  });
+
+const notFound = () =>
+  h('main', { class: 'not-found' }, [
+    h('p', { class: 'code' }, '404'),
+    h('h1', 'There is no such page'),
+    h('p', 'It may have moved. The search finds it by its words.'),
+    h('p', h('a', { href: withBase('/') }, 'To the first page')),
+  ]);
+
+/** The theme has a landmark for the text of pages, and none for that of the first page. */
+function markMain() {
+  const { frontmatter } = useData();
+  const mark = () => {
+    const content = document.getElementById('VPContent');
+    if (frontmatter.value.layout === 'home') content?.setAttribute('role', 'main');
+    else content?.removeAttribute('role');
+  };
+  onMounted(mark);
+  watch(frontmatter, () => nextTick(mark), { flush: 'post' });
+}
+
+export default {
+  extends: DefaultTheme,
+  setup: () => {
+    if (!import.meta.env.SSR) markMain();
+  },
+  Layout: () =>
+    h(DefaultTheme.Layout, null, {
+      'home-hero-after': hedge,
+      'home-hero-image': picture,
+      'not-found': notFound,
+    }),
+};

@@ -1,0 +1,118 @@
+// Writes `docs/reference/`: a page for each entry of the package, from the comments in its declarations, and two pages from
+// files at the top of the repository. The folder is not in git.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, posix, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Application, TSConfigReader } from 'typedoc';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TO = join(ROOT, 'docs', 'reference');
+const MADE = join(ROOT, '.cache', 'reference');
+
+/** These repeat other entries. */
+const SAME = ['./full', './slim'];
+
+/** The entries of the package: their names, and their declarations. */
+export function entries() {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
+  return Object.entries(exports)
+    .filter(([path, { types }]) => types !== undefined && !SAME.includes(path))
+    .map(([path, { types }]) => ({
+      name: posix.join('hedgerow', path),
+      file: join(ROOT, 'js', types),
+    }));
+}
+
+const COMPILER = {
+  target: 'ES2022',
+  lib: ['ES2023', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
+  module: 'ESNext',
+  moduleResolution: 'bundler',
+  types: [],
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+};
+
+/** Of TypeDoc: one page for each entry, with tables where a list would be long. */
+const OPTIONS = {
+  basePath: join(ROOT, 'js', 'dist'),
+  plugin: ['typedoc-plugin-markdown'],
+  logLevel: 'Error',
+  readme: 'none',
+  disableSources: true,
+  excludeExternals: true,
+  excludePrivate: true,
+  excludeProtected: true,
+  excludeInternal: true,
+  // `tsc` checks the declarations.
+  skipErrorChecking: true,
+  outputFileStrategy: 'modules',
+  hideBreadcrumbs: true,
+  hidePageHeader: true,
+  useCodeBlocks: true,
+  parametersFormat: 'table',
+  interfacePropertiesFormat: 'table',
+  typeAliasPropertiesFormat: 'table',
+};
+
+const pageOf = (name) => name.replace('/', '-');
+
+/** The pages of the entries, by TypeDoc. */
+export async function writeEntries() {
+  const all = entries();
+  for (const folder of [MADE, TO]) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+  }
+  const tsconfig = join(MADE, 'tsconfig.json');
+  const files = all.map(({ file }) => file);
+  writeFileSync(tsconfig, JSON.stringify({ compilerOptions: COMPILER, files }));
+  const app = await Application.bootstrapWithPlugins(
+    { ...OPTIONS, entryPoints: files, tsconfig, out: join(MADE, 'pages') },
+    [new TSConfigReader()],
+  );
+  const project = await app.convert();
+  if (project === undefined) throw new Error('TypeDoc could not read the declarations');
+  // TypeDoc names a module by its file.
+  for (const { name, file } of all) {
+    const given = relative(join(ROOT, 'js', 'dist'), file)
+      .replaceAll('\\', '/')
+      .replace(/(?:(?<=.)\/index)?\.d\.ts$/, '');
+    const module = project.children?.find((child) => child.name === given);
+    if (module === undefined) throw new Error(`TypeDoc has no module for ${name}`);
+    module.name = pageOf(name);
+  }
+  await app.generateOutputs(project);
+  for (const { name } of all) {
+    const text = readFileSync(join(MADE, 'pages', `${pageOf(name)}.md`), 'utf8');
+    writeFileSync(join(TO, `${pageOf(name)}.md`), entryPage(name, text));
+  }
+  writeFileSync(join(TO, 'index.md'), indexPage(all));
+  return all.length;
+}
+
+const GENERATED = '<!-- Written by `npm run docs`. -->\n\n';
+
+/** The page of an entry: its title is what one imports. */
+const entryPage = (name, text) => `${GENERATED}# \`${name}\`\n\n${text.replace(/^# .*\n+/, '')}`;
+
+const indexPage = (all) => `${GENERATED}# API by entry
+
+Each entry of the package, from the comments in its declarations. [API by subject](../api.md) says what they are for, what they
+cost and how they fail. \`hedgerow/slim\` exports what \`hedgerow\` does, and \`hedgerow/full\` that with tables, live queries and \`serve\`.
+
+${all.map(({ name }) => `- [\`${name}\`](${pageOf(name)}.md)`).join('\n')}
+`;
+
+/** The changelog, and the limits of the README, as pages. */
+export function writeExtracts() {
+  mkdirSync(TO, { recursive: true });
+  const read = (name) => readFileSync(join(ROOT, name), 'utf8');
+  const toDocs = (text) => text.replaceAll('](docs/', '](../');
+  const [limits] = /^## Limits\n[\s\S]*?(?=^## )/m.exec(read('README.md')) ?? [];
+  if (limits === undefined) throw new Error('README.md has no section of limits');
+  writeFileSync(join(TO, 'limits.md'), GENERATED + toDocs(limits.replace(/^## /, '# ')));
+  writeFileSync(join(TO, 'changelog.md'), GENERATED + toDocs(read('CHANGELOG.md')));
+}

@@ -1,0 +1,142 @@
+// The order of the pages. A page that is not there yet is left out.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const NAV = [
+  { text: 'Start', link: '/quick-start' },
+  { text: 'Guides', link: '/keys', activeMatch: '^/(keys|tables|indexes|live|editing)' },
+  { text: 'Errors', link: '/errors/' },
+  { text: 'API', link: '/api', activeMatch: '^/(api|reference/(?!changelog|limits))' },
+  { text: 'Comparison', link: '/comparison' },
+  { text: 'Changes', link: '/reference/changelog' },
+];
+
+/** Guides in the order of an app's life, then how it works, then what one looks up. */
+const SECTIONS = [
+  [
+    'Start',
+    [
+      ['Quick start', 'quick-start'],
+      ['Comparison', 'comparison'],
+      ['Coming from elsewhere', 'coming-from'],
+    ],
+  ],
+  [
+    'Rows',
+    [
+      ['Keys', 'keys'],
+      ['Tables', 'tables'],
+      ['Indexes', 'indexes'],
+      ['Values', 'values'],
+      ['First load', 'bulk-load'],
+      ['Edits and transactions', 'editing'],
+      ['Migrations', 'migrations'],
+    ],
+  ],
+  [
+    'On the screen',
+    [
+      ['Lists', 'lists'],
+      ['Live queries', 'live'],
+      ['React, Vue, Svelte, Solid, Angular', 'frameworks'],
+      ['Drafts and undo', 'drafts'],
+    ],
+  ],
+  [
+    'In the browser',
+    [
+      ['Offline and several tabs', 'tabs'],
+      ['Workers', 'workers'],
+      ['Service workers', 'service-workers'],
+      ['Health of storage', 'health'],
+      ['Backup and restore', 'backup'],
+      ['Browsers', 'browsers'],
+      ['Toolchains', 'toolchains'],
+      ['React Native and Node', 'react-native'],
+    ],
+  ],
+  [
+    'Servers and devices',
+    [
+      ['Which kind of sync', 'which-sync'],
+      ['REST', 'rest'],
+      ['Mutators', 'mutators'],
+      ['Sync', 'sync'],
+    ],
+  ],
+  [
+    'Beside other libraries',
+    [
+      ['Adapters', 'adapters'],
+      ['TanStack DB', 'tanstack-db'],
+      ['Testing an app', 'testing-an-app'],
+    ],
+  ],
+  [
+    'How it works',
+    [
+      ['Why a page freezes', 'why-a-page-freezes'],
+      ['A tree and its root', 'trees'],
+      ['A merge', 'merges'],
+      ['Sum trees and proofs', 'sum-tree'],
+      ['Responsiveness', 'responsiveness'],
+      ['Reliability', 'reliability'],
+      ['Benchmarks', 'benchmarks'],
+      ['Architecture', 'architecture'],
+      ['Format', 'format'],
+      ['Decisions', 'decisions'],
+      ['How it is tested', 'testing'],
+    ],
+  ],
+  [
+    'To look up',
+    [
+      ['API by subject', 'api'],
+      ['API by entry', 'reference/'],
+      ['Errors', 'errors/'],
+      ['Limits', 'reference/limits'],
+      ['Glossary', 'glossary'],
+      ['Changelog', 'reference/changelog'],
+    ],
+  ],
+];
+
+const fileOf = (link) => `${link.endsWith('/') ? `${link}index` : link}.md`;
+
+/** The sidebar, for each part of the site. */
+export function sidebar(docs) {
+  const pages = (folder) =>
+    existsSync(join(docs, folder))
+      ? readdirSync(join(docs, folder))
+          .filter((name) => name.endsWith('.md') && name !== 'index.md')
+          .map((name) => name.slice(0, -'.md'.length))
+          .sort()
+      : [];
+  const all = SECTIONS.map(([text, items]) => ({
+    text,
+    collapsed: false,
+    items: items
+      .filter(([, link]) => existsSync(join(docs, fileOf(link))))
+      .map(([name, link]) => ({ text: name, link: `/${link}` })),
+  }));
+  const errors = {
+    text: 'Errors',
+    link: '/errors/',
+    items: pages('errors').map((code) => ({ text: code, link: `/errors/${code}` })),
+  };
+  const entries = {
+    text: 'API by entry',
+    link: '/reference/',
+    items: pages('reference')
+      .filter((name) => !['limits', 'changelog'].includes(name))
+      .map((name) => ({ text: name.replace('-', '/'), link: `/reference/${name}` })),
+  };
+  return {
+    '/reference/changelog': all,
+    '/reference/limits': all,
+    '/errors/': [errors],
+    '/reference/': [{ text: 'API by subject', link: '/api' }, entries],
+    '/': all,
+  };
+}

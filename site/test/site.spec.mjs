@@ -1,0 +1,138 @@
+// The built site, as people read it: light and dark, on desktops and phones, by keyboard. `npm run docs -- --build` builds it. With
+// `SITE_PAGES=all` each page is looked at, not one of each kind; `SITE_SHOTS=folder` keeps a picture of each.
+
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+
+const DIST = fileURLToPath(new URL('../dist', import.meta.url));
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+
+/** One page of each kind. */
+const KINDS = [
+  'index.html',
+  'tables.html',
+  'testing-an-app.html',
+  'trees.html',
+  'comparison.html',
+  'errors/quota-exceeded.html',
+  'reference/hedgerow-keys.html',
+  'there-is-no-such-page.html',
+];
+const every = () =>
+  readdirSync(DIST, { recursive: true })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.html'))
+    .sort();
+const PAGES = process.env.SITE_PAGES === 'all' ? every() : KINDS;
+
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const SCHEMES = ['light', 'dark'];
+
+const go = (page, name) => page.goto(`${process.env.SITE_URL}/${name}`);
+const settled = (page) => page.evaluate(() => document.fonts.ready.then(() => {}));
+
+/** What axe objects to, in words. */
+async function faultsOf(page) {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.addScriptTag({ path: AXE });
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}: ${nodes.map(({ target }) => target.join(' ')).slice(0, 4)}`,
+  );
+}
+
+for (const name of PAGES) {
+  test(`${name} has no fault that axe finds, and fits, in light and dark, on desktops and phones`, async ({
+    page,
+  }) => {
+    const foreign = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(process.env.SITE_URL)) foreign.push(request.url());
+    });
+    await go(page, name);
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        const isDark = colorScheme === 'dark';
+        await expect(page.locator('html')).toHaveClass(isDark ? /\bdark\b/ : /^(?!.*\bdark\b)/);
+        await settled(page);
+        if (process.env.SITE_SHOTS) {
+          mkdirSync(process.env.SITE_SHOTS, { recursive: true });
+          const file = `${name.replaceAll('/', '-')}-${size}-${colorScheme}.png`;
+          await page.screenshot({ path: join(process.env.SITE_SHOTS, file), fullPage: true });
+        }
+        expect(await faultsOf(page), `${size}, ${colorScheme}`).toEqual([]);
+        const wider = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(wider, `${size}: how much wider than the screen`).toBe(0);
+      }
+    }
+    const broken = await page.evaluate(async () => {
+      const images = [...document.images];
+      for (const image of images) image.loading = 'eager';
+      await Promise.allSettled(images.map((image) => image.decode()));
+      return images.filter((image) => image.naturalWidth === 0).map((image) => image.src);
+    });
+    expect(broken).toEqual([]);
+    expect(foreign, 'nothing is loaded from elsewhere').toEqual([]);
+  });
+}
+
+test('the search finds an error by its code, by keyboard alone', async ({ page }) => {
+  await go(page, 'index.html');
+  const field = page.locator('.VPLocalSearchBox input');
+  // The page hears keys once its script runs.
+  await expect(async () => {
+    if (!(await field.isVisible())) await page.keyboard.press('Control+k');
+    await expect(field).toBeFocused({ timeout: 1_000 });
+  }).toPass();
+  await page.keyboard.type('quota-exceeded');
+  await expect(page.locator('.VPLocalSearchBox .result').first()).toContainText('quota-exceeded');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('quota-exceeded');
+  expect(new URL(page.url()).pathname).toBe('/errors/quota-exceeded.html');
+});
+
+test('the first tab stop skips to the text', async ({ page }) => {
+  await go(page, 'tables.html');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  expect(new URL(page.url()).hash).toBe('#VPContent');
+});
+
+test('a phone has a menu of all pages', async ({ page }) => {
+  await page.setViewportSize(SIZES.phone);
+  await go(page, 'keys.html');
+  const menu = page.locator('.VPLocalNav button.menu');
+  // It does nothing before the script of the page runs.
+  await expect(async () => {
+    if ((await menu.getAttribute('aria-expanded')) !== 'true') await menu.click();
+    await expect(menu).toHaveAttribute('aria-expanded', 'true', { timeout: 1_000 });
+  }).toPass();
+  await page.getByRole('link', { name: 'Backup and restore' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Backup and restore');
+});
+
+test('an unknown address says so, and leads back', async ({ page }) => {
+  const response = await go(page, 'no/such/page.html');
+  expect(response.status()).toBe(404);
+  await expect(page.getByText('There is no such page')).toBeVisible();
+  await page.getByRole('link', { name: 'To the first page' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Hedgerow');
+});
+
+test('programs find a list of the pages, and their text', () => {
+  const list = readFileSync(join(DIST, 'llms.txt'), 'utf8');
+  const links = [...list.matchAll(/\]\(\/([^)]+)\)/g)].map(([, link]) => link);
+  expect(links.length).toBeGreaterThan(80);
+  const there = new Set(every());
+  expect(links.filter((link) => !there.has(link))).toEqual([]);
+  const full = readFileSync(join(DIST, 'llms-full.txt'), 'utf8');
+  for (const words of ['# Keys', '# `quota-exceeded`', '# API reference'])
+    expect(full).toContain(words);
+});
