@@ -1,0 +1,5 @@
+// The same from the one file that loads nothing later.
+
+import { destroy, HedgerowError, live, open, table, verifyProof } from 'hedgerow/full';
+
+export const modules = { destroy, HedgerowError, live, open, table, verifyProof };

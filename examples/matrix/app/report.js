@@ -1,0 +1,35 @@
+// Tells the runner what became of a run: it waits for `matrixResults` of the page.
+
+/** What crosses to the runner; the names and messages of an error and of its causes. */
+export const outcome = (run) =>
+  run.then(
+    (result) => ({ ok: true, ...result }),
+    (error) => ({
+      ok: false,
+      name: error?.name,
+      code: error?.code,
+      error: `${error}${error?.cause ? ` (${error.cause})` : ''}`,
+      stack: error?.stack,
+    }),
+  );
+
+const waiting = [];
+
+/** Notes a result under a name. */
+export function note(name, result) {
+  globalThis.matrixResults = { ...globalThis.matrixResults, [name]: result };
+  for (const wake of waiting.splice(0)) wake();
+}
+
+/** Resolves when the first result is noted. */
+export const firstNoted = () => new Promise((wake) => waiting.push(wake));
+
+/** What the page has fetched so far, with its document; bytes as they came over the wire, without heads. */
+export function fetched() {
+  const entries = [
+    ...performance.getEntriesByType('navigation'),
+    ...performance.getEntriesByType('resource'),
+  ];
+  const bytes = entries.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+  return { requests: entries.length, bytes };
+}

@@ -1,0 +1,7 @@
+// A dedicated worker: it posts what became of its run.
+
+import { modules } from './modules.js';
+import { outcome } from './report.js';
+import { scenario } from './scenario.js';
+
+outcome(scenario(modules, { name: 'worker' })).then((result) => postMessage(result));

@@ -1,0 +1,23 @@
+export default {
+  packages: ['fake-indexeddb'],
+  version: process.version,
+  sample: true,
+  async prepare(shop) {
+    await shop.write({
+      'required.cjs': `const { memory, destroy, HedgerowError, open, verifyProof } = require('hedgerow');
+const { live } = require('hedgerow/live');
+const { table } = require('hedgerow/tables');
+import('./src/scenario.js').then(async ({ scenario }) => {
+  const modules = { destroy, HedgerowError, live, open, table, verifyProof };
+  const result = await scenario(modules, { storage: memory() });
+  console.log(JSON.stringify({ name: 'required', ok: true, ...result }));
+});
+`,
+    });
+  },
+  cases: {
+    'import: memory, SQLite, fake-indexeddb': (shop) =>
+      shop.results('node', ['src/program.mjs', 'memory', 'sqlite', 'idb']),
+    'require(): memory': (shop) => shop.results('node', ['--no-warnings', 'required.cjs']),
+  },
+};

@@ -1,0 +1,87 @@
+import { TYPESCRIPTS } from '../versions.mjs';
+
+/** Every entry whose declarations need no other package. */
+const OPTIONAL =
+  /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqlite|expo|package\.json/;
+
+const APP = `import { open, verifyProof } from 'hedgerow';
+import { live } from 'hedgerow/live';
+import { table } from 'hedgerow/tables';
+
+interface Issue { id: string; state: string; size: number }
+export async function run(): Promise<number | undefined> {
+  const issues = table<Issue>()({ key: 'id', indexes: { byState: ['state', 'size'] } });
+  const db = await open('app', { tables: { issues } });
+  const list = live(db.issues.where({ state: 'open' }).orderBy('size'));
+  const proved = await verifyProof<Issue>(db.root, 'issues/1', await db.prove('issues/1'));
+  if ('value' in proved) return proved.value.size;
+  return list.get().rows?.[0]?.size;
+}
+`;
+
+const DOM = ['ES2022', 'DOM', 'DOM.Iterable'];
+/** As of 5.9 `node10` is there, but no more in 7. */
+const resolutionsOf = (version) =>
+  Number(version.split('.')[0]) < 7 ? ['node10', 'bundler', 'nodenext'] : ['bundler', 'nodenext'];
+
+/** Compiles an app, and all entries, by one compiler; with `skipLibCheck` or without. */
+function compile(version, main, skipLibCheck) {
+  return async (shop) => {
+    for (const moduleResolution of resolutionsOf(version)) {
+      const module = moduleResolution === 'nodenext' ? 'nodenext' : 'esnext';
+      const compilerOptions = {
+        noEmit: true,
+        strict: true,
+        skipLibCheck,
+        types: [],
+        target: 'es2022',
+        lib: DOM,
+        module,
+        moduleResolution,
+      };
+      await shop.write({ 'tsconfig.json': { compilerOptions, files: ['app.ts', 'all.ts'] } });
+      await shop.run('node', [main(shop), '-p', '.', '--pretty', 'false']);
+    }
+    return { ok: true, checked: resolutionsOf(version), note: resolutionsOf(version).join(', ') };
+  };
+}
+
+const inRoot = { '5.4.5': 'typescript-5.4', '7.0.2': 'typescript' };
+
+/** Where a compiler is: in the root, or installed for the matrix. */
+const mainOf = (version) => (shop) =>
+  inRoot[version] === undefined
+    ? shop.path('node_modules', `typescript-${version}`, 'bin', 'tsc')
+    : shop.fromRoot(`${inRoot[version]}/bin/tsc`);
+
+const cases = Object.fromEntries(
+  TYPESCRIPTS.flatMap((version) => {
+    // Its library has other type parameters than those of today: see docs/toolchains.md.
+    const isOld = version.startsWith('5.4');
+    return [
+      [`${version}, skipLibCheck`, compile(version, mainOf(version), true)],
+      ...(isOld
+        ? []
+        : [[`${version}, with checks of libraries`, compile(version, mainOf(version), false)]]),
+    ];
+  }),
+);
+
+export default {
+  version: TYPESCRIPTS.join(', '),
+  sample: Object.keys(cases).filter((name) => inRoot[name.split(',')[0]] !== undefined),
+  async prepare(shop) {
+    const { exports } = JSON.parse(await shop.read('node_modules/hedgerow/package.json'));
+    const entries = Object.keys(exports).filter((path) => !OPTIONAL.test(path));
+    const imports = entries.map(
+      (path, at) => `import * as m${at} from '${path.replace('.', 'hedgerow')}';`,
+    );
+    const all = `export const all = [${entries.map((_, at) => `m${at}`).join(', ')}];`;
+    await shop.write({ 'app.ts': APP, 'all.ts': [...imports, all, ''].join('\n') });
+    if (shop.isSample) return;
+    const wanted = TYPESCRIPTS.filter((version) => inRoot[version] === undefined);
+    const specs = wanted.map((version) => `typescript-${version}@npm:typescript@${version}`);
+    await shop.run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...specs]);
+  },
+  cases,
+};
