@@ -42,6 +42,7 @@ const CORE = [
   'cleared',
   'endings',
   'health',
+  'import',
   'indexes',
   'integrity',
   'kills',
@@ -62,6 +63,7 @@ const CORE = [
   'transfer',
   'watch',
   'worker',
+  'worker-store',
 ].map((name) => `${name}.spec.ts`);
 // These drive browsers of their own.
 const OWN_BROWSERS = ['alive-hidden', 'frozen', 'frozen-sync', 'full', 'torture'].map(

@@ -60,7 +60,8 @@ export default defineConfig({
   },
   test: {
     include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
-    exclude: [...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
+    // Frameworks render in happy-dom and on servers; `examples/frameworks` is in real pages.
+    exclude: [...[...LEFT_OUT.keys()].map((file) => `js/test/${file}`), 'js/test/frameworks/**'],
     globalSetup: at('test/core-up-to-date.mjs'),
     setupFiles: at('test/browser/setup.ts'),
     silent: 'passed-only',

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { svelte } from './test/frameworks/svelte-plugin.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -8,6 +9,8 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const version = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean).at(-1);
 
 export default defineConfig({
+  plugins: [svelte],
+  environments: { client: { resolve: { conditions: ['browser', 'module', 'production'] } } },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/core-up-to-date.mjs',
@@ -15,6 +18,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.
     testTimeout: 30_000,
+    // They have builds for servers and for browsers: which one depends on the environment of the test.
+    server: { deps: { inline: [/\/(solid-js|svelte|esm-env)\//] } },
   },
   resolve: {
     // What only phones have.
@@ -22,6 +27,10 @@ export default defineConfig({
       '@op-engineering/op-sqlite': version
         ? at(`../.cache/op-sqlite/${version}/package/node/dist/index.js`)
         : at('test/op-sqlite-package.ts'),
+      'expo-sqlite': at('test/expo-sqlite-package.ts'),
+      expo: at('test/expo-sqlite-native.ts'),
+      // Of expo-sqlite as it is published: see scripts/expo-sqlite.mjs.
+      'await-lock': at('../.cache/expo-sqlite/await-lock/build/AwaitLock.js'),
       'react-native': at('test/op-sqlite-native.ts'),
     },
   },

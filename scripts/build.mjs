@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { joinModules } from './lib/chunks.mjs';
+import { finishDeclarations } from './lib/declarations.mjs';
 import { buildFull } from './lib/full.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
 import { buildWasm } from './lib/wasm.mjs';
@@ -18,6 +19,7 @@ export async function build({ dev = false } = {}) {
   // Empty it first: the package must not contain files whose source was deleted.
   await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
   await run('tsc', ['-p', 'js']);
+  await finishDeclarations();
   await joinModules();
   await buildFull();
   console.log('typescript  built: js/dist');

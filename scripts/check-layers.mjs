@@ -64,7 +64,7 @@ export const TYPESCRIPT_LAYERS = [
   [['tables/*']],
   [['index']],
   [['live/*'], ['cli/*'], ['adapters/*'], ['import-from/*'], ['tanstack-db/*']],
-  [['react/*'], ['frameworks/*'], ['worker/*']],
+  [['frameworks/*'], ['worker/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -34,8 +34,14 @@ async function pathsOfSources() {
   rmSync(DECLARATIONS, { recursive: true, force: true });
   const project = ['-p', join(ROOT, 'js'), '--outDir', DECLARATIONS];
   await compiled('typescript', [...project, '--emitDeclarationOnly', '--noEmitOnError', 'false']);
-  const entry = (name) => [join(DECLARATIONS, name)];
-  return { hedgerow: entry('index.d.ts'), 'hedgerow/*': entry('*/index.d.ts') };
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const entries = Object.entries(exports).filter(([, { types }]) => types !== undefined);
+  return Object.fromEntries(
+    entries.map(([entry, { types }]) => [
+      entry.replace(/^\./, 'hedgerow'),
+      [types.replace(/^\.\/dist/, DECLARATIONS)],
+    ]),
+  );
 }
 
 /** A project in a folder of its own, with the settings of `js/test/types`. */

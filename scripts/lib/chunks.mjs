@@ -11,7 +11,9 @@ const DIST = join(ROOT, 'js', 'dist');
 /** The entries and programs of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
 async function entries() {
   const { exports, bin } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
-  const paths = [...Object.values(exports).map((one) => one.default), ...Object.values(bin)];
+  // `./package.json` is a file, and no module.
+  const modules = Object.values(exports).flatMap((one) => one.default ?? []);
+  const paths = [...modules, ...Object.values(bin)];
   const files = paths.map((path) => join(ROOT, 'js', path));
   const names = files.map((file) => relative(DIST, file).replace(/\.js$/, ''));
   return names.filter((name) => name !== 'full' && name !== 'slim');
@@ -51,6 +53,7 @@ async function joined(input, plugins, optionsOf) {
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's bundler finds
     plugins: [...plugins, imports.plugin],
+    checks: { moduleLevelDirective: false }, // that they are kept is checked
   });
   const { output } = await build.generate({
     format: 'esm',
@@ -101,10 +104,20 @@ export async function joinModules() {
       };
     },
   );
+  const clients = await clientsOf(names);
   for (const file of await readdir(DIST, { recursive: true })) {
     if (file.endsWith('.js')) await rm(join(DIST, file));
   }
   for (const { fileName, code } of output) await writeFile(join(DIST, fileName), code);
+  const kept = await clientsOf(names);
+  const lost = clients.filter((name) => !kept.includes(name));
+  if (lost.length > 0) throw new Error(`'use client' is lost in ${lost.join(', ')}`);
   await finishSlim();
   return output;
+}
+
+/** The entries that tell frameworks, by their first line, that they are no components of a server. */
+async function clientsOf(names) {
+  const texts = await Promise.all(names.map((name) => readFile(fileOf(name), 'utf8')));
+  return names.filter((_, at) => /^(['"])use client\1;/.test(texts[at]));
 }

@@ -73,8 +73,9 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     // Fail the build, not the app, if an import is missing.
-    onLog(level, log) {
-      if (level === 'warn' && log.code !== 'PLUGIN_TIMINGS') throw new Error(log.message);
+    onLog(level, { code, message }) {
+      const isHarmless = /^(PLUGIN_TIMINGS|MODULE_LEVEL_DIRECTIVE)$/.test(code);
+      if (level === 'warn' && !isHarmless) throw new Error(message);
     },
     plugins: [swap],
     transform: { inject: INJECTED, target: 'es2022' },

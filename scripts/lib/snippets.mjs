@@ -19,17 +19,21 @@ export function moduleOf(page) {
   const leftOut = [...page.matchAll(LEFT_OUT)].map(([, text]) => text);
   for (const found of page.matchAll(BLOCK)) {
     count += 1;
-    const text = found[1].replace(IMPORT, (line) => {
-      for (const one of partsOf(line)) imports.add(one);
-      return '\n'.repeat(line.split('\n').length - 1);
-    });
+    const text = found[1]
+      .replace(IMPORT, (line) => {
+        for (const one of partsOf(line)) imports.add(one);
+        return '\n'.repeat(line.split('\n').length - 1);
+      })
+      // Nothing is exported from a scope.
+      .replace(/^export (?=async|class|const|function|interface|let|type)/gm, '');
     // The line of the fence opens its scope.
     put(found.index, '{');
     put(found.index + found[0].indexOf('\n') + 1, text);
   }
   // Declarations are of the whole module, like imports: all are on the first line, before that of the page.
   lines[0] = [...imports, ...leftOut, lines[0]].join(' ');
-  return { count, text: [...lines, '}'.repeat(count), 'export {};'].join('\n') };
+  const hasJsx = /^```tsx$/m.test(page);
+  return { count, hasJsx, text: [...lines, '}'.repeat(count), 'export {};'].join('\n') };
 }
 
 /** The names that an import brings, each as an import of its own: pages bring some in several blocks. */

@@ -33,6 +33,16 @@ export function countHermes(output) {
   return { passed: Number(passed), failed: Number(failed), skipped: 0 };
 }
 
+/** From the last line of a script, which begins with its name. */
+const countOwn = (name) => (output) => {
+  const line = new RegExp(`^${name}: (\\d+) passed, (\\d+) failed, (\\d+) skipped$`, 'm');
+  const [, passed, failed, skipped] = line.exec(output) ?? [];
+  return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+};
+
+export const countForeign = countOwn('foreign');
+export const countMatrix = countOwn('matrix');
+
 /** From the report of Vitest's `json` reporter. */
 export function countVitest(report) {
   return {

@@ -9,8 +9,10 @@ import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
 import { ROOT } from './run.mjs';
 import {
+  countForeign,
   countHermes,
   countLibtest,
+  countMatrix,
   countNodeTest,
   countPlaywright,
   countVitest,
@@ -152,6 +154,7 @@ export const STEPS = [
       'e2e',
       'examples/react-native',
       'examples/offline',
+      'examples/frameworks',
     ].map((project) => ['tsc', ['--noEmit', '-p', project]]),
   },
   {
@@ -197,6 +200,14 @@ export const STEPS = [
     needsGateway: true,
     commands: [['vitest', ['run', ...vitestReports(VITEST_REPORT)]]],
     count: () => countVitest(takeReport('vitest.json')),
+  },
+  {
+    name: 'foreign',
+    what: 'the suites that packages have for their adapters; others need GitHub',
+    seconds: 10,
+    needs: ['build'],
+    commands: [['node', ['scripts/foreign.mjs', '--only', 'abstract-level,keyv']]],
+    count: countForeign,
   },
   {
     name: 'fuzz',
@@ -275,6 +286,50 @@ export const STEPS = [
       ],
     ],
     count: () => countPlaywright(takeReport('playwright-offline.json')),
+  },
+  {
+    name: 'frameworks',
+    what: 'the example in React, Vue, Svelte, Solid and Angular, in Chromium',
+    seconds: 40,
+    lane: 'browser',
+    needsBrowser: true,
+    needs: ['build'],
+    commands: [
+      [
+        'playwright',
+        ['test', '--config', 'examples/frameworks/test/playwright.config.mjs'],
+        () => ({ CHROMIUM_PATH: findBrowser() }),
+      ],
+    ],
+    count: () => countPlaywright(takeReport('playwright-frameworks.json')),
+  },
+  {
+    name: 'site',
+    what: 'the documentation site: it builds, its links lead somewhere, and axe finds no fault',
+    seconds: 40,
+    lane: 'browser',
+    needsBrowser: true,
+    needs: ['build'],
+    commands: [
+      ['node', ['scripts/docs.mjs', '--build', '--as-built']],
+      [
+        'playwright',
+        ['test', '--config', 'site/test/playwright.config.mjs'],
+        () => ({ CHROMIUM_PATH: findBrowser() }),
+      ],
+    ],
+    count: () => countPlaywright(takeReport('playwright-site.json')),
+  },
+  {
+    name: 'matrix',
+    what: 'the packed package in the tools that the root has; others: npm run matrix',
+    seconds: 45,
+    lane: 'browser',
+    needsBrowser: true,
+    // The others write to what it packs.
+    needs: ['build', 'hermes', 'example'],
+    commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built']]],
+    count: countMatrix,
   },
   {
     name: 'engines',

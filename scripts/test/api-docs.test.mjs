@@ -18,9 +18,9 @@ const sourceOf = (types) =>
     .replace(/\.d\.ts$/, '.ts')
     .replace(/src\/(full|slim)\.ts/, 'src/index.ts');
 
-const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports).map(
-  ([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)],
-);
+const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports)
+  .filter(([, { types }]) => types !== undefined) // not `./package.json`
+  .map(([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)]);
 
 /** The names that a module exports, each with the file that declares it. */
 function exportsOf(file) {

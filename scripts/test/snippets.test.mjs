@@ -40,3 +40,11 @@ test('blocks are one module, with the lines of the page', () => {
 test('a page without TypeScript has no block', () => {
   assert.equal(moduleOf('# Title\n').count, 0);
 });
+
+test('blocks may export, and a page with JSX says so', () => {
+  const page = '```tsx\nexport const a = <p />;\nexport interface B {}\n```\n';
+  const { text, hasJsx } = moduleOf(page);
+  assert.ok(hasJsx);
+  assert.ok(text.includes('\nconst a = <p />;\ninterface B {}\n'));
+  assert.equal(moduleOf(PAGE).hasJsx, false);
+});

@@ -6,6 +6,8 @@ const REASONS = [
     needs: "'better-sqlite3'",
     why: 'SQLite in Node',
     suites: [
+      'expo-sqlite',
+      'expo-sqlite-shapes',
       'gone',
       'op-sqlite-shapes',
       'process-locks',
@@ -34,6 +36,11 @@ const REASONS = [
       'watch-faults',
     ],
   },
+  {
+    needs: 'createRequire(',
+    why: "finds two versions of a package in Node's way",
+    suites: ['tanstack-db', 'tanstack-db-persistence'],
+  },
   { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
   {
     needs: "'node:http'",
@@ -49,10 +56,11 @@ const REASONS = [
   { needs: "'aws4'", why: "an implementation that needs Node's `crypto`", suites: ['presign'] },
   { needs: '@vitest-environment jsdom', why: 'is about jsdom', suites: ['jsdom'] },
   {
-    needs: "'happy-dom'",
-    why: 'a document of its own for each test, and rendering on a server',
-    suites: ['react', 'react-errors'],
+    needs: '@vitest-environment happy-dom',
+    why: 'is about tests of apps in happy-dom',
+    suites: ['testing-guide'],
   },
+  { needs: "from 'vite'", why: 'compiles examples of pages', suites: ['error-examples'] },
   {
     needs: 'setImmediate(go)',
     why: 'a model of tabs whose clock counts turns of Node; `e2e/tests` has real tabs',
