@@ -29,10 +29,10 @@ export class Hearing {
     this.#tell((shared) => shared.lose(cause));
   }
 
-  /** Moves the store to where its refs point; one that is not open yet is about to look anyway. */
+  /** Moves the store to where its refs point, after its first look. */
   async keepUp(): Promise<void> {
     const { shared } = this;
-    if (shared?.isOpen === true) await shared.queued(() => shared.keepUp());
+    if (shared !== undefined) await shared.queued(() => shared.keepUp());
   }
 
   /** Tells the store what was kept. Run it when it has made its first look. */

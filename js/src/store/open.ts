@@ -199,7 +199,8 @@ async function openOver(
     hearing.shared = shared;
     shared.inventory.begin(loading);
     const branchHead = new BranchHead(shared);
-    await branchHead.refresh();
+    // In its turn: a move that is heard of meanwhile is followed after it.
+    await shared.queued(() => branchHead.refresh());
     hearing.catchUp();
     const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing, health };
