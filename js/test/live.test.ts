@@ -492,6 +492,27 @@ describe('a live query', () => {
     await db.close();
   });
 
+  it('that is read by a listener, or in a render, calls no other listeners meanwhile', async () => {
+    const db = await storeOf(9);
+    const shown = [live(db, { limit: 2 }), live(db, { limit: 1, offset: 1 })];
+    let isReading = false;
+    const within: boolean[] = [];
+    const counts: number[] = [];
+    for (const [at, one] of shown.entries()) {
+      one.subscribe(() => {
+        within.push(isReading);
+        isReading = true;
+        counts.push(live(db, { limit: 3 + at }).get().rows.length);
+        isReading = false;
+      });
+    }
+    await db.put(keyOf(1), 'new');
+    await until(() => within.length === 2);
+    expect(within).toEqual([false, false]);
+    expect(counts.sort()).toEqual([3, 4]);
+    await db.close();
+  });
+
   it('tells that its branch was deleted, and goes on once there is one again', async () => {
     const db = await storeOf(5);
     const draft = await db.branch('draft');

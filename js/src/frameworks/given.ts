@@ -1,4 +1,4 @@
-/** Arguments that may be functions, and states whose members are followed one by one. */
+/** Arguments that may be functions, and states whose members are followed where they are read. */
 
 import type { Args } from './held.js';
 

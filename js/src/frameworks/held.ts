@@ -58,8 +58,8 @@ export class Held<State extends Told> {
   readonly subscribe = (listener: () => void): (() => void) =>
     this.#still === undefined ? (this.#shown as Shown<State, Args>).subscribe(listener) : () => {};
 
-  /** Ends at once what nobody listens to. */
-  readonly release = (): void => this.#shown?.release();
+  /** After a failure begins anew: at once if somebody listens, or else for whoever shows it next. */
+  readonly renew = (): void => this.#shown?.renew();
 
   /** What is shown for other arguments: this one, if they are equal by value. What was shown last stays until there is more. */
   next(args: Args): Held<State> {

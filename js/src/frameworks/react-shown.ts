@@ -28,11 +28,11 @@ export function useShown<State extends Told>(kind: Kind<State>, args: Args): unk
  * fallback, since there is no state for servers.
  */
 export function useReady<State extends Told>(kind: Kind<State>, args: Args): unknown {
-  const { subscribe, get, release } = useHeld(kind, args);
+  const { subscribe, get, renew } = useHeld(kind, args);
   const state = useSyncExternalStore(subscribe, get);
   if (state.status === 'error') {
-    // Whoever is mounted after this turn begins anew; within it React renders again.
-    later(release, 0);
+    // After this turn, in which React renders again.
+    later(renew, 0);
     throw state.error;
   }
   if (state.status === 'loading') throw told(subscribe, get);

@@ -25,7 +25,7 @@ export type IndexEntry<Value> = readonly [key: string, value: Value, secondary: 
 /** A value, or a function of it: what that reads is followed. */
 export type Given<T> = T | (() => T);
 
-// Of frameworks in which members of an object are followed one by one.
+// Of frameworks that follow the members of an object where they are read.
 
 /** See `useLive`. */
 export interface UseLive {

@@ -62,7 +62,7 @@ export abstract class Follower<State extends Told = Told, Own extends Wanted = W
     const names = Object.keys(state) as (keyof State)[];
     if (names.every((name) => Object.is(state[name], this.state[name]))) return;
     this.state = state;
-    this.wanted.hub.changed.add(this);
+    if (this.listeners.size > 0) this.wanted.hub.changed.add(this);
   }
 
   /** Keeps it up to date for a while. */
@@ -134,7 +134,8 @@ export abstract class Follower<State extends Told = Told, Own extends Wanted = W
       if (isFirst && this.isLoaded) this.show({ ...this.state, isStale: true });
       void this.#beginLater(this.#run, waiting);
     }
-    hub.flush();
+    // The first time nobody listens yet, and a render may be under way: others are told in their own turn.
+    if (!isFirst) hub.flush();
   }
 
   /** Whether all that it needs was in memory. */

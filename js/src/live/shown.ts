@@ -82,16 +82,17 @@ export class Shown<State extends Told, Args extends unknown[]> {
   /** See `Reader.__v_skip`. */
   protected __v_skip(): void {}
 
-  /** Ends at once what nobody listens to. */
-  release(): void {
+  /** After a failure begins anew: at once if somebody listens, or else for whoever shows it next. */
+  renew(): void {
     this.#follower.release();
+    if (!this.#follower.isOver) this.#follower.retry();
   }
 
   close(): void {
     this.#isClosed = true;
     this.#stop?.();
     this.#listeners.clear();
-    this.release();
+    this.#follower.release();
   }
 
   #checkOpen(): void {

@@ -141,6 +141,18 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
     await until(() => container.textContent === 'k3 k3a k4');
   });
 
+  it('a component that is dropped while it waits is followed until its rows are there', async () => {
+    const db = await storeOf(3);
+    const seen = watches(db);
+    const { query, open } = gated(db, { limit: 2 });
+    const { container, render } = rendered(list(query));
+    expect(container.textContent).toBe('waiting');
+    render(null);
+    open();
+    await until(() => seen.begun === 1);
+    await until(() => seen.now === 0);
+  });
+
   it('a hook shows at once what is in memory', async () => {
     const db = await storeOf(3);
     const Row = () => `${JSON.stringify(useLiveRowSuspense(db, 'k1').value)}`;
@@ -172,6 +184,33 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
     await until(() => {
       (boundary as Boundary | null)?.retry();
       return container.textContent === 'k0 k1 k2';
+    });
+    printed.mockRestore();
+  });
+
+  it('an error that another component shows, too, is tried again for both', async () => {
+    const db = await storeOf(3);
+    let fault: Error | undefined = Object.assign(new Error('not now'), { code: 'mine' });
+    const whenReady = () => (fault ? Promise.reject(fault) : undefined);
+    const query: LiveQuery<unknown> = {
+      source: () => ({ db, options: {}, name: 'failing', rowOf: (key) => key, whenReady }),
+    };
+    const Other = () => `${useLive(query).status}: `;
+    let boundary: Boundary | null = null;
+    const ref = (one: Boundary | null) => {
+      boundary = one;
+    };
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const inner = createElement(Suspense, { fallback: 'waiting' }, createElement(List, { query }));
+    const { container } = rendered([
+      createElement(Other, { key: 1 }),
+      createElement(Boundary, { key: 2, ref, children: inner }),
+    ]);
+    await until(() => container.textContent === 'error: caught mine');
+    fault = undefined;
+    await until(() => {
+      (boundary as Boundary | null)?.retry();
+      return container.textContent === 'ready: k0 k1 k2';
     });
     printed.mockRestore();
   });

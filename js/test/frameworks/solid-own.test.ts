@@ -44,7 +44,7 @@ it('follows options in a store that are changed in place', async () => {
   });
 });
 
-it('tells of each member by itself, and ends with its owner', async () => {
+it('is followed by what reads its members, and ends with its owner', async () => {
   const db = await storeOf(3);
   const seen = watches(db);
   const [offset, move] = createSignal(0);

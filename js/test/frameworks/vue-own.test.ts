@@ -8,6 +8,7 @@ import {
   effectScope,
   h,
   isProxy,
+  KeepAlive,
   nextTick,
   reactive,
   ref,
@@ -20,6 +21,8 @@ import { rest, until, watches } from '../watching.js';
 import { issueOf, rowsOf, storeOf, tablesOf } from './framework.js';
 
 afterEach(() => void vi.restoreAllMocks());
+
+const Empty = { render: () => null };
 
 describe('handles in deep proxies of Vue', () => {
   it('are what they were: refs and reactive objects make none of them', async () => {
@@ -135,6 +138,32 @@ describe('an effect scope', () => {
     await db.put('k1', 'unseen');
     await rest();
     expect(row.value.value).toBe('new');
+  });
+
+  it('of a component that is kept alive goes on until the component is unmounted', async () => {
+    const db = await storeOf(2);
+    const seen = watches(db);
+    const List = {
+      setup() {
+        const list = useLive(db);
+        return () => list.value.rows.map(([key]) => key).join();
+      },
+    };
+    const isShown = ref(true);
+    const container = document.createElement('div');
+    const app = createApp(() => h(KeepAlive, () => (isShown.value ? h(List) : h(Empty))));
+    app.mount(container);
+    isShown.value = false;
+    await nextTick();
+    expect(container.textContent).toBe('');
+    await db.put('k2', 1);
+    await rest();
+    isShown.value = true;
+    await nextTick();
+    expect(container.textContent).toBe('k0,k1,k2');
+    expect(seen).toEqual({ begun: 1, now: 1 });
+    app.unmount();
+    await until(() => seen.now === 0);
   });
 });
 
