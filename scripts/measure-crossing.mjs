@@ -76,19 +76,22 @@ await runMain(async () => {
     executablePath: findBrowser(),
     args: ['--no-sandbox'],
   });
-  const page = await browser.newPage();
-  for (const size of [256, 1024]) {
-    for (const how of ['clone', 'text', 'bytes']) {
-      const found = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        found.push(await page.evaluate(take, { code: `(${workerMain})()`, how, size }));
+  try {
+    const page = await browser.newPage();
+    for (const size of [256, 1024]) {
+      for (const how of ['clone', 'text', 'bytes']) {
+        const found = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          found.push(await page.evaluate(take, { code: `(${workerMain})()`, how, size }));
+        }
+        if (found.some(({ rows }) => rows !== ROWS)) throw new Error('rows are missing');
+        const least = (name) => Math.min(...found.map((one) => one[name])).toFixed(1);
+        console.log(
+          `${how.padEnd(6)} ${String(size).padStart(5)} rows a part: busy ${least('busyMs')} ms, longest task ${least('longestMs')} ms`,
+        );
       }
-      if (found.some(({ rows }) => rows !== ROWS)) throw new Error('rows are missing');
-      const least = (name) => Math.min(...found.map((one) => one[name])).toFixed(1);
-      console.log(
-        `${how.padEnd(6)} ${String(size).padStart(5)} rows a part: busy ${least('busyMs')} ms, longest task ${least('longestMs')} ms`,
-      );
     }
+  } finally {
+    await browser.close();
   }
-  await browser.close();
 });

@@ -89,12 +89,14 @@ test('two pages share the store of a shared worker, and one that goes leaves not
   expect(await page.evaluate(() => window.remoteDb.issues.count())).toBe(ROWS);
 });
 
-for (const type of ['module', 'classic'] as const) {
-  test(`a service worker of a ${type} script has a store and its tables`, async ({
+for (const [type, engines] of [
+  // Not every engine has modules there.
+  ['module', ' @chromium'],
+  ['classic', ''],
+] as const) {
+  test(`a service worker of a ${type} script has a store and its tables${engines}`, async ({
     persistentPage,
-    engine,
   }) => {
-    test.skip(engine !== 'chromium' && type === 'module', 'not every engine has modules there');
     const page = await visit(persistentPage.page);
     const found = await page.evaluate(
       async ([rows, type]) => {

@@ -1,44 +1,15 @@
 /** Calls of a store in a worker: what crosses, in parts and with backpressure, and what is refused. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
-import { serve } from '../src/worker/host.js';
-import { connect, HedgerowError } from '../src/worker/index.js';
-import { PART, PART_BYTES, PART_MEMBERS, PARTS_AHEAD, PULL } from '../src/worker/protocol.js';
-import { closeAll, opened, relay } from './worker-wire.js';
+import { HedgerowError } from '../src/worker/index.js';
+import { PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from '../src/worker/protocol.js';
+import { entries, seen } from './worker-seen.js';
+import { closeAll } from './worker-wire.js';
 import { until, world } from './worker-world.js';
 
-afterEach(closeAll);
-
-interface Issue {
-  id: string;
-  title: string;
-  status: string;
-}
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
-const events = table<{ id: string; at: Date; tags: Set<string>; size: bigint }>()({
-  key: 'id',
-  values: 'structured',
+afterEach(async () => {
+  await closeAll();
+  vi.unstubAllGlobals();
 });
-const tables = { issues, events };
-
-const entries = (count: number): [string, unknown][] =>
-  Array.from({ length: count }, (_, n) => [
-    `k${String(n).padStart(6, '0')}`,
-    { n, text: 'x'.repeat(80) },
-  ]);
-
-/** A connection whose messages can be seen. */
-async function seen() {
-  const { page, host, sent, ...more } = relay();
-  const db = await open('seen', { storage: memory(), tables });
-  const served = serve({ open: async () => db, port: host });
-  opened.push(() => served.close());
-  const remote = await connect<typeof tables>(page);
-  opened.push(() => remote.close());
-  const parts = () => sent.filter(([tag]) => tag === PART);
-  return { db, remote, sent, parts, ...more };
-}
 
 describe('rows', () => {
   it('come in parts that are read at once', async () => {
@@ -112,209 +83,32 @@ describe('rows', () => {
       row: 1000,
     });
     expect(await remote.issues.count()).toBe(0);
+    await expect(remote.get(Symbol('s') as never)).rejects.toMatchObject({ code: 'invalid-value' });
     await expect(remote.put('c', 1n)).rejects.toMatchObject({ code: 'invalid-value' });
     await expect(remote.put(5 as never, 1)).rejects.toBeInstanceOf(HedgerowError);
   });
 });
 
-describe('a load', () => {
-  const rows = Array.from({ length: 5000 }, (_, n) => ({
-    id: `i${n}`,
-    title: 't'.repeat(50),
-    status: n % 2 ? 'open' : 'closed',
-  }));
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-
-  it('of objects, iterables, bytes, responses, streams and blobs is one commit', async () => {
-    const { remote, db } = await seen();
-    const bytes = new TextEncoder().encode(lines);
-    async function* slowly() {
-      for (const row of rows) yield row;
-    }
-    const stream = () => new Response(lines).body as ReadableStream<Uint8Array>;
-    const sources = [
-      () => rows,
-      () => new Set(rows),
-      slowly,
-      () => bytes,
-      () => bytes.buffer as ArrayBuffer,
-      () => new Response(lines),
-      () => new Blob([lines]),
-      stream,
-      () => new Response(JSON.stringify(rows)),
-      () => rows.values(),
-    ];
-    const roots = new Set<string>();
-    for (const source of sources) {
-      await remote.issues.clear();
-      const told: number[] = [];
-      const onProgress = ({ fraction = 0 }) => void told.push(fraction);
-      const result = await remote.issues.putMany(source() as never, { onProgress });
-      expect(result.rows).toBe(5000);
-      roots.add(db.root);
-      for (const fraction of told) expect(fraction).toBeLessThanOrEqual(1);
-    }
-    expect(roots.size).toBe(1);
-    // The bytes of the caller are still there.
-    expect(bytes.length).toBe(lines.length);
-  });
-
-  it('asks for no more than the worker takes', async () => {
-    const { remote, sent } = await seen();
-    let given = 0;
-    function* counted() {
-      for (const row of entries(20_000)) {
-        given += 1;
-        yield row;
-      }
-    }
-    const most = () => (sent.filter(([tag]) => tag === PULL).length + 1) * PART_MEMBERS;
-    let isBounded = true;
-    await remote.putMany(
-      (function* () {
-        for (const row of counted()) {
-          if (given > most()) isBounded = false;
-          yield row;
-        }
-      })(),
-    );
-    expect(isBounded).toBe(true);
-    expect(given).toBe(20_000);
-  });
-
-  it('rejects with what its source throws, as it is, and ends a source that it leaves', async () => {
+describe('arguments', () => {
+  it('are taken as they are at the call', async () => {
     const { remote } = await seen();
-    const thrown = new Error('mine');
-    await expect(
-      remote.putMany(
-        (function* () {
-          yield ['a', 1] as const;
-          throw thrown;
-        })(),
-      ),
-    ).rejects.toBe(thrown);
-    let isEnded = false;
-    const call = remote.putMany(
-      (function* () {
-        try {
-          for (;;) yield ['\ud800', 1] as const;
-        } finally {
-          isEnded = true;
-        }
-      })(),
-    );
-    await expect(call).rejects.toMatchObject({ code: 'invalid-key' });
-    await until(() => isEnded);
-    const bad = new Response('', { status: 404 });
-    await expect(remote.putMany(bad)).rejects.toMatchObject({ code: 'bad-response', status: 404 });
-    await expect(remote.putMany(5 as never)).rejects.toMatchObject({ code: 'invalid-argument' });
-    expect(await remote.count()).toBe(0);
+    const row = { id: '', title: 'used again', status: 'open' };
+    const bytes = new Uint8Array(1 << 16).subarray(4, 8);
+    const puts = ['a', 'b', 'c'].map((id, at) => {
+      row.id = id;
+      bytes.fill(at);
+      return [remote.issues.put(row), remote.put(`bytes/${id}`, bytes)];
+    });
+    await Promise.all(puts.flat());
+    expect(await remote.issues.count()).toBe(3);
+    expect(await remote.get('bytes/b')).toEqual(Uint8Array.of(1, 1, 1, 1));
   });
 
-  it('takes a function for keys, which runs in the page', async () => {
+  it('may have members with the names of options', async () => {
     const { remote } = await seen();
-    await remote.putMany(rows.slice(0, 3), { key: (row) => row.id.toUpperCase(), prefix: 'p/' });
-    expect(await remote.scan().keys().toArray()).toEqual(['p/I0', 'p/I1', 'p/I2']);
-    await remote.putMany(rows, { key: '/id', prefix: 'q/' });
-    expect(await remote.count({ prefix: 'q/' })).toBe(5000);
-  });
-
-  it('ends with its signal', async () => {
-    const { remote } = await seen();
-    const ending = new AbortController();
-    async function* endless() {
-      for (let n = 0; ; n++) {
-        if (n === 5000) ending.abort('enough');
-        yield [`k${n}`, n] as const;
-      }
-    }
-    const call = remote.putMany(endless(), { signal: ending.signal });
-    await expect(call).rejects.toMatchObject({ name: 'AbortError', cause: 'enough' });
-    await expect(remote.count({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: 'aborted',
-    });
-    expect(await remote.count()).toBe(0);
-  });
-
-  it('of a patch may have operations of tables', async () => {
-    const { remote } = await seen();
-    await remote.applyPatch([
-      remote.issues.op.put({ id: 'a', title: 'A', status: 'open' }),
-      { op: 'put', key: 'plain', value: 1 },
-    ]);
-    await remote.applyPatch(
-      (function* () {
-        yield remote.issues.op.del('a');
-        for (const row of rows) yield remote.issues.op.put(row);
-      })(),
-    );
-    expect(await remote.issues.count()).toBe(5000);
-    expect(await remote.issues.get('a')).toBeUndefined();
-    expect(await remote.get('plain')).toBe(1);
-  });
-});
-
-describe('a transaction', () => {
-  it('runs in the page, and again after a conflict', async () => {
-    const { remote, db } = await seen();
-    await db.put('n', 1);
-    let runs = 0;
-    const result = await remote.transaction(async (tx) => {
-      runs += 1;
-      const n = (await tx.get<number>('n')) as number;
-      if (runs === 1) await db.put('n', 10);
-      tx.put('n', n + 1);
-      return n;
-    });
-    expect([result, runs, await db.get('n')]).toEqual([10, 2, 11]);
-  });
-
-  it('rejects with what it throws, or with what an edit refuses', async () => {
-    const { remote } = await seen();
-    const thrown = new Error('mine');
-    await expect(
-      remote.transaction(() => {
-        throw thrown;
-      }),
-    ).rejects.toBe(thrown);
-    const refused = remote.transaction((tx) => {
-      tx.put('a', 1);
-      tx.put('\ud800', 1);
-      tx.issues.put({ id: 'b', title: '', status: '' });
-    });
-    await expect(refused).rejects.toMatchObject({ code: 'invalid-key' });
-    expect(await remote.count()).toBe(0);
-    let late: { get(key: string): Promise<unknown> } | undefined;
-    await remote.transaction((tx) => {
-      late = tx;
-    });
-    await expect(late?.get('a')).rejects.toMatchObject({ code: 'closed' });
-  });
-
-  it('changes rows by functions, and can be taken back', async () => {
-    const { remote } = await seen();
-    await remote.issues.put({ id: 'a', title: 'A', status: 'open' });
-    const update = (one: Issue) => ({ id: one.id, title: `${one.title}!`, status: 'done' });
-    expect(await remote.issues.update('a', update)).toEqual({
-      id: 'a',
-      title: 'A!',
-      status: 'done',
-    });
-    expect(await remote.issues.update('none', update)).toBeUndefined();
-    await expect(remote.issues.update('a', (one) => ({ ...one, id: 'b' }))).rejects.toMatchObject({
-      code: 'invalid-value',
-    });
-    const { before, after, value, release } = await remote.commit(
-      async (tx) => {
-        await tx.issues.update('a', (one) => ({ ...one, title: 'in it' }));
-        return (await tx.issues.get('a'))?.title;
-      },
-      { keep: true },
-    );
-    expect(value).toBe('in it');
-    await remote.revert(before, after);
-    release();
-    expect((await remote.issues.get('a'))?.title).toBe('A!');
+    const value = { signal: { aborted: true }, onProgress: 1 };
+    await remote.put('a', value);
+    expect(await remote.get('a')).toEqual(value);
   });
 });
 
@@ -385,9 +179,54 @@ describe('a watch', () => {
     await remote.count();
     expect(counts).toEqual([0, 1]);
   });
+
+  it('whose onError throws breaks no other call', async () => {
+    const reportError = vi.fn();
+    vi.stubGlobal('reportError', reportError);
+    const { remote } = await seen();
+    const thrown = new Error('mine');
+    const onError = () => {
+      throw thrown;
+    };
+    // Their answers come in one message.
+    remote.watch({ index: 'none' }, () => {}, { onError });
+    expect(await remote.count()).toBe(0);
+    await until(() => reportError.mock.calls.length === 1);
+    expect(reportError.mock.calls).toEqual([[thrown]]);
+  });
 });
 
 describe('handles', () => {
+  it('that were released, or are of another connection, stand for nothing', async () => {
+    const { page } = world();
+    const [one, other] = [await page(), await page()];
+    await one.put('a', 1);
+    const mine = one.snapshot();
+    expect(await mine.get('a')).toBe(1);
+    // It has the same number over there.
+    await other.put('a', 2);
+    const others = other.snapshot();
+    expect(await others.get('a')).toBe(2);
+    await expect((async () => one.resetTo(others))()).rejects.toMatchObject({
+      code: 'invalid-argument',
+    });
+    expect(await one.get('a')).toBe(2);
+    mine.release();
+    await expect(one.branch('draft', { from: mine })).rejects.toMatchObject({ code: 'closed' });
+    expect(await one.branches()).toHaveLength(1);
+  });
+
+  it('are released once, however often that is asked for', async () => {
+    const { remote } = await seen();
+    const draft = await remote.branch('draft');
+    await Promise.all([draft.close(), draft.close()]);
+    await draft.close();
+    const snapshot = remote.snapshot();
+    snapshot.release();
+    snapshot.release();
+    await remote.deleteBranch('draft');
+  });
+
   it('of snapshots, branches and exports are the same as in a page', async () => {
     const { remote } = await seen();
     await remote.putMany(entries(100));

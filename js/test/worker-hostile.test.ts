@@ -3,7 +3,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { table } from '../src/tables/index.js';
 import { serve } from '../src/worker/host.js';
-import { CALL, CALLS, FEED, HELLO, NO, OK, PROTOCOL, type Ref } from '../src/worker/protocol.js';
+import {
+  CALL,
+  CALLS,
+  FEED,
+  HELLO,
+  NO,
+  OK,
+  PROTOCOL,
+  RAN,
+  type Ref,
+  RUN,
+  STOP,
+} from '../src/worker/protocol.js';
 import { closeAll, opened, wire } from './worker-wire.js';
 
 afterEach(closeAll);
@@ -162,6 +174,7 @@ describe('a page', () => {
     [['__proto__', 1, undefined, 'signal', 0]],
     [[0, '__proto__', undefined, 'signal', 0]],
     [[0, 1, '__proto__', 'signal', 0]],
+    [['constructor', 0.5, undefined, 'signal', 0]],
     [[0, 1, 'constructor', 'handle', 0]],
     [[0, 1, undefined, 'handle', 0]],
     [[0, 1, undefined, 'nonsense', 0]],
@@ -173,6 +186,7 @@ describe('a page', () => {
     await call([['get', { a: 1 }]], { refs: ref });
     expect(await works()).toBe(true);
     expect(({} as { signal?: unknown }).signal).toBeUndefined();
+    expect(Object.keys(Array)).toEqual([]);
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain('aborted');
   });
 
@@ -215,6 +229,50 @@ describe('a page', () => {
     expect(await works()).toBe(true);
     expect(answers.filter(([, id]) => id === 900)).toEqual([]);
     void call;
+  });
+
+  it('has nothing that goes on without a number, by which it ends', async () => {
+    const { call, send, answers, works } = await page();
+    const edit = (target: number, ...path: unknown[]) => send([CALL, 0, target, path, []]);
+    edit(0, ['transaction']);
+    edit(0, ['snapshot']);
+    edit(0, ['put', 'a', 1]);
+    expect(await works()).toBe(true);
+    expect(answers.some(([tag]) => tag === RUN)).toBe(false);
+    // What has the number 0 is still the store.
+    expect((await call([['put', 'b', 1]]))[0]).toBe(OK);
+    send([CALL, 700, 0, [['transaction']], []]);
+    await expect.poll(() => answers.find(([tag]) => tag === RUN)).toEqual([RUN, 700, -1]);
+    edit(-1, ['scan'], ['each']);
+    send([RAN, 700, true]);
+    const end = () => answers.find(([tag, id]) => tag === NO && id === 700);
+    await expect.poll(end).toEqual(refusedWith('invalid-argument'));
+  });
+
+  it('ends a transaction by stopping its call', async () => {
+    const { call, send, answers } = await page();
+    send([CALL, 700, 0, [['transaction']], []]);
+    await expect.poll(() => answers.some(([tag]) => tag === RUN)).toBe(true);
+    expect((await call([['get', 'a']], { target: -1 }))[0]).toBe(OK);
+    send([STOP, 700]);
+    expect(await call([['get', 'a']], { target: -1 })).toEqual(refusedWith('closed'));
+  });
+
+  it('holds no commit that is not to be kept', async () => {
+    const { call, send, answers } = await page();
+    const commit = async (id: number, options: object) => {
+      send([CALL, id, 0, [['commit', options]], []]);
+      const has = (what: number) => answers.some(([tag, at]) => tag === what && at === id);
+      await expect.poll(() => has(RUN)).toBe(true);
+      send([RAN, id, true]);
+      await expect.poll(() => has(OK)).toBe(true);
+    };
+    await commit(700, {});
+    // The number is free again.
+    expect((await call([['count']], { id: 700 }))[0]).toBe(OK);
+    await commit(701, { keep: true });
+    send([STOP, 701]);
+    expect((await call([['count']], { id: 701 }))[0]).toBe(OK);
   });
 
   it('reaches no member that is not in the list, whatever the store will have', async () => {

@@ -101,6 +101,10 @@ describe('a connection', () => {
     expect(await codeOf(connect(page, { table: [] } as never))).toBe('invalid-argument');
     expect(() => serve({} as never)).toThrow(HedgerowError);
     expect(() => serve({ open: () => {}, prt: 1 } as never)).toThrow(HedgerowError);
+    for (const ms of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '5']) {
+      expect(await codeOf(connect(page, { timeoutMs: ms as never }))).toBe('invalid-argument');
+      expect(() => serve({ open: () => {}, silentMs: ms } as never)).toThrow(/silentMs/);
+    }
   });
 
   it('that is closed leaves the store to other pages', async () => {

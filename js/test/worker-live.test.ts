@@ -9,7 +9,7 @@ import { connect } from '../src/worker/index.js';
 import { PART } from '../src/worker/protocol.js';
 import { forSeeds } from './property.js';
 import { closeAll, opened, relay } from './worker-wire.js';
-import { until } from './worker-world.js';
+import { until, world } from './worker-world.js';
 
 afterEach(closeAll);
 
@@ -133,6 +133,33 @@ describe('a live query', () => {
     odd.subscribe(() => {});
     await until(() => odd.get().status === 'error');
     expect(odd.get().error).toBe(thrown);
+  });
+
+  it('begins anew after one that has failed', async () => {
+    // Of some rows it makes what cannot cross.
+    const decode = (stored: unknown) => {
+      const row = stored as Issue;
+      return row.title === 'odd' ? { ...row, f: () => 1 } : row;
+    };
+    const odd = table<Issue>()({
+      key: 'id',
+      values: { encode: (row: Issue) => row, decode },
+      indexes: { byTime: ['modified'] },
+    });
+    const { page, store } = world({ odd });
+    const remote = await page();
+    const db = (await store()) as unknown as typeof remote;
+    const rows = ['a', 'b', 'c', 'd'].map((id, modified) => ({ id, title: id, modified }));
+    await remote.odd.putMany(rows);
+    const shown = live(remote.odd.orderBy('modified').limit(2));
+    shown.subscribe(() => {});
+    await ready(shown);
+    await db.odd.update('a', { title: 'odd' });
+    await until(() => shown.get().status === 'error');
+    expect(shown.get()).toMatchObject({ error: { code: 'invalid-value' }, rows: rows.slice(0, 2) });
+    shown.change(remote.odd.where({ modified: { gte: 2 } }).orderBy('modified'));
+    await ready(shown);
+    expect(shown.get().rows).toEqual(rows.slice(2));
   });
 
   it('is held by the bindings of frameworks as one of a page', async () => {

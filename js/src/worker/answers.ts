@@ -101,7 +101,7 @@ export const ANSWERS: { readonly [A in Answer]: Answering } = {
     const result = await called({ ...last, args: [run, ...last.args] });
     if (last.name === 'transaction') return done();
     const { before, after, release } = result as Awaited<ReturnType<Store['commit']>>;
-    hold('commit', {}, release);
+    if (Object(last.args[0]).keep === true) hold('commit', {}, release);
     done({ before, after });
   },
   live(last, call, { live }) {

@@ -18,6 +18,22 @@ export function refuse(message: string): never {
 export const refuseFunction = (name: string) =>
   refuse(`${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`);
 
+/** Arguments as they are now: messages leave at the end of the turn, and callers may use their objects again. */
+export const taken = (calls: readonly Call[]): Call[] =>
+  calls.map(([name, ...args]) => [name, ...args.map(copied)]);
+
+function copied(arg: unknown): unknown {
+  if (Object(arg) !== arg && typeof arg !== 'symbol') return arg;
+  // Of a view, the whole buffer would be copied.
+  if (arg instanceof Uint8Array) return arg.slice();
+  try {
+    return structuredClone(arg);
+  } catch (cause) {
+    const message = 'this cannot cross to the worker: values are data, without functions';
+    throw new HedgerowError('invalid-value', message, { cause });
+  }
+}
+
 /** What takes the place of what cannot cross. */
 export interface Placed {
   /** The number of a handle; `undefined` for all else. */
@@ -32,9 +48,9 @@ export function crossing(
   given: readonly Call[],
   isWatch: boolean,
   placed: Placed,
-): [path: unknown[][], refs: Ref[]] {
+): [path: Call[], refs: Ref[]] {
   const refs: Ref[] = [];
-  const path = given.map(([name, ...args], step) => {
+  const path = given.map(([name, ...args], step): Call => {
     /** Whether something stands for it. */
     const isPlaced = (value: unknown, at: number, member?: string): boolean => {
       if (typeof value !== 'function' && Object(value) !== value) return false;
@@ -48,7 +64,10 @@ export function crossing(
         if (member === undefined || !TAKES_VALUE.test(name))
           refuseFunction(member === undefined ? name : `${name}: ${member}`);
       }
-      if (member !== 'signal' || typeof (value as AbortSignal).aborted !== 'boolean') return false;
+      if (member !== 'signal') return false;
+      // A row may have a member of that name, too.
+      const { aborted, addEventListener: listens } = value as AbortSignal;
+      if (typeof aborted !== 'boolean' || !listens) return false;
       placed.signal(value as AbortSignal);
       return put('signal', 0);
     };

@@ -130,22 +130,21 @@ export class Connection {
   }
 
   async #call(id: number, target: unknown, path: unknown, refs: unknown): Promise<void> {
-    const held = this.#held.get(target as number);
-    const isEdit = id === 0;
-    if (!isEdit && (!Number.isInteger(id) || id < 0 || this.#calls.has(id) || this.#held.has(id))) {
-      return;
-    }
+    const tx = id === 0 ? this.#held.get(target as number) : undefined;
+    const isEdit = tx?.kind === 'tx';
+    const isNew = Number.isInteger(id) && id > 0 && !this.#calls.has(id) && !this.#held.has(id);
+    if (!isEdit && !isNew) return;
     const call = new OpenCall(id, this.#post);
     if (!isEdit) this.#calls.set(id, call);
     try {
-      if (held === undefined) {
-        throw new HedgerowError('closed', 'this was released, or its transaction has ended');
-      }
-      this.#place(call, path as unknown[][], refs as Tag.Ref[]);
+      const held = this.#heldAt(target);
+      if (!isEdit) this.#place(call, path as unknown[][], refs as Tag.Ref[]);
       const last = lastOf(held, path as Tag.Call[], this.#tables);
+      // What goes on after its call has a number, by which it ends.
+      if (isEdit && last.answer !== 'value') refuse(`${last.name} is no edit`);
       await ANSWERS[last.answer](last, call, this.#groundOf(call));
     } catch (cause) {
-      if (isEdit && held !== undefined) held.fault ??= { cause };
+      if (isEdit) tx.fault ??= { cause };
       if (this.#calls.get(id) === call) {
         this.#end(id);
         this.#post([Tag.NO, id, toldError(cause)]);
@@ -153,11 +152,18 @@ export class Connection {
     }
   }
 
+  #heldAt(number: unknown): Held {
+    const held = this.#held.get(number as number);
+    if (held !== undefined) return held;
+    throw new HedgerowError('closed', 'this was released, or its transaction has ended');
+  }
+
   #groundOf(call: OpenCall): Ground {
     const { id } = call;
     return {
       done: (value) => {
         if (this.#calls.get(id) === call) {
+          call.tellLast();
           const [crossing, errors] = told(value);
           this.#post([Tag.OK, id, crossing, errors]);
           this.#end(id);
@@ -187,8 +193,9 @@ export class Connection {
   /** Puts what stands for arguments that do not cross in their places. */
   #place(call: OpenCall, path: unknown[][], refs: readonly Tag.Ref[]): void {
     for (const [step, at, member, what, number] of refs) {
-      const args = path[step] as unknown[];
-      if (!(at > 0 && at < args.length)) refuse('there is no such argument');
+      const args = path[step];
+      const isThere = Array.isArray(args) && Number.isInteger(at) && at > 0 && at < args.length;
+      if (!isThere) refuse('there is no such argument');
       const value = this.#valueOf(call, member, what, number);
       if (member === undefined) args[at] = value;
       else Object.defineProperty(args[at], member, { value, enumerable: true });
@@ -197,7 +204,7 @@ export class Connection {
 
   #valueOf(call: OpenCall, member: string | undefined, what: Tag.Ref[3], number: number): unknown {
     if (what === 'signal') return call.signal;
-    if (what === 'handle') return this.#held.get(number)?.object;
+    if (what === 'handle') return this.#heldAt(number).object;
     // A watch has its own.
     if (what === 'callback') return member === undefined ? () => {} : call.notifying(number);
     if (this.#feeds.has(number)) refuse('a source has a number of its own');
@@ -265,7 +272,6 @@ export class Connection {
     for (const fed of this.#feeds.values()) fed.fail(gone);
     for (const [id, call] of [...this.#calls]) {
       call.abort(gone);
-      call.ran?.(false);
       this.#end(id);
     }
     this.#held.delete(0);

@@ -1,6 +1,7 @@
 /** Feeds the worker what a source of the page has, as it asks for it: neither side has much in memory. */
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
+import { ownBytes } from './bytes.js';
 import type { Outbox } from './outbox.js';
 import { FEED, PART_BYTES, PART_MEMBERS, SPOIL } from './protocol.js';
 import { weigh } from './weigh.js';
@@ -9,6 +10,8 @@ import { weigh } from './weigh.js';
 const PART_MS = 4;
 /** Most bytes of a part of bytes, which are moved. */
 const MOST_BYTES = 256 << 10;
+
+const isBytes = (value: unknown) => value instanceof Uint8Array;
 
 type Next = IteratorResult<unknown> & { readonly then?: unknown };
 type Members = { next(): unknown; return?(): unknown };
@@ -33,7 +36,9 @@ export class Source {
 
   /** A member as it is sent. */
   made(member: unknown): unknown {
-    return this.#keyOf ? [this.#keyOf(member), member] : member;
+    const made = this.#keyOf ? [this.#keyOf(member), member] : member;
+    if (!Array.isArray(made) || !made.some(isBytes)) return made;
+    return made.map((one) => (isBytes(one) ? ownBytes(one) : one));
   }
 
   open(): Members {

@@ -58,7 +58,8 @@ export class Mirror<State extends Told> implements ShownBy<State> {
   readonly #stateOf: StateOf<State>;
   /** Equal for those whose rows are made in the same way. */
   readonly #rowsName: string;
-  readonly #before: Mirror<Told> | undefined;
+  /** What was shown before, until this begins. */
+  #before: Mirror<Told> | undefined;
   readonly wanted: { readonly hub: Mirrors; readonly name: string };
   readonly #listeners = new Set<() => void>();
   state: State;
@@ -97,7 +98,10 @@ export class Mirror<State extends Told> implements ShownBy<State> {
 
   #begin(): void {
     const { link, target, path, options } = this.#asked;
-    const before = this.#before?.isOver === false ? this.#before : undefined;
+    // The worker has nothing of one that has failed.
+    const isThere = this.#before?.isOver === false && !this.#before.#hasFailed;
+    const before = isThere ? this.#before : undefined;
+    this.#before = undefined;
     this.rows = before?.rows ?? [];
     this.#hasFailed = false;
     this.taken = 0;
@@ -170,7 +174,7 @@ export class Mirror<State extends Told> implements ShownBy<State> {
   }
 
   retry(): void {
-    if (this.#hasFailed) this.#begin();
+    if (this.#hasFailed && !this.isOver) this.#begin();
   }
 
   release(): void {

@@ -6,6 +6,7 @@ import { Connection, type Shared } from './connection.js';
 import { holdLife } from './life.js';
 import { CONNECT, HELLO } from './protocol.js';
 import type { TableForms } from './replay.js';
+import { checkMs } from './wait.js';
 
 /** How pages are answered. */
 export interface ServeOptions {
@@ -143,6 +144,7 @@ function connected(
  */
 export function serve(options: ServeOptions): Served {
   const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, 'open port silentMs');
+  checkMs('serve', 'silentMs', silentMs);
   if (typeof open !== 'function') {
     const message = "serve: open is a function, such as () => open('app', { tables })";
     throw new HedgerowError('invalid-argument', message);

@@ -14,6 +14,7 @@ import { numberOf } from './own.js';
 import { CONNECT } from './protocol.js';
 import { handleOf } from './remote.js';
 import type { RemoteStore } from './types.js';
+import { checkMs } from './wait.js';
 
 export { type ErrorCode, HedgerowError } from '../base/errors.js';
 export type {
@@ -64,6 +65,7 @@ export async function connect<T extends Tables = Record<never, never>>(
 ): Promise<RemoteStore<T>> {
   const { tables: wanted = [], ...others } = Object(options) as ConnectOptions;
   const { timeoutMs = TIMEOUT_MS } = optionsOf('connect', others, 'timeoutMs');
+  checkMs('connect', 'timeoutMs', timeoutMs);
   if (!Array.isArray(wanted)) refuse('connect: tables is a list of names of tables');
   const given = Object(worker) as Target;
   const target = given.port ?? given;

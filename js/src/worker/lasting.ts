@@ -7,7 +7,7 @@ const forgotten = new Forgotten<{ readonly link: Link; readonly id: number }>(({
   link.stop(id),
 );
 
-/** Makes `name`, and `using`, release what a handle stands for. */
+/** Makes `name`, and `using`, release what a handle stands for, once. */
 export function lasting(
   handle: object,
   link: Link,
@@ -17,9 +17,11 @@ export function lasting(
   release: () => unknown = () => link.stop(id),
 ): void {
   forgotten.add(handle, { link, id });
+  let released: { readonly result: unknown } | undefined;
   const value = () => {
     forgotten.delete(handle);
-    return release();
+    released ??= { result: release() };
+    return released.result;
   };
   Object.defineProperty(handle, name, { value });
   disposable(handle, symbol, value);

@@ -1,7 +1,7 @@
 /** The connection of a page to the worker that has its store. */
 import { HedgerowError } from '../base/errors.js';
 import { report } from '../base/report.js';
-import { crossing } from './args.js';
+import { crossing, taken } from './args.js';
 import { errorOf, type ToldError } from './errors.js';
 import { Feeder } from './feeder.js';
 import { holdLife, onEndOfLife } from './life.js';
@@ -31,6 +31,9 @@ interface Call {
   stop(): void;
 }
 
+/** The number of the object that a handle of a connection stands for; `undefined` for all else. */
+type NumberOf = (value: unknown, link: Link) => number | undefined;
+
 const lost = (why: string) => new HedgerowError('disconnected', `${why}: connect again`);
 
 /** Puts errors back in their places. */
@@ -47,11 +50,12 @@ function restored(value: unknown, errors: readonly ErrorAt[]): unknown {
 }
 
 export class Link {
-  /** The number of the object that a handle stands for. */
-  readonly #numberOf: (handle: unknown) => number | undefined;
+  readonly #numberOf: NumberOf;
   readonly #outbox: Outbox;
   readonly #calls = new Map<number, Call>();
   readonly #feeders = new Map<number, Feeder>();
+  /** The numbers of transactions whose functions run. */
+  readonly #running = new Set<number>();
   #last = 0;
   #failure: HedgerowError | undefined;
   #welcome: (told: readonly unknown[]) => void = () => {};
@@ -60,16 +64,12 @@ export class Link {
   #stopLife = () => {};
   readonly #close: () => void;
 
-  constructor(port: Port, close: () => void, numberOf: (handle: unknown) => number | undefined) {
+  constructor(port: Port, close: () => void, numberOf: NumberOf) {
     this.#close = close;
     this.#numberOf = numberOf;
-    this.#outbox = new Outbox(port, ([tag, id, members], cause) => {
-      if (tag === Tag.FEED) {
-        this.#feeders.get(id as number)?.refuse(members as unknown[], cause);
-        return;
-      }
-      const message = 'this cannot cross to the worker: values are data, without functions';
-      this.#settled(id as number)?.no?.(new HedgerowError('invalid-value', message, { cause }));
+    // Calls were cloned before: only parts of sources come here.
+    this.#outbox = new Outbox(port, ([, id, members], cause) => {
+      this.#feeders.get(id as number)?.refuse(members as unknown[], cause);
     });
   }
 
@@ -77,6 +77,8 @@ export class Link {
   async begin(): Promise<readonly [name: string, tables: readonly string[]]> {
     const life = await holdLife();
     this.#endLife = () => life?.end();
+    // It was given up meanwhile.
+    if (this.#failure !== undefined) this.#endLife();
     const welcome = new Promise<readonly unknown[]>((resolve, reject) => {
       this.#welcome = resolve;
       this.#refuse = reject;
@@ -118,7 +120,7 @@ export class Link {
     };
     const isWatch = pending.told !== undefined;
     const [path, refs] = crossing(calls, isWatch, {
-      handle: this.#numberOf,
+      handle: (value) => this.#numberOf(value, this),
       callback: (callback) => call.callbacks.push(callback) - 1,
       signal: (signal) => {
         call.signal = signal;
@@ -134,11 +136,13 @@ export class Link {
       },
     });
     this.#calls.set(id, call);
-    if (this.#failure !== undefined) {
-      this.#settled(id)?.no?.(this.#failure);
+    try {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#outbox.post([Tag.CALL, id, target, taken(path), refs]);
+    } catch (cause) {
+      this.#settled(id)?.no?.(cause);
       return id;
     }
-    this.#outbox.post([Tag.CALL, id, target, path, refs]);
     const { signal } = call;
     if (signal === undefined) return id;
     const abort = () => (isWatch ? this.stop(id) : this.#outbox.post([Tag.ABORT, id]));
@@ -148,9 +152,14 @@ export class Link {
     return id;
   }
 
-  /** Makes an edit of a transaction, which tells by that if it fails. */
+  /** Makes an edit of a transaction, which tells by that if the store refuses it. */
   edit(target: number, calls: readonly Tag.Call[]): void {
-    if (this.#failure === undefined) this.#outbox.post([Tag.CALL, 0, target, calls, []]);
+    if (this.#failure !== undefined) throw this.#failure;
+    if (!this.#running.has(target)) {
+      const message = 'the transaction has ended: await its calls within its function';
+      throw new HedgerowError('closed', message);
+    }
+    this.#outbox.post([Tag.CALL, 0, target, taken(calls), []]);
   }
 
   /** Nothing more is wanted of a call; or releases what it has given. */
@@ -225,11 +234,13 @@ export class Link {
 
   async #run(id: number, call: Call, target: number): Promise<void> {
     call.fault = undefined;
+    this.#running.add(target);
     try {
       await call.pending.run?.(target);
     } catch (cause) {
       call.fault = { cause };
     }
+    this.#running.delete(target);
     this.#outbox.post([Tag.RAN, id, call.fault === undefined]);
   }
 }

@@ -11,6 +11,8 @@ export class OpenCall {
   readonly #outlets = new Set<Outlet>();
   /** For each callback that was called, what goes on once it has settled. */
   readonly #settled = new Map<number, () => void>();
+  /** For each callback that is told the newest news only, how to tell what waits. */
+  readonly #lasts: (() => void)[] = [];
   /** The numbers of its sources. */
   readonly sources: number[] = [];
   /** Goes on with a transaction whose function has returned, or thrown. */
@@ -49,6 +51,11 @@ export class OpenCall {
     return outlet;
   }
 
+  /** Tells callbacks what they were not told yet, before the answer. */
+  tellLast(): void {
+    for (const tell of this.#lasts) tell();
+  }
+
   /** Calls a callback of the page; resolves when it has settled. With `hasParts` its first argument has gone ahead. */
   tell(which: number, args: unknown[], hasParts = false): Promise<void> {
     if (this.isOver) return Promise.resolve();
@@ -71,6 +78,9 @@ export class OpenCall {
       }
       isBusy = false;
     };
+    this.#lasts.push(() => {
+      if (next !== undefined) void this.tell(which, next);
+    });
     return (...args) => {
       next = args;
       if (!isBusy) void send();
@@ -81,6 +91,7 @@ export class OpenCall {
   end(): void {
     this.isOver = true;
     this.stop?.();
+    this.ran?.(false);
     for (const outlet of this.#outlets) outlet.end();
     for (const settle of this.#settled.values()) settle();
   }

@@ -39,6 +39,8 @@ export class Outlet {
   #ahead = 0;
   #go: ((isOver?: boolean) => void) | undefined;
   #stopTimer = () => {};
+  /** Whether what is there waits for the page only. */
+  #isLate = false;
   #isOver = false;
 
   constructor(id: number, post: Post, isText: IsText) {
@@ -53,7 +55,7 @@ export class Outlet {
     if (isText !== this.#areTexts) this.flush();
     this.#areTexts = isText;
     const made = isText ? JSON.stringify(member) : member;
-    if (this.#members.length === 0) this.#stopTimer = later(() => this.flush(), PART_MS);
+    if (this.#members.length === 0) this.#stopTimer = later(() => this.#leave(), PART_MS);
     this.#members.push(made);
     this.#bytes += isText ? (made as string).length : weigh(member, PART_BYTES);
     if (this.#bytes < PART_BYTES && this.#members.length < PART_MEMBERS) return undefined;
@@ -74,6 +76,12 @@ export class Outlet {
     this.flush();
   }
 
+  /** Sends what has waited long enough, unless the page is behind: then that goes on to gather. */
+  #leave(): void {
+    this.#isLate = this.#ahead >= PARTS_AHEAD;
+    if (!this.#isLate) this.flush();
+  }
+
   /** Sends what is there. */
   flush(): void {
     const members = this.#members;
@@ -82,6 +90,7 @@ export class Outlet {
     const bytes = this.#bytes;
     this.#members = [];
     this.#bytes = 0;
+    this.#isLate = false;
     this.#ahead += 1;
     this.#post([PART, this.#id, this.#areTexts ? `[${members.join()}]` : members], bytes);
   }
@@ -89,6 +98,7 @@ export class Outlet {
   /** The page has taken a part. */
   taken(): void {
     this.#ahead = Math.max(0, this.#ahead - 1);
+    if (this.#isLate) this.#leave();
     if (this.#ahead < PARTS_AHEAD) this.#wake();
   }
 

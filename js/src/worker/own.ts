@@ -1,3 +1,4 @@
+import { refuse } from './args.js';
 import type { Link } from './link.js';
 import type { Call, Kind } from './protocol.js';
 
@@ -19,8 +20,10 @@ export function hold(handle: object, own: Own): void {
 /** What a handle stands for. */
 export const ownOf = (handle: object): Own => owns.get(handle) as Own;
 
-/** The number of the object that a handle stands for; `undefined` for all else. */
-export function numberOf(value: unknown): number | undefined {
+/** The number of the object that a handle stands for; `undefined` for all else. Numbers are those of one connection. */
+export function numberOf(value: unknown, link: Link): number | undefined {
   const own = owns.get(value as object);
-  return own?.path.length === 0 ? own.target : undefined;
+  if (own === undefined || own.path.length > 0) return undefined;
+  if (own.link === link) return own.target;
+  return refuse('a handle of another connection: give the name of its branch, or a root');
 }

@@ -1,4 +1,5 @@
 /** Values on their way to the page. */
+import { ownBytes } from './bytes.js';
 import { type ToldError, toldError } from './errors.js';
 
 /** Where an error was in a value. */
@@ -16,8 +17,7 @@ export function told(value: unknown): [value: unknown, errors: ErrorAt[]] {
       errors.push([path, toldError(one)]);
       return undefined;
     }
-    // Of a view, the whole buffer would be sent.
-    if (one instanceof Uint8Array) return one.length < one.buffer.byteLength ? one.slice() : one;
+    if (one instanceof Uint8Array) return ownBytes(one);
     if (typeof one !== 'object' || one === null || path.length > DEEPEST) return one;
     if (Array.isArray(one)) {
       return one.map((member, at) => (at < MOST_MEMBERS ? copied(member, [...path, at]) : member));

@@ -1,5 +1,5 @@
 import type { HedgerowError } from '../base/errors.js';
-import { report } from '../base/report.js';
+import { notify, report } from '../base/report.js';
 import type { Link } from './link.js';
 import type { Call } from './protocol.js';
 
@@ -11,7 +11,7 @@ export function watch(link: Link, target: number, path: readonly Call[]): () => 
     no: (error: unknown) => {
       const { onError } = Object(args.at(-1));
       // What it was closed by is known.
-      if (typeof onError === 'function') onError(error);
+      if (typeof onError === 'function') notify(onError, error);
       else if ((error as HedgerowError).code !== 'closed') report(error);
     },
     part: (members: unknown[], taken: () => void) => {

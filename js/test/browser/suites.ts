@@ -34,12 +34,13 @@ const REASONS = [
       'sync-traps',
       'traps',
       'watch-faults',
+      'worker-memory',
     ],
   },
   {
     needs: 'createRequire(',
     why: "finds two versions of a package in Node's way",
-    suites: ['tanstack-db', 'tanstack-db-persistence'],
+    suites: ['tanstack-db', 'tanstack-db-mutations', 'tanstack-db-persistence', 'tanstack-db-tabs'],
   },
   { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
   {

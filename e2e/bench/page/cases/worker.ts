@@ -124,7 +124,7 @@ async function scrolled(
   const sample = await taken(async () => {
     for (let at = 0; at < steps; at++) {
       const id = `${row.id}-${count}-${at}`;
-      const [put] = [db.issues.put({ ...row, id, modified: row.modified + at + 1 })];
+      const put = db.issues.put({ ...row, id, modified: row.modified + at + 1 });
       await shows(() => shown.get().rows[0]?.id === id);
       await put;
     }
