@@ -257,23 +257,28 @@ export class Feed {
   async load(options: LoadSubsetOptions): Promise<void> {
     // In a list: nothing in turn may wait for it, as it can wait for a mutation that waits for its turn.
     const [receipt] = await this.#inTurn(async () => {
+      const reading = either(this.#ended.signal, options.signal);
       try {
-        return [await this.#loaded(options)] as const;
+        return [await this.#loaded(options, reading.signal)] as const;
       } catch (cause) {
         this.#goOn();
         throw cause;
+      } finally {
+        reading.stop();
       }
     });
     if (receipt !== undefined) await receipt.of;
   }
 
-  async #loaded(options: LoadSubsetOptions): Promise<{ readonly of: Receipt } | undefined> {
-    const { signal } = options;
-    if (this.#isOver || signal?.aborted) return undefined;
-    const all = [this.#ended.signal, ...(signal ? [signal] : [])];
-    const reading = AbortSignal.any(all);
+  async #loaded(
+    options: LoadSubsetOptions,
+    reading: AbortSignal,
+  ): Promise<{ readonly of: Receipt } | undefined> {
+    if (reading.aborted) return undefined;
     const wanted = wantedOf(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
     const plans = await this.#planned(wanted, reading);
+    // Whoever has ended it meanwhile would not end a watch that begins now.
+    if (reading.aborted) return undefined;
     const of = await this.#atHead([...this.#plans(), ...plans], async (snapshot) => {
       const changed = await this.#changedUpTo(snapshot);
       const ground = this.#source.at(snapshot, reading);
@@ -315,4 +320,18 @@ export class Feed {
       this.#position = undefined;
     });
   }
+}
+
+/** A signal that is aborted with each of two, until it is stopped: `AbortSignal.any` is not in all browsers. */
+function either(...signals: readonly (AbortSignal | undefined)[]) {
+  const both = new AbortController();
+  const abort = () => both.abort();
+  for (const signal of signals) {
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+  }
+  const stop = () => {
+    for (const signal of signals) signal?.removeEventListener('abort', abort);
+  };
+  return { signal: both.signal, stop };
 }

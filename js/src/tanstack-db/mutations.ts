@@ -20,6 +20,19 @@ export const sources = new WeakMap<object, Source>();
 /** What keeps the rows of a collection. */
 export const feeds = new WeakMap<object, Feed>();
 
+/** By stores: what was written last. */
+const writes = new WeakMap<Store, Promise<unknown>>();
+
+/** Runs a function once all before it have ended: transactions of a store that run at once end in any order. */
+function inOrder(db: Store, body: () => Promise<unknown>): Promise<unknown> {
+  const result = (writes.get(db) ?? Promise.resolve()).then(body);
+  writes.set(
+    db,
+    result.catch(() => {}),
+  );
+  return result;
+}
+
 /**
  * Writes the changes of all collections of tables, in one transaction of each store, and brings the collections up to it.
  * Those of other collections are left alone.
@@ -29,15 +42,19 @@ export async function writeMutations({ mutations }: Mutated): Promise<void> {
   for (const mutation of mutations) {
     const source = sources.get(mutation.collection.config.sync);
     if (source === undefined) continue;
-    byStore.set(source.db, [...(byStore.get(source.db) ?? []), [source, mutation]]);
+    const own = byStore.get(source.db) ?? [];
+    own.push([source, mutation]);
+    byStore.set(source.db, own);
   }
   for (const [db, own] of byStore) {
-    await db.transaction(async (tx) => {
-      const tables = tx as unknown as Readonly<Record<string, TxTable>>;
-      for (const [source, mutation] of own) {
-        await write(tables[source.spec.name] as TxTable, source, mutation);
-      }
-    });
+    const writing = () =>
+      db.transaction(async (tx) => {
+        const tables = tx as unknown as Readonly<Record<string, TxTable>>;
+        for (const [source, mutation] of own) {
+          await write(tables[source.spec.name] as TxTable, source, mutation);
+        }
+      });
+    await inOrder(db, writing);
     const collections = new Set(own.map(([, { collection }]) => collection as object));
     await Promise.all([...collections].map((one) => feeds.get(one)?.reach()));
   }

@@ -5,22 +5,9 @@ import { memberAt } from '../base/json-pointer.js';
 import type { Transaction } from '../transaction/transaction.js';
 import type { IndexMeta, Meta, Places } from './persisted-keys.js';
 import type { StoredRow } from './persisted-rows.js';
-import type { Delta, Noted, PersistedTransaction } from './persistence-types.js';
+import type { Noted, PersistedTransaction } from './persistence-types.js';
 import type { Key } from './source.js';
 import type { Row } from './subset.js';
-
-/** A transaction in the log. */
-export interface Logged {
-  readonly term: number;
-  readonly seq: number;
-  /** Absent if it changed too much to tell it again. */
-  readonly delta: Delta | undefined;
-  readonly txId: string;
-  readonly version: number;
-}
-
-/** Changes that a log tells again; after more, rows are read anew. */
-export const MOST_TOLD = 128;
 
 /** How values are kept. */
 export interface Form {
@@ -38,26 +25,6 @@ export const NEW: Meta = {
   indexes: {},
   made: 0,
 };
-
-/** The number of changes of a delta. */
-export function sizeOf(delta: Delta): number {
-  const { changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations } = delta;
-  const lists = [changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations];
-  return lists.reduce((sum, list) => sum + list.length, 0);
-}
-
-/** What a transaction changes, as the log tells it. */
-export function deltaOf(tx: PersistedTransaction, latestRowVersion: number): Delta {
-  const puts = tx.mutations.filter(({ type }) => type !== 'delete');
-  return {
-    txId: tx.txId,
-    latestRowVersion,
-    changedRows: puts.map(({ key, value }) => ({ key, value })),
-    deletedKeys: tx.mutations.filter(({ type }) => type === 'delete').map(({ key }) => key),
-    rowMetadataMutations: [...(tx.rowMetadataMutations ?? [])],
-    collectionMetadataMutations: [...(tx.collectionMetadataMutations ?? [])],
-  };
-}
 
 /** Edits of a collection in a transaction of the store. */
 export class Edits {

@@ -2,23 +2,13 @@
 
 import { compileSingleRowExpression } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
+import { uniqueName } from '../base/locks.js';
 import type { Store } from '../store/store.js';
 import { loadStructured } from '../tables/later.js';
-import type { Transaction } from '../transaction/transaction.js';
 import { compare } from './compare.js';
-import {
-  deltaOf,
-  Edits,
-  entryOf,
-  type Form,
-  indexedPath,
-  type Logged,
-  MOST_TOLD,
-  NEW,
-  rowOf,
-  sizeOf,
-} from './persisted-collection.js';
+import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './persisted-collection.js';
 import { type Meta, Places } from './persisted-keys.js';
+import { isLater, Log, type Unplaced } from './persisted-log.js';
 import { groundOf, type PersistedFound, type Reads } from './persisted-rows.js';
 import type {
   HedgerowPersistenceAdapter,
@@ -43,15 +33,17 @@ export interface Keeping {
   readonly mostTold?: number;
 }
 
-/** A transaction of a collection that gets its place in the order when it is committed. */
-export type Unplaced = Omit<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
+/** The place that a collection has given to a transaction. */
+type Wanted = Pick<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
 
 export class Adapter implements HedgerowPersistenceAdapter {
   readonly #db: Store;
   readonly #keeping: Keeping;
+  /** The name of this adapter among those of all tabs. */
+  readonly id = uniqueName();
   readonly #ready = new Map<string, Promise<Form>>();
-  /** Transactions whose place another tab had taken: their tab has not heard of that one, and will not. */
-  readonly moved = new Set<string>();
+  /** By the ids of collections: the transaction that came last. */
+  readonly #applied = new Map<string, string>();
 
   constructor(db: Store, keeping: Keeping) {
     this.#db = db;
@@ -109,51 +101,36 @@ export class Adapter implements HedgerowPersistenceAdapter {
 
   async applyCommittedTx(collectionId: string, tx: PersistedTransaction): Promise<void> {
     await this.commit(collectionId, tx, tx);
+    this.#applied.set(collectionId, tx.txId);
+  }
+
+  /** Whether a transaction is the last one that a collection has had committed. */
+  hasCommitted(collectionId: string, txId: string): boolean {
+    return this.#applied.get(collectionId) === txId;
   }
 
   /** Commits a transaction at `wanted`, or behind all others; resolves to its place. */
-  async commit(
-    collectionId: string,
-    tx: Unplaced,
-    wanted?: { readonly term: number; readonly seq: number; readonly rowVersion: number },
-  ): Promise<StreamPosition> {
+  async commit(collectionId: string, tx: Unplaced, wanted?: Wanted): Promise<StreamPosition> {
     const form = await this.ready(collectionId);
     const places = this.placesOf(collectionId);
     return this.#db.transaction(async (store) => {
       const meta = await this.#meta(store, collectionId);
+      const log = new Log(places, form, this.#keeping.kept);
       let { term, seq } = wanted ?? { term: Math.max(1, meta.term), seq: meta.seq + 1 };
-      const present = (await store.get(places.transaction(term, seq))) as unknown;
-      if (present !== undefined) {
-        // The same again; or another tab has taken the place, for something else.
-        if (isSame(form, present, tx)) return position(meta);
+      const isBehind = !isLater({ term, seq }, meta);
+      if (isBehind) {
+        // The same again; or another tab has been there with something else.
+        if (await log.has(store, { term, seq }, tx)) return position(meta);
         [term, seq] = [meta.term, meta.seq + 1];
-        this.moved.add(tx.txId);
       }
       const version = Math.max(meta.version + 1, wanted?.rowVersion ?? 0);
       const full: PersistedTransaction = { ...tx, term, seq, rowVersion: version };
       await new Edits(store, places, form, meta).make(full);
-      const delta = deltaOf(full, version);
-      const isTold = !tx.truncate && sizeOf(delta) <= MOST_TOLD;
-      const logged = { txId: tx.txId, version, ...(isTold && { delta }) };
-      store.put(places.transaction(term, seq), form.encode({ term, seq, ...logged }));
-      const isLater = term > meta.term || (term === meta.term && seq > meta.seq);
-      const next: Meta = { ...meta, version, ...(isLater && { term, seq }) };
-      store.put(places.meta, await this.#pruned(store, places, form, next));
+      const next = { ...meta, term, seq, version };
+      const dropped = await log.add(store, full, isBehind ? this.id : undefined);
+      store.put(places.meta, { ...next, dropped: Math.max(meta.dropped, dropped) });
       return position(next);
     });
-  }
-
-  /** Drops the oldest transactions of the log. */
-  async #pruned(store: Transaction, places: Places, form: Form, meta: Meta): Promise<Meta> {
-    const prefix = places.log;
-    const excess = (await store.count({ prefix })) - this.#keeping.kept;
-    if (excess <= 0) return meta;
-    let { dropped } = meta;
-    for (const [key, stored] of await store.scan({ prefix, limit: excess }).toArray()) {
-      dropped = Math.max(dropped, (form.decode(stored) as Logged).version);
-      store.delete(key);
-    }
-    return { ...meta, dropped };
   }
 
   async loadSubset(collectionId: string, options: SubsetRequest) {
@@ -201,10 +178,10 @@ export class Adapter implements HedgerowPersistenceAdapter {
     const path = indexedPath(spec.expressionSql);
     const form = await this.ready(collectionId);
     const places = this.placesOf(collectionId);
-    if (signature in (await this.#meta(this.#db, collectionId)).indexes) return;
+    if (Object.hasOwn((await this.#meta(this.#db, collectionId)).indexes, signature)) return;
     await this.#db.transaction(async (store) => {
       const meta = await this.#meta(store, collectionId);
-      if (signature in meta.indexes) return;
+      if (Object.hasOwn(meta.indexes, signature)) return;
       // A part of the rows may not be enough for a query.
       const isWhole = spec.whereSql === undefined;
       const index = { number: meta.made, ...(path !== undefined && isWhole && { path }) };
@@ -223,6 +200,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
     const places = this.placesOf(collectionId);
     await this.#db.transaction(async (store) => {
       const meta = await this.#meta(store, collectionId);
+      if (!Object.hasOwn(meta.indexes, signature)) return;
       const { [signature]: index, ...indexes } = meta.indexes;
       if (index === undefined) return;
       await store.deleteMany({ prefix: places.index(index) });
@@ -239,20 +217,12 @@ export class Adapter implements HedgerowPersistenceAdapter {
   async pullSince(collectionId: string, fromRowVersion: number): Promise<Pulled> {
     const form = await this.ready(collectionId);
     return this.#at(async (at) => {
-      const meta = await this.#meta(at, collectionId);
-      const latestRowVersion = meta.version;
-      const reload = { latestRowVersion, requiresFullReload: true } as const;
-      const all: Logged[] = [];
-      const { log: prefix } = this.placesOf(collectionId);
-      for await (const [, stored] of at.scan({ prefix, reverse: true })) {
-        const logged = form.decode(stored) as Logged;
-        if (logged.version <= fromRowVersion) break;
-        all.unshift(logged);
-      }
-      const deltas = all.flatMap(({ delta }) => delta ?? []);
-      const most = this.#keeping.mostTold ?? MOST_TOLD;
-      const isLost = fromRowVersion < meta.dropped || deltas.length < all.length;
-      if (isLost || deltas.reduce((sum, delta) => sum + sizeOf(delta), 0) > most) return reload;
+      const { version, dropped } = await this.#meta(at, collectionId);
+      const reload = { latestRowVersion: version, requiresFullReload: true } as const;
+      if (fromRowVersion < dropped) return reload;
+      const log = new Log(this.placesOf(collectionId), form, this.#keeping.kept);
+      const deltas = await log.since(at, fromRowVersion, this.id, this.#keeping.mostTold);
+      if (deltas === undefined) return reload;
       const isThere = new Map<string | number, boolean>();
       for (const { changedRows, deletedKeys } of deltas) {
         for (const { key } of changedRows) isThere.set(key, true);
@@ -261,7 +231,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
       const keys = (wanted: boolean) =>
         [...isThere].filter(([, is]) => is === wanted).map(([key]) => key);
       return {
-        latestRowVersion,
+        latestRowVersion: version,
         requiresFullReload: false,
         changedKeys: keys(true),
         deletedKeys: keys(false),
@@ -290,17 +260,6 @@ const shown = ({ key, value, metadata }: Pick<PersistedFound, 'key' | 'value' | 
   value,
   metadata,
 });
-
-/** Whether a transaction of the log changes what another one does. */
-function isSame(form: Form, stored: unknown, tx: Unplaced): boolean {
-  const { delta, txId } = form.decode(stored) as Logged;
-  if (txId === tx.txId) return true;
-  if (delta === undefined) return false;
-  const text = (of: typeof delta) =>
-    JSON.stringify(form.encode({ ...of, txId: '', latestRowVersion: 0 }));
-  const other = deltaOf({ ...tx, term: 0, seq: 0, rowVersion: 0 }, 0);
-  return text(delta) === text(other);
-}
 
 /** In the order that was asked for; rows that it does not tell apart in the order of their keys. */
 function sorted(

@@ -1,0 +1,124 @@
+/** The log of a persisted collection: its last transactions, in the order in which they count. */
+
+import type { Transaction } from '../transaction/transaction.js';
+import type { Form } from './persisted-collection.js';
+import type { Places } from './persisted-keys.js';
+import type { Reads } from './persisted-rows.js';
+import type { Delta, PersistedTransaction } from './persistence-types.js';
+
+/** A place in the order of transactions. */
+export interface Place {
+  readonly term: number;
+  readonly seq: number;
+}
+
+/** A transaction that gets its place in the order when it is committed. */
+export type Unplaced = Omit<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
+
+/** A transaction in the log. */
+export interface Logged extends Place {
+  /** Absent if it changed too much to tell it again. */
+  readonly delta?: Delta;
+  readonly txId: string;
+  readonly version: number;
+  /**
+   * The adapter whose collection wanted an earlier place, where others have been: the collection takes what is there for its
+   * own, and does not hear of it.
+   */
+  readonly behind?: string;
+}
+
+/** Changes that a log tells again; after more, rows are read anew. */
+const MOST_TOLD = 128;
+
+export const isLater = (a: Place, b: Place) =>
+  a.term > b.term || (a.term === b.term && a.seq > b.seq);
+
+export class Log {
+  readonly #places: Places;
+  readonly #form: Form;
+  readonly #kept: number;
+
+  constructor(places: Places, form: Form, kept: number) {
+    this.#places = places;
+    this.#form = form;
+    this.#kept = kept;
+  }
+
+  /** Whether there is a transaction at a place that changes what this one does. */
+  async has(store: Pick<Reads, 'get'>, { term, seq }: Place, tx: Unplaced): Promise<boolean> {
+    const stored = await store.get(this.#places.transaction(term, seq));
+    if (stored === undefined) return false;
+    const { delta, txId } = this.#form.decode(stored) as Logged;
+    if (txId === tx.txId) return true;
+    if (delta === undefined) return false;
+    const text = (of: Delta) =>
+      JSON.stringify(this.#form.encode({ ...of, txId: '', latestRowVersion: 0 }));
+    return text(delta) === text(deltaOf({ ...tx, term: 0, seq: 0, rowVersion: 0 }));
+  }
+
+  /** Adds a transaction, and drops the oldest ones; resolves to the highest version that was dropped. */
+  async add(store: Transaction, tx: PersistedTransaction, behind?: string): Promise<number> {
+    const { term, seq, txId, rowVersion: version } = tx;
+    const delta = deltaOf(tx);
+    const isTold = !tx.truncate && sizeOf(delta) <= MOST_TOLD;
+    const logged = {
+      term,
+      seq,
+      txId,
+      version,
+      ...(isTold && { delta }),
+      ...(behind && { behind }),
+    };
+    store.put(this.#places.transaction(term, seq), this.#form.encode(logged));
+    const prefix = this.#places.log;
+    const excess = (await store.count({ prefix })) - this.#kept;
+    let dropped = 0;
+    if (excess <= 0) return dropped;
+    for (const [key, stored] of await store.scan({ prefix, limit: excess }).toArray()) {
+      dropped = Math.max(dropped, (this.#form.decode(stored) as Logged).version);
+      store.delete(key);
+    }
+    return dropped;
+  }
+
+  /** What was changed after a version, for an adapter; `undefined` if that is too much, or not all is known. */
+  async since(
+    at: Pick<Reads, 'scan'>,
+    version: number,
+    adapter: string,
+    most = MOST_TOLD,
+  ): Promise<Delta[] | undefined> {
+    const deltas: Delta[] = [];
+    let size = 0;
+    for await (const [, stored] of at.scan({ prefix: this.#places.log, reverse: true })) {
+      const logged = this.#form.decode(stored) as Logged;
+      if (logged.version <= version) break;
+      if (logged.delta === undefined || logged.behind === adapter) return undefined;
+      size += sizeOf(logged.delta);
+      if (size > most) return undefined;
+      deltas.push(logged.delta);
+    }
+    return deltas.reverse();
+  }
+}
+
+/** The number of changes of a delta. */
+function sizeOf(delta: Delta): number {
+  const { changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations } = delta;
+  const lists = [changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations];
+  return lists.reduce((sum, list) => sum + list.length, 0);
+}
+
+/** What a transaction changes, as the log tells it. */
+function deltaOf(tx: PersistedTransaction): Delta {
+  const puts = tx.mutations.filter(({ type }) => type !== 'delete');
+  return {
+    txId: tx.txId,
+    latestRowVersion: tx.rowVersion,
+    changedRows: puts.map(({ key, value }) => ({ key, value })),
+    deletedKeys: tx.mutations.filter(({ type }) => type === 'delete').map(({ key }) => key),
+    rowMetadataMutations: [...(tx.rowMetadataMutations ?? [])],
+    collectionMetadataMutations: [...(tx.collectionMetadataMutations ?? [])],
+  };
+}

@@ -1,0 +1,179 @@
+/** Tells the collections of a tab what all tabs commit. */
+
+import { uniqueName } from '../base/locks.js';
+import type { Change } from '../read/diff.js';
+import type { Store } from '../store/store.js';
+import type { Meta } from './persisted-keys.js';
+import type { Logged, Place } from './persisted-log.js';
+import type { Adapter } from './persistence-adapter.js';
+import type { Envelope, HedgerowCoordinator, LocalMutation } from './persistence-types.js';
+
+/** What is known of the collections with one id. */
+interface State {
+  listeners: number;
+  /** Calls that they wait for. */
+  calls: number;
+  /** The place that was told last, unless what was told may still wait. */
+  told: Place | undefined;
+}
+
+/** What a collection tells of its own transaction. */
+interface Published extends Place {
+  readonly txId: string;
+  readonly latestRowVersion: number;
+  readonly requiresFullReload?: boolean;
+}
+
+const NOTHING = { requiresFullReload: false, changedRows: [], deletedKeys: [] };
+
+/** Has collections drop their rows, and read them anew. */
+const reset = (schemaVersion = 0, resetEpoch = 0) => ({
+  type: 'collection:reset',
+  schemaVersion,
+  resetEpoch,
+});
+
+/**
+ * The store puts the transactions of all tabs in one order, so none of them is a leader: each writes by itself, and what is
+ * committed is told by the watch of each.
+ */
+export class Coordinator implements HedgerowCoordinator {
+  readonly #db: Store;
+  readonly #adapter: Adapter;
+  readonly #states = new Map<string, State>();
+  /** Transactions of this tab whose changes the collection has, and which nothing came between. */
+  readonly #known = new Set<string>();
+
+  constructor(db: Store, adapter: Adapter) {
+    this.#db = db;
+    this.#adapter = adapter;
+  }
+
+  getNodeId(): string {
+    return this.#adapter.id;
+  }
+
+  isLeader(): boolean {
+    return true;
+  }
+
+  async ensureLeadership(): Promise<void> {}
+
+  async requestEnsureRemoteSubset(): Promise<void> {}
+
+  async requestEnsurePersistedIndex(): Promise<void> {}
+
+  /**
+   * What was committed is in the log, which is watched. What changes nothing is not committed, but its collection has taken a
+   * place for it, and would not hear of what another tab puts there.
+   */
+  publish(collectionId: string, message: unknown): void {
+    const { payload } = message as { readonly payload: Published };
+    const { txId, latestRowVersion: rowVersion, requiresFullReload, term, seq } = payload;
+    if (requiresFullReload !== true || this.#adapter.hasCommitted(collectionId, txId)) return;
+    const empty = { txId, mutations: [] };
+    // A store that refuses this refuses the next transaction, too, and that is told.
+    this.#adapter.commit(collectionId, empty, { term, seq, rowVersion }).catch(() => {});
+  }
+
+  subscribe(collectionId: string, onMessage: (message: Envelope) => void): () => void {
+    const { meta } = this.#adapter.placesOf(collectionId);
+    const state = this.#stateOf(collectionId);
+    const dbName = this.#db.name;
+    const tell = (payload: object) =>
+      onMessage({ v: 1, dbName, collectionId, senderId: '', ts: Date.now(), payload });
+    const take = async (changes: readonly Change[]) => {
+      const form = await this.#adapter.form();
+      for (const change of changes) {
+        if (change.key === meta) {
+          const dropped = droppedFor(change);
+          if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
+        } else if (change.op === 'add') {
+          const logged = form.decode(change.newValue) as Logged;
+          // While a collection waits, a mutation of it may wait before this.
+          const { term, seq } = logged;
+          state.told = state.calls === 0 ? { term, seq } : undefined;
+          tell(this.#payloadOf(logged));
+        }
+      }
+    };
+    const begin = () => this.#db.watch({ prefix: meta }, take);
+    let stop = begin();
+    // A watch that has failed has told nothing since then.
+    const stopRecovery = this.#db.onRecovery(() => {
+      stop();
+      stop = begin();
+      tell(reset());
+    });
+    state.listeners += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) state.listeners -= 1;
+      isOver = true;
+      stop();
+      stopRecovery();
+    };
+  }
+
+  async requestApplyLocalMutations(collectionId: string, mutations: readonly LocalMutation[]) {
+    const state = this.#stateOf(collectionId);
+    const last = state.told;
+    const txId = uniqueName();
+    const at = await during(state, this.#adapter.commit(collectionId, { txId, mutations }));
+    const isNext = last?.term === at.latestTerm && last.seq === at.latestSeq - 1;
+    // The watch may tell of it before this is noted: then its changes come twice, which changes nothing.
+    if (isNext && state.told === last && state.listeners === 1) this.#known.add(txId);
+    return {
+      ...reply('rpc:applyLocalMutations:res'),
+      // Its collection takes this as what it has heard of. It has not yet heard what other tabs have committed before.
+      term: 0,
+      seq: 0,
+      latestRowVersion: 0,
+      acceptedMutationIds: mutations.map(({ mutationId }) => mutationId),
+    };
+  }
+
+  async pullSince(collectionId: string, fromRowVersion: number) {
+    const pulling = Promise.all([
+      this.#adapter.pullSince(collectionId, fromRowVersion),
+      this.#adapter.getStreamPosition(collectionId),
+    ]);
+    const [pulled, { latestTerm, latestSeq }] = await during(this.#stateOf(collectionId), pulling);
+    return { ...reply('rpc:pullSince:res'), latestTerm, latestSeq, ...pulled };
+  }
+
+  #stateOf(collectionId: string): State {
+    const state = this.#states.get(collectionId) ?? { listeners: 0, calls: 0, told: undefined };
+    this.#states.set(collectionId, state);
+    return state;
+  }
+
+  #payloadOf({ term, seq, txId, version, delta, behind }: Logged): object {
+    const head = { type: 'tx:committed', term, seq, txId, latestRowVersion: version };
+    if (this.#known.delete(txId)) return { ...head, ...NOTHING };
+    const isMissed = behind === this.#adapter.id;
+    if (delta === undefined || isMissed) return { ...head, requiresFullReload: true };
+    const { txId: _, latestRowVersion: __, ...changed } = delta;
+    return { ...head, requiresFullReload: false, ...changed };
+  }
+}
+
+/** Counts a call that a collection waits for before it does anything else. */
+async function during<T>(state: State, call: Promise<T>): Promise<T> {
+  state.calls += 1;
+  try {
+    return await call;
+  } finally {
+    state.calls -= 1;
+  }
+}
+
+const reply = <Type extends string>(type: Type) =>
+  ({ type, rpcId: uniqueName(), ok: true }) as const;
+
+/** The state of a collection, if a change of it says that all rows were dropped. */
+function droppedFor(change: Change): Meta | undefined {
+  if (change.op !== 'change') return undefined;
+  const now = change.newValue as Meta;
+  return (change.oldValue as Meta).epoch === now.epoch ? undefined : now;
+}
