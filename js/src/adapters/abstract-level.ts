@@ -203,13 +203,13 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
     const keyOf = (bytes: Uint8Array) => this.#key(bytes);
     const range = this.#range(options);
     const { length } = this.#prefix;
-    const entries = (from: KeyRange) => {
-      const scan = reader.scan({ ...from, reverse, signal: signal ?? undefined });
+    const entries = (from: KeyRange, limit: number) => {
+      const scan = reader.scan({ ...from, reverse, limit, signal: signal ?? undefined });
       return (values ? scan : scan.keys())[Symbol.asyncIterator]() as AsyncIterator<unknown>;
     };
     return new LevelIterator<Key, Value>(this, options, {
-      rows: () => entries(range),
-      from: (target) => entries(begunAt(range, keyOf(target), reverse)),
+      rows: (limit) => entries(range, limit),
+      from: (target, limit) => entries(begunAt(range, keyOf(target), reverse), limit),
       entryOf: (row) => {
         const [key, value] = values ? (row as [string, unknown]) : [row as string];
         const bytes = new Uint8Array(key.length - length);
@@ -235,8 +235,8 @@ function begunAt(range: KeyRange, key: string, reverse: boolean): KeyRange {
 type Entry = [key: Uint8Array, value: Uint8Array | undefined];
 
 interface Walk {
-  rows(): AsyncIterator<unknown>;
-  from(target: Uint8Array): AsyncIterator<unknown>;
+  rows(limit: number): AsyncIterator<unknown>;
+  from(target: Uint8Array, limit: number): AsyncIterator<unknown>;
   entryOf(row: unknown): Entry;
   release(): void;
 }
@@ -259,7 +259,7 @@ class LevelIterator<Key, Value> extends AbstractIterator<HedgerowLevel<Key, Valu
   }
 
   _nextv(size: number): Promise<Entry[]> {
-    this.#rows ??= this.#walk.rows();
+    this.#rows ??= this.#walk.rows(this.limit);
     const rows = this.#rows;
     return asLevel(async () => {
       const entries: Entry[] = [];
@@ -274,7 +274,7 @@ class LevelIterator<Key, Value> extends AbstractIterator<HedgerowLevel<Key, Valu
 
   _seek(target: Uint8Array): void {
     this.#rows?.return?.();
-    this.#rows = this.#walk.from(target);
+    this.#rows = this.#walk.from(target, this.limit - this.count);
   }
 
   async _close(): Promise<void> {

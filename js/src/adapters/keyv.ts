@@ -1,5 +1,6 @@
 /** A storage adapter of Keyv in a store. */
 
+import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
@@ -47,8 +48,9 @@ export class HedgerowKeyv {
   readonly #listeners = new Set<(cause: unknown) => void>();
 
   constructor(store: Opened, options: HedgerowKeyvOptions = {}) {
+    const { prefix } = optionsOf('HedgerowKeyv', options, 'prefix');
     this.#opened = openedOnce('HedgerowKeyv', store);
-    this.#prefix = checkedPrefix('HedgerowKeyv', options.prefix);
+    this.#prefix = checkedPrefix('HedgerowKeyv', prefix);
   }
 
   /** Listens to errors of `get`, of which Keyv does not tell by itself. */
@@ -87,18 +89,22 @@ export class HedgerowKeyv {
     return rows.map(() => true);
   }
 
-  /** Resolves to whether there was a row. */
+  /** Resolves to whether there was a row. Those of one turn share a commit. */
   async delete(key: string): Promise<boolean> {
-    return this.deleteMany([key]);
+    const db = await this.#opened();
+    const at = this.#prefix + key;
+    // Not one after the other: what is set meanwhile is to stay.
+    const [was] = await Promise.all([db.has(at), db.delete(at)]);
+    return was;
   }
 
   /** One commit. Resolves to whether there was a row of any of them. */
   async deleteMany(keys: string[]): Promise<boolean> {
-    const were = await this.#rows(keys);
-    const there = keys.filter((_, at) => were[at] !== undefined);
-    if (there.length === 0) return false;
-    await (await this.#opened()).deleteMany(there.map((key) => this.#prefix + key));
-    return true;
+    const db = await this.#opened();
+    const all = keys.map((key) => this.#prefix + key);
+    // As for one.
+    const [were] = await Promise.all([db.getMany(all), db.deleteMany(all)]);
+    return were.some((row) => row !== undefined);
   }
 
   async has(key: string): Promise<boolean> {

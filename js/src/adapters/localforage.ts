@@ -1,6 +1,7 @@
 /** A driver of localForage in a store. */
 
 import { HedgerowError } from '../base/errors.js';
+import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
 import { decodeStructured, encodeStructured } from '../tables/values/structured.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
@@ -145,25 +146,28 @@ export function localForageDriver(
   options: LocalForageDriverOptions = {},
 ): LocalForageDriver {
   const opened = openedOnce('localForageDriver', store);
-  const prefix = checkedPrefix('localForageDriver', options.prefix);
+  const own = optionsOf('localForageDriver', options, 'driver prefix');
+  const prefix = checkedPrefix('localForageDriver', own.prefix);
   // Escaped, so that no place begins with another.
   const placeOf = (...names: (string | undefined)[]) =>
     prefix + names.map((name) => `${encodeURIComponent(String(name))}/`).join('');
 
   const driver: Record<string, unknown> = {
-    _driver: options.driver ?? 'hedgerow',
+    _driver: own.driver ?? 'hedgerow',
     _support: true,
     async _initStorage(this: Instance, config: Place) {
       await opened();
       this._dbInfo = { ...config, place: placeOf(config.name, config.storeName) };
     },
-    dropInstance(this: Instance, place: Place | undefined, callback: unknown) {
+    dropInstance(this: Instance, given: Place | undefined, callback: unknown) {
+      const isCallback = typeof given === 'function';
+      const place = isCallback ? undefined : given;
       const { name, storeName } = place?.name ? place : { ...this.config(), ...place };
       const drop = async () => {
         const gone = storeName ? placeOf(name, storeName) : placeOf(name);
         await (await opened()).deleteMany({ prefix: gone });
       };
-      return told(drop(), typeof place === 'function' ? place : callback);
+      return told(drop(), isCallback ? given : callback);
     },
   };
   for (const [name, call] of Object.entries(CALLS)) {

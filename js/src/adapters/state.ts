@@ -24,8 +24,8 @@ export interface StateStorage<Value = any> {
   removeItem(key: string): Promise<void>;
   /**
    * Calls `callback` with the value of a key whenever it has become another one than this storage has last read or
-   * written: by another tab, or by other code. A value that was deleted is `initialValue`, or `null` without one. Returns
-   * how to stop.
+   * written: by another tab, or by other code. At its beginning it also does so unless `getItem` has read that value, with
+   * no write after it. A value that was deleted is `initialValue`, or `null` without one. Returns how to stop.
    */
   subscribe(key: string, callback: (value: Value) => void, initialValue?: Value): () => void;
 }
@@ -34,9 +34,8 @@ export interface StateStorage<Value = any> {
 interface Known {
   /** The value last read or written, as JSON; `''` if it is not known. */
   text: string | undefined;
-  /** Writes that were begun, and that are done. */
-  begun: number;
-  done: number;
+  /** How many writes were begun. */
+  writes: number;
   /** Called with the value, `undefined` if there is none. */
   readonly listeners: Set<(value: unknown) => void>;
   /** Ends the watch, while anybody listens. */
@@ -67,9 +66,10 @@ class States {
   }
 
   async read(key: string, initialValue: unknown): Promise<unknown> {
-    const value = await (await this.#opened()).get(this.#prefix + key);
     const known = this.#knownOf(key);
-    if (known.begun === known.done) known.text = textOf(value);
+    const { writes } = known;
+    const value = await (await this.#opened()).get(this.#prefix + key);
+    if (known.writes === writes) known.text = textOf(value);
     return value === undefined ? initialValue : value;
   }
 
@@ -94,8 +94,7 @@ class States {
   #knownOf(key: string): Known {
     const known = this.#all.get(key) ?? {
       text: '',
-      begun: 0,
-      done: 0,
+      writes: 0,
       listeners: new Set(),
     };
     this.#all.set(key, known);
@@ -106,24 +105,31 @@ class States {
     const known = this.#knownOf(key);
     const at = this.#prefix + key;
     known.text = '';
-    known.begun += 1;
+    known.writes += 1;
+    const { writes } = known;
     try {
       // Only for those who listen: it costs what storing the value does.
       if (known.listeners.size > 0) known.text = textOf(value);
       const db = await this.#opened();
       await (value === undefined ? db.delete(at) : db.put(at, value));
     } finally {
-      known.done += 1;
       // Another tab may have written meanwhile; or this was refused. What cannot be read the watch tells.
-      this.#look(key).catch(() => {});
+      if (known.writes === writes) this.#look(key).catch(() => {});
     }
   }
 
   #watch(key: string, known: Known): () => void {
     let stop: (() => void) | undefined;
     let isOver = false;
+    const end = () => {
+      isOver = true;
+      stop?.();
+      delete known.stop;
+    };
     const fail = (cause: unknown) => {
       if (isOver) return;
+      // Who listens from now on begins anew.
+      end();
       if (this.#onError === undefined) report(cause);
       else this.#onError(cause, key);
     };
@@ -135,22 +141,18 @@ class States {
       await this.#look(key);
     };
     begin().catch(fail);
-    return () => {
-      isOver = true;
-      stop?.();
-      delete known.stop;
-    };
+    return end;
   }
 
   /** Tells what the store has by now, unless it is what is known. */
   async #look(key: string): Promise<void> {
     const known = this.#knownOf(key);
-    const { begun, done } = known;
-    // Once a write of our own is done this is called again.
-    if (begun !== done || known.listeners.size === 0) return;
+    const { writes } = known;
+    if (known.listeners.size === 0) return;
+    // This waits for what was written before. What is written meanwhile looks by itself.
     const value = await (await this.#opened()).get(this.#prefix + key);
     const text = textOf(value);
-    if (known.begun !== begun || known.text === text) return;
+    if (known.writes !== writes || known.text === text) return;
     known.text = text;
     for (const listener of known.listeners) notify(listener, value);
   }

@@ -2,6 +2,7 @@
 
 import { checkKey, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
+import type { Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
 /** Options of `queryStorage` and `queryPersistence`. */
@@ -9,8 +10,8 @@ export interface QueryStorageOptions {
   /** What the keys of the store begin with; `''` by default. */
   readonly prefix?: string | undefined;
   /**
-   * Called when a query could not be kept. Without it `setItem` rejects, and as the persister waits for it nowhere, that
-   * is an unhandled rejection.
+   * Called when a query could not be kept, read or removed; one that could not be read is asked for. Without it these
+   * reject: as the persister waits for `setItem` nowhere, that is an unhandled rejection, and the others fail the query.
    */
   readonly onError?: ((cause: unknown, key: string) => void) | undefined;
 }
@@ -64,23 +65,23 @@ export function queryStorage<Value = string>(
   const prefix = checkedPrefix('queryStorage', given);
   const rowOf = (key: string) => prefix + shortened(key);
   checkKey(prefix + 'x'.repeat(LONGEST), 'queryStorage: prefix');
+  const told = async <T>(key: string, call: (db: Store) => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call(await opened());
+    } catch (cause) {
+      if (onError === undefined) throw cause;
+      onError(cause, key);
+      return undefined;
+    }
+  };
   return {
     async getItem(key) {
-      const row = await (await opened()).get<[string, Value]>(rowOf(key));
+      const row = await told(key, (db) => db.get<[string, Value]>(rowOf(key)));
       // Another key may have the same hash: then nothing is kept of this one.
       return row?.[0] === key ? row[1] : undefined;
     },
-    async setItem(key, value) {
-      try {
-        await (await opened()).put(rowOf(key), [key, value]);
-      } catch (cause) {
-        if (onError === undefined) throw cause;
-        onError(cause, key);
-      }
-    },
-    async removeItem(key) {
-      await (await opened()).delete(rowOf(key));
-    },
+    setItem: (key, value) => told(key, (db) => db.put(rowOf(key), [key, value])),
+    removeItem: (key) => told(key, (db) => db.delete(rowOf(key))),
     async entries() {
       const rows = await (await opened()).scan<[string, Value]>({ prefix }).toArray();
       // Other rows of the app may be below the prefix, too.

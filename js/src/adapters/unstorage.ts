@@ -1,5 +1,6 @@
 /** A driver of `unstorage` in a store. */
 
+import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
@@ -49,7 +50,8 @@ async function stored(value: unknown): Promise<unknown> {
 /** A driver that keeps items in a store, below a prefix. It neither opens nor closes the store. */
 export function hedgerowDriver(store: Opened, options: UnstorageOptions = {}): UnstorageDriver {
   const opened = openedOnce('hedgerowDriver', store);
-  const prefix = checkedPrefix('hedgerowDriver', options.prefix);
+  const own = optionsOf('hedgerowDriver', options, 'prefix');
+  const prefix = checkedPrefix('hedgerowDriver', own.prefix);
   const watches = new Set<() => void>();
   const getItem = async (key: string) =>
     ((await (await opened()).get(prefix + key)) ?? null) as Item;

@@ -25,7 +25,8 @@ export function shareAwareness(awareness: Awareness, channel: string): () => voi
     throw new HedgerowError('invalid-argument', what);
   }
   if (typeof BroadcastChannel !== 'function') return () => {};
-  const tabs = new BroadcastChannel(channel);
+  // Providers of other makers send messages of their own in channels of the name of the document.
+  const tabs = new BroadcastChannel(`hedgerow/awareness/${channel}`);
   const tell = (clients: number[]) => tabs.postMessage(encodeAwarenessUpdate(awareness, clients));
   const tellOwn = () => {
     if (awareness.getLocalState() !== null) tell([awareness.clientID]);

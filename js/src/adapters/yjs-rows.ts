@@ -1,7 +1,7 @@
 /** The rows of a document of Yjs: what was changed, row by row, and how many rows become one. */
 
 import { mergeUpdates } from 'yjs';
-import { HedgerowError } from '../base/errors.js';
+import type { HedgerowError } from '../base/errors.js';
 import { uniqueName } from '../base/locks.js';
 import type { Change, Durability, Store } from '../index.js';
 
@@ -73,19 +73,22 @@ export class UpdateRows {
     while (this.pending > 0) await this.#write();
   }
 
-  /** Takes what has changed; returns what other tabs have added. */
-  see(changes: readonly Change<Uint8Array>[]): Uint8Array[] {
-    const updates: Uint8Array[] = [];
+  /** Takes what has changed; returns the rows that other tabs have added. */
+  see(changes: readonly Change<Uint8Array>[]): [key: string, update: Uint8Array][] {
+    const theirs: [string, Uint8Array][] = [];
     for (const change of changes) {
       const { key } = change;
-      if (change.op === 'del') {
-        this.#sizes.delete(key);
-        continue;
-      }
-      this.#sizes.set(key, change.newValue.length);
-      if (!key.startsWith(this.#own)) updates.push(change.newValue);
+      this.#sizes.delete(key);
+      if (change.op === 'del') continue;
+      if (key.startsWith(this.#own)) this.#sizes.set(key, change.newValue.length);
+      else theirs.push([key, change.newValue]);
     }
-    return updates;
+    return theirs;
+  }
+
+  /** A row of another tab is in the document now: it may be merged with others. */
+  took(key: string, update: Uint8Array): void {
+    this.#sizes.set(key, update.length);
   }
 
   /** Compacts if it is time for that; to be called once what `see` returned is applied. */
@@ -144,7 +147,8 @@ export class UpdateRows {
       }
     } catch (cause) {
       this.#onError(cause);
-      if (!this.#isOver && cause instanceof HedgerowError && cause.retryable) this.#later();
+      // Other entries have classes of their own.
+      if (!this.#isOver && (Object(cause) as HedgerowError).retryable) this.#later();
       throw cause;
     }
   }

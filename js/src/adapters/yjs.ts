@@ -55,7 +55,7 @@ export class HedgerowProvider {
   readonly #base: string;
   readonly #rows: UpdateRows;
   readonly #listeners = { synced: new Set<unknown>(), error: new Set<unknown>() };
-  /** What the document had before. */
+  /** What the document had before, until it is known what of it is stored. */
   #had: Uint8Array | undefined;
   #isSynced: (provider: this) => void = () => {};
   #isLost: (cause: unknown) => void = () => {};
@@ -144,7 +144,10 @@ export class HedgerowProvider {
   }
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
-    if (origin !== this) this.#rows.add(update);
+    if (origin === this) return;
+    // It may build on that, and may be the last that this tab stores.
+    this.#addHad();
+    this.#rows.add(update);
   };
 
   readonly #onDestroy = (): void => {
@@ -187,30 +190,42 @@ export class HedgerowProvider {
 
   #take(changes: readonly Change<Uint8Array>[]): void {
     if (this.#ending !== undefined) return;
-    const updates = this.#rows.see(changes);
-    if (updates.length > 0) {
-      // One transaction, and not of this tab's own making.
-      const apply = () => {
-        for (const update of updates) applyUpdate(this.doc, update, this);
-      };
-      transact(this.doc, apply, this, false);
-    }
+    const theirs = this.#rows.see(changes);
+    const updates: Uint8Array[] = [];
+    const faults: HedgerowError[] = [];
+    const apply = () => {
+      for (const [key, update] of theirs) {
+        try {
+          applyUpdate(this.doc, update, this);
+          this.#rows.took(key, update);
+          updates.push(update);
+        } catch (cause) {
+          const message = `the row ${key} is no update of Yjs`;
+          faults.push(new HedgerowError('invalid-value', message, { cause, key }));
+        }
+      }
+    };
+    // One transaction, and not of this tab's own making. It throws what observers of the app throw.
+    if (theirs.length > 0) notify(() => transact(this.doc, apply, this, false), undefined);
     if (!this.synced) this.#sync(updates);
     this.#rows.compactIfDue();
+    for (const fault of faults) this.#fail(fault);
   }
 
   #sync(updates: Uint8Array[]): void {
-    const had = this.#had ?? new Uint8Array(2);
-    this.#had = undefined;
-    const news =
-      updates.length > 0 && !isEmpty(had)
-        ? diffUpdate(had, encodeStateVectorFromUpdate(mergeUpdates(updates)))
-        : had;
-    if (!isEmpty(news)) this.#rows.add(news);
+    if (this.#had !== undefined && updates.length > 0) {
+      this.#had = diffUpdate(this.#had, encodeStateVectorFromUpdate(mergeUpdates(updates)));
+    }
+    this.#addHad();
     this.synced = true;
     this.#isSynced(this);
     this.doc.emit('load', [this.doc]);
     this.#tell('synced', this);
+  }
+
+  #addHad(): void {
+    if (this.#had !== undefined && !isEmpty(this.#had)) this.#rows.add(this.#had);
+    this.#had = undefined;
   }
 
   #fail(cause: unknown): void {

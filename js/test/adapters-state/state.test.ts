@@ -164,6 +164,69 @@ describe('stateStorage', () => {
     });
   });
 
+  it('is not told what it writes while it reads', async () => {
+    const db = await open('app', { storage: memory() });
+    const states = stateStorage<number>(db);
+    const told: number[] = [];
+    await states.setItem('n', 1);
+    const stop = states.subscribe('n', (value) => told.push(value));
+    await expect.poll(() => told).toEqual([1]);
+    const reading = states.getItem('n');
+    await states.setItem('n', 2);
+    expect(await reading).toBe(1);
+    await db.put('n', -1);
+    await expect.poll(() => told).toEqual([1, -1]);
+    stop();
+    await db.close();
+  });
+
+  it('does not read once for each write of a burst', async () => {
+    const db = await open('app', { storage: memory() });
+    const get = vi.spyOn(db, 'get');
+    const states = stateStorage<number>(db);
+    const told: number[] = [];
+    const stop = states.subscribe('n', (value) => told.push(value));
+    await Promise.all(Array.from({ length: 500 }, (_, at) => states.setItem('n', at)));
+    await db.put('n', -1);
+    await expect.poll(() => told).toEqual([-1]);
+    expect(get.mock.calls.length).toBeLessThan(10);
+    stop();
+    await db.close();
+  });
+
+  it('watches anew for who listens after a store could not be opened', async () => {
+    const db = await open('app', { storage: memory() });
+    let isThere = false;
+    const errors: unknown[] = [];
+    const states = stateStorage(
+      async () => {
+        if (!isThere) throw new Error('not yet');
+        return db;
+      },
+      { onError: (cause) => errors.push(cause) },
+    );
+    const told: unknown[] = [];
+    const stops = [states.subscribe('a', (value) => told.push(['first', value]), 0)];
+    await expect.poll(() => errors).toEqual([new Error('not yet')]);
+    isThere = true;
+    stops.push(states.subscribe('a', (value) => told.push(['second', value]), 0));
+    await expect
+      .poll(() => told)
+      .toEqual([
+        ['first', 0],
+        ['second', 0],
+      ]);
+    await db.put('a', 1);
+    await expect
+      .poll(() => told.slice(2))
+      .toEqual([
+        ['first', 1],
+        ['second', 1],
+      ]);
+    for (const stop of stops) stop();
+    await db.close();
+  });
+
   it('rejects what is refused and what fails, and tells of it', async () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
@@ -197,10 +260,12 @@ describe('stateStorage', () => {
     const db = await open('app', { storage: memory() });
     const states = stateStorage(db);
     await states.setItem('a', 1);
-    let shown: unknown = await states.getItem('a');
+    let shown: unknown;
     const stop = states.subscribe('a', (value) => {
       shown = value;
     });
+    // It has looked already: only the refusal tells it to look again.
+    await expect.poll(() => shown).toBe(1);
     shown = { map: new Map([[1, 2]]) };
     await expect(states.setItem('a', shown)).rejects.toMatchObject({ code: 'invalid-value' });
     await expect.poll(() => shown).toBe(1);

@@ -223,6 +223,25 @@ describe('failures', () => {
     await db.close();
   });
 
+  it('of a store that cannot be read are told, and queries are asked', async () => {
+    const errors: unknown[] = [];
+    const closed = new HedgerowError('closed', 'the store is closed');
+    const persister = createQueryPersister<PersistedQuery>(
+      queryPersistence<PersistedQuery>(() => Promise.reject(closed), {
+        onError: (cause, key) => errors.push([cause, key]),
+      }),
+    );
+    const client = new QueryClient({
+      defaultOptions: { queries: { persister: persister.persisterFn, retry: false } },
+    });
+    onTestFinished(() => client.clear());
+    expect(await client.fetchQuery(query(['a'], 1))).toBe(1);
+    // It was read, and then written.
+    await expect.poll(() => errors.length).toBe(2);
+    expect(errors).toEqual(errors.map(() => [closed, 'tanstack-query-["a"]']));
+    await persister.removeQueries({ queryKey: ['a'] }).catch((cause) => expect(cause).toBe(closed));
+  });
+
   it('reject where nobody is told', async () => {
     const { db, storage } = await failing();
     const states = queryStorage(db);

@@ -52,6 +52,20 @@ describe('awareness', () => {
     expect(other.names()).toEqual(['other']);
   });
 
+  it('hears nothing of what others say in a channel of that name', async () => {
+    const [one, two] = [tab('room', 'one'), tab('room', 'two')];
+    await expect.poll(one.names).toEqual(['one', 'two']);
+    const heard: unknown[] = [];
+    const other = new BroadcastChannel('room');
+    ends.push(() => other.close());
+    other.onmessage = ({ data }) => heard.push(data);
+    // What providers of other makers send: a message of a kind, not a list of clients.
+    other.postMessage(Uint8Array.of(1, 9, 9, 9, 9));
+    two.awareness.setLocalStateField('name', 'zwei');
+    await expect.poll(one.names).toEqual(['one', 'zwei']);
+    expect(heard).toEqual([]);
+  });
+
   it('needs the name of a channel', () => {
     const awareness = new Awareness(new Y.Doc());
     ends.push(() => awareness.destroy());

@@ -46,6 +46,18 @@ describe('a document', () => {
     }
   });
 
+  it('is stored with what it had, when it was changed and its tab ended before it was synced', async () => {
+    const db = await open('app', { storage: memory() });
+    const doc = new Y.Doc();
+    text(doc).insert(0, 'had');
+    const provider = new HedgerowProvider(db, 'doc', doc);
+    text(doc).insert(3, ', and more');
+    await provider.flush();
+    await provider.destroy();
+    expect(text(await storedDoc(db)).toString()).toBe('had, and more');
+    await db.close();
+  });
+
   it('tells that it is synced: a promise, an event, and the event `load` of the document', async () => {
     const db = await open('app', { storage: memory() });
     const doc = new Y.Doc();
@@ -185,12 +197,15 @@ describe('a store that fails', () => {
     expect(stateOf(await storedDoc(tab.db))).toEqual(stateOf(tab.doc));
   });
 
-  it('is tried again by itself', async () => {
+  // Other entries have classes of their own.
+  it.each([
+    ['an error', new HedgerowError('storage', 'not now')],
+    ['an error of another entry', Object.assign(new Error('not now'), { retryable: true })],
+  ])('is tried again by itself after %s', async (_, error) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const storage = faulty(memory());
       const db = await open('yjs', { storage });
-      const error = new HedgerowError('storage', 'not now');
       storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
       const provider = new HedgerowProvider(db, 'doc', new Y.Doc());
       const errors: unknown[] = [];
@@ -229,6 +244,70 @@ describe('a store that fails', () => {
     await expect.poll(() => tab.errors).toEqual([expect.objectContaining({ code: 'closed' })]);
     text(tab.doc).insert(0, 'lost');
     await expect(tab.provider.flush()).rejects.toMatchObject({ code: 'closed' });
+  });
+});
+
+describe('rows that are no updates', () => {
+  it('are told and left alone, and the others are read, and merged', async () => {
+    const storage = sharedMemory();
+    const first = await openTab(storage);
+    for (const word of ['one', 'two', 'three']) {
+      text(first.doc).insert(0, word);
+      await first.provider.flush();
+    }
+    const all = text(first.doc).toString();
+    await first.provider.destroy();
+    const strange: [string, unknown][] = [
+      ['yjs/doc/u/', Uint8Array.of(1, 200, 7, 7)],
+      ['yjs/doc/u/a', { a: 1 }],
+      ['yjs/doc/u/b', null],
+      ['yjs/doc/u/~', new Uint8Array(0)],
+    ];
+    await first.db.putMany(strange);
+
+    const doc = new Y.Doc();
+    const provider = new HedgerowProvider(first.db, 'doc', doc, { maxRows: 2 });
+    const errors: unknown[] = [];
+    provider.on('error', (cause) => errors.push(cause));
+    await provider.whenSynced;
+    expect(text(doc).toString()).toBe(all);
+    const told = strange.map(([key]) => expect.objectContaining({ code: 'invalid-value', key }));
+    await expect.poll(() => errors).toEqual(told);
+    for (const word of ['four', 'five', 'six']) {
+      text(doc).insert(0, word);
+      await provider.flush();
+    }
+    await expect.poll(async () => (await rowsOf(first.db)).size).toBeLessThan(strange.length + 2);
+    for (const [key, value] of strange) expect(await first.db.get(key)).toEqual(value);
+    await provider.destroy();
+    expect(errors).toEqual(told);
+
+    for (const [key] of strange) await first.db.delete(key);
+    expect(text(await storedDoc(first.db)).toString()).toBe(text(doc).toString());
+  });
+});
+
+describe('an observer that throws', () => {
+  it('is reported, and the document is synced all the same', async () => {
+    const storage = sharedMemory();
+    const first = await openTab(storage);
+    text(first.doc).insert(0, 'stored');
+    await first.provider.flush();
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    try {
+      const doc = new Y.Doc();
+      const fault = new Error('an observer of the app');
+      text(doc).observe(() => {
+        throw fault;
+      });
+      const tab = await openTab(storage, 'doc', {}, doc);
+      expect(tab.provider.synced).toBe(true);
+      expect(text(doc).toString()).toBe('stored');
+      expect(reported.mock.calls).toEqual([[fault]]);
+      expect(tab.errors).toEqual([]);
+    } finally {
+      reported.mockRestore();
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 // What the suite of abstract-level does not test: `scripts/foreign/abstract-level.mjs` runs that.
 
 import { Buffer } from 'node:buffer';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { HedgerowLevel } from '../../src/adapters/abstract-level.js';
 import { memory, open, type Store } from '../../src/index.js';
 import { forSeeds, seedCount } from '../property.js';
@@ -127,6 +127,22 @@ test('keys have the limit of the store, and bytes from 0x80 on count twice', asy
     expect(() => level.iterator({ gte: key })).toThrow(fault);
   }
   expect(await level.keys().all()).toHaveLength(2);
+});
+
+test('an iterator with a limit reads no more rows, also after seek', async () => {
+  const db = await opened();
+  const level = new HedgerowLevel(db);
+  await level.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: key })));
+  const snapshot = db.snapshot();
+  const scan = vi.spyOn(snapshot, 'scan');
+  vi.spyOn(db, 'snapshot').mockReturnValue(snapshot);
+  const iterator = level.keys({ limit: 2, reverse: true });
+  expect(await iterator.next()).toBe('d');
+  iterator.seek('b');
+  // One of the two was read before.
+  expect(await iterator.nextv(5)).toEqual(['b']);
+  await iterator.close();
+  expect(scan.mock.calls.map(([options]) => options?.limit)).toEqual([2, 1]);
 });
 
 test('errors of the store have codes of Level, and their cause', async () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkedPrefix, openedOnce } from '../../src/adapters/handle.js';
+import { HedgerowKeyv } from '../../src/adapters/keyv.js';
+import { localForageDriver } from '../../src/adapters/localforage.js';
+import { hedgerowDriver } from '../../src/adapters/unstorage.js';
 import { memory, open } from '../../src/index.js';
 
 test('a store, a branch, a promise and a function give the handle', async () => {
@@ -50,6 +53,19 @@ test('what is no handle is refused, at once where that is known', async () => {
   }
   for (const source of [Promise.resolve('app'), () => undefined, async () => ({})]) {
     await expect(openedOnce('call', source as never)()).rejects.toThrow(refusal);
+  }
+});
+
+test('options that make no sense are refused', () => {
+  const some = async () => {};
+  for (const options of [{ prefx: 'a/' }, null, 'a/']) {
+    for (const make of [
+      () => hedgerowDriver(some as never, options as never),
+      () => new HedgerowKeyv(some as never, options as never),
+      () => localForageDriver(some as never, options as never),
+    ]) {
+      expect(make).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
+    }
   }
 });
 

@@ -4,6 +4,7 @@ import Keyv, { type KeyvStoreAdapter } from 'keyv';
 import { afterEach, expect, test, vi } from 'vitest';
 import { HedgerowKeyv } from '../../src/adapters/keyv.js';
 import { memory, open, type Store } from '../../src/index.js';
+import { faulty } from '../../src/storage/faulty.js';
 
 let made = 0;
 const opened = (): Promise<Store> => open(`keyv ${made++}`, { storage: memory() });
@@ -87,6 +88,33 @@ test('deletions tell whether there was a row', async () => {
   expect(await keyv.delete(['no', 'never'])).toBe(false);
   expect(await keyv.delete(['a', 'no'])).toBe(true);
   expect(await keyv.hasMany(['a', 'b'])).toEqual([false, true]);
+});
+
+test('what is set after a deletion was called stays, and its row was there', async () => {
+  const db = await opened();
+  const adapter = new HedgerowKeyv(db);
+  await adapter.set('a', 1);
+  await adapter.set('b', 1);
+  const calls = [
+    adapter.delete('a'),
+    adapter.set('a', 2),
+    adapter.deleteMany(['a', 'b']),
+    adapter.set('b', 3),
+  ];
+  expect(await Promise.all(calls)).toEqual([true, true, true, true]);
+  expect(await db.scan().keys().toArray()).toEqual(['b']);
+  expect(await adapter.get('b')).toBe(3);
+});
+
+test('deletions of one turn share a commit', async () => {
+  const storage = faulty(memory());
+  const db = await open('app', { storage });
+  const keyv = new Keyv({ store: new HedgerowKeyv(db) });
+  const keys = Array.from({ length: 50 }, (_, at) => `${at}`);
+  await keyv.setMany(keys.map((key) => ({ key, value: 1 })));
+  const before = storage.calls('write');
+  expect(await Promise.all(keys.map((key) => keyv.delete(key)))).toEqual(keys.map(() => true));
+  expect(storage.calls('write') - before).toBe(1);
 });
 
 test('clear keeps other namespaces, those that begin alike too, and other prefixes', async () => {

@@ -153,6 +153,19 @@ test('dropInstance deletes its own store, another one, or all of a name', async 
   expect(await forage.getItem('b')).toBe(2);
 });
 
+test('dropInstance with a callback alone drops its own store, whatever the callback is called', async () => {
+  const db = await opened();
+  const { forage, more } = await instanceOf(db);
+  const named = more('dropped', 'pairs');
+  await forage.setItem('a', 1);
+  await named.setItem('a', 1);
+  await new Promise<void>((resolve) => {
+    const dropped = () => resolve();
+    forage.dropInstance(dropped as never);
+  });
+  expect(await db.scan().keys().toArray()).toEqual(['dropped/pairs/a']);
+});
+
 test('key(n) and keys are in the order of UTF-8', async () => {
   const { forage } = await instanceOf(await opened());
   const keys = ['b', 'a', '😀', '\uff5e', ''];
