@@ -1,6 +1,6 @@
-/** Imports that are cut off anywhere, meet each other, or meet a source that changes. */
-import { afterEach, expect, test, vi } from 'vitest';
-import { type ImportFromProgress, importFrom } from '../src/import-from/index.js';
+/** Imports that are cut off anywhere, or meet a source that changes. */
+import { expect, test } from 'vitest';
+import { fromEntries, type ImportFromProgress, importFrom } from '../src/import-from/index.js';
 import { memory, open, type Storage } from '../src/index.js';
 import { table } from '../src/tables/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
@@ -8,10 +8,6 @@ import { forSeeds, seedCount } from './property.js';
 
 const notes = table<Note>()({ key: 'id', indexes: { byKind: ['kind'] } });
 const openNotes = (storage: Storage = memory()) => open('app', { storage, tables: { notes } });
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 test('it goes on behind the last batch that was written, and nothing is seen before its end', async () => {
   const source = new NoteSource();
@@ -208,6 +204,48 @@ test('a source that has become empty deletes nothing', async () => {
   expect(await db.notes.toArray()).toEqual(source.rows);
 });
 
+test('so does one that cannot tell how many records it has', async () => {
+  let rows: Note[] = [{ id: 'a', text: '1' }];
+  const source = fromEntries({
+    name: 'stream',
+    async *entries() {
+      for (const row of rows) yield [row.id, row] as const;
+    },
+  });
+  const db = await openNotes();
+  await importFrom(source, db.notes);
+  rows = [];
+  expect(await importFrom(source, db.notes, { again: true })).toMatchObject({ status: 'absent' });
+  expect(await db.notes.count()).toBe(1);
+});
+
+test('entries that fail when they are let go of end nothing', async () => {
+  for (const isAsync of [true, false]) {
+    let ends = 0;
+    const fail = () => {
+      ends += 1;
+      throw new Error('not let go of');
+    };
+    const one = ['a', { id: 'a', text: '1' }] as const;
+    const iterator = isAsync
+      ? { next: async () => ({ done: false, value: one }), return: async () => fail() }
+      : { next: () => ({ done: false, value: one }), return: fail };
+    const entries = () =>
+      (isAsync
+        ? { [Symbol.asyncIterator]: () => iterator }
+        : { [Symbol.iterator]: () => iterator }) as AsyncIterable<typeof one>;
+    const db = await openNotes();
+    const own = new RangeError('not this one');
+    const call = importFrom(fromEntries({ name: `${isAsync}`, entries }), db.notes, {
+      map: () => {
+        throw own;
+      },
+    });
+    await expect(call).rejects.toBe(own);
+    expect(ends).toBe(1);
+  }
+});
+
 test('an app that writes all the time does not keep it from its end', async () => {
   const source = new NoteSource();
   source.add(50);
@@ -234,139 +272,6 @@ test('an app that writes all the time does not keep it from its end', async () =
   const last = await importFrom(source, db.notes, { again: true });
   expect(last.verified).toBe(true);
   expect(await db.notes.toArray()).toEqual(source.rows);
-});
-
-test('of two calls one imports, and the other waits and sees it done', async () => {
-  const source = new NoteSource();
-  source.add(1000, 3000);
-  const storage = memory();
-  const [one, two] = [await openNotes(storage), await openNotes(storage)];
-  const results = await Promise.all([importFrom(source, one.notes), importFrom(source, two.notes)]);
-  expect(results.map(({ status }) => status).sort()).toEqual(['already', 'imported']);
-  expect(results.map(({ rows }) => rows)).toEqual([1000, 1000]);
-  await expect.poll(() => two.notes.count()).toBe(1000);
-});
-
-test('tabs that hold one lock at a time by mistake, as after a freeze, do not harm each other', async () => {
-  await forSeeds(10, async (from) => {
-    lockForAll();
-    const source = new NoteSource();
-    source.add(from.below(600), 4000);
-    source.onRead = () => new Promise((resolve) => setTimeout(resolve, from.below(4)));
-    const storage = memory();
-    const handles = await Promise.all([1, 2, 3].map(() => openNotes(storage)));
-    const results = await Promise.all(handles.map((db) => importFrom(source, db.notes)));
-    for (const { rows } of results) expect(rows).toBe(source.notes.size);
-    expect(results.some(({ status }) => status === 'imported')).toBe(true);
-    const fresh = await openNotes(storage);
-    expect(await fresh.notes.toArray()).toEqual(source.rows);
-    const only = await openNotes();
-    await only.notes.putMany(source.rows);
-    expect(fresh.root).toBe(only.root);
-  });
-});
-
-/** As in tabs without Web Locks, or after one was frozen: each tab takes the lock for its own. */
-function lockForAll(): void {
-  const request = (_: string, __: object, hold: (lock: unknown) => unknown) => hold({});
-  vi.stubGlobal('navigator', { locks: { request, query: async () => ({}), areKept: true } });
-}
-
-test('a tab that was overtaken while it had rows at hand does not write them', async () => {
-  lockForAll();
-  const source = new NoteSource();
-  source.add(10);
-  const storage = memory();
-  const [frozen, other] = [await openNotes(storage), await openNotes(storage)];
-  let thaw = () => {};
-  const isFrozen = new Promise<void>((resolve) => {
-    thaw = resolve;
-  });
-  let isReached = () => {};
-  const reached = new Promise<void>((resolve) => {
-    isReached = resolve;
-  });
-  const late = importFrom<Note, string, Note>(source, frozen.notes, {
-    map: async (note) => {
-      isReached();
-      await isFrozen;
-      return note;
-    },
-  });
-  await reached;
-  source.notes.set('n000000', { id: 'n000000', text: 'newer' });
-  expect((await importFrom(source, other.notes)).status).toBe('imported');
-  thaw();
-  expect((await late).status).toBe('already');
-  // What it had read would be the older form: the next merge would bring that.
-  const again = await importFrom(source, other.notes, { again: true });
-  expect(again).toMatchObject({ applied: 0, changedMeanwhile: 0, verified: true });
-  expect((await frozen.notes.get('n000000'))?.text).toBe('newer');
-});
-
-test('a state that another tab puts just before the merge does not stay among the rows', async () => {
-  lockForAll();
-  const source = new NoteSource();
-  source.add(10);
-  const storage = memory();
-  const [one, two] = [await openNotes(storage), await openNotes(storage)];
-  const merge = one.merge.bind(one);
-  let merges = 0;
-  one.merge = async (...given: Parameters<typeof merge>) => {
-    merges += 1;
-    // Twice, and another one each time: then the merge finds the first one deleted here and changed there.
-    if (merges <= 2) {
-      source.notes.set(`more-${merges}`, { id: `more-${merges}`, text: 'meanwhile' });
-      const stop = new AbortController();
-      const cut = importFrom(source, two.notes, {
-        signal: stop.signal,
-        onProgress: () => stop.abort(),
-      });
-      await expect(cut).rejects.toMatchObject({ code: 'aborted' });
-    }
-    return merge(...given);
-  };
-  const result = await importFrom(source, one.notes);
-  expect([merges, result.status, result.rows]).toEqual([3, 'imported', 12]);
-  const only = await openNotes();
-  await only.notes.putMany(source.rows);
-  expect(one.root).toBe(only.root);
-});
-
-test('a tab that merges while another one says that it is done merges no more than rows', async () => {
-  lockForAll();
-  const source = new NoteSource();
-  source.add(10);
-  const storage = memory();
-  const [one, two] = [await openNotes(storage), await openNotes(storage)];
-  const [mergeOne, mergeTwo] = [one.merge.bind(one), two.merge.bind(two)];
-  let late: ReturnType<typeof importFrom> | undefined;
-  let isAtMerge = () => {};
-  const atMerge = new Promise<void>((resolve) => {
-    isAtMerge = resolve;
-  });
-  let isDone = () => {};
-  const done = new Promise<void>((resolve) => {
-    isDone = resolve;
-  });
-  two.merge = async (...given: Parameters<typeof mergeTwo>) => {
-    isAtMerge();
-    await done;
-    return mergeTwo(...given);
-  };
-  one.merge = async (...given: Parameters<typeof mergeOne>) => {
-    const merged = await mergeOne(...given);
-    late = importFrom(source, two.notes);
-    await atMerge;
-    return merged;
-  };
-  expect((await importFrom(source, one.notes)).status).toBe('imported');
-  isDone();
-  expect((await late)?.status).toBe('already');
-  const fresh = await openNotes(storage);
-  const only = await openNotes();
-  await only.notes.putMany(source.rows);
-  expect(fresh.root).toBe(only.root);
 });
 
 test('what was compared before an import was cut off is compared again', async () => {

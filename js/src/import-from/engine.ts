@@ -3,12 +3,13 @@
 import type { HedgerowError } from '../base/errors.js';
 import { type Locks, localLocks } from '../base/locks.js';
 import { notify } from '../base/report.js';
+import { until } from '../base/signal.js';
 import type { Store } from '../index.js';
 import { Leases } from '../sync/leases.js';
 import { runRounds } from './rounds.js';
 import { branchOf, doneResult, type Job, resultOf } from './start.js';
-import { EMPTY_ROOT, firstState, Overtaken, type State, StateRow } from './state.js';
-import { KEY } from './state-key.js';
+import { firstState, Overtaken, type State, StateRow } from './state.js';
+import { EMPTY_ROOT, KEY } from './state-key.js';
 import { targetOf } from './target.js';
 import { tryAll } from './trial.js';
 import type {
@@ -54,10 +55,9 @@ export async function runImport(job: Job, source: OpenRecords): Promise<ImportFr
   // What the tab says that imports.
   const onTold = (told: unknown) => told && notify(onProgress, told as ImportFromProgress);
   const work = async () => {
-    // It has nothing but what is imported: so rows can be counted, and those of the app are never taken for imported ones.
     const branch = await db.branch(name, { from: EMPTY_ROOT });
     try {
-      return await importInto(branch, job, source, tell, total === 0);
+      return await importInto(branch, job, source, tell, total);
     } finally {
       await branch.close();
     }
@@ -75,12 +75,22 @@ export async function runImport(job: Job, source: OpenRecords): Promise<ImportFr
   }
 }
 
+/** Whether a source has no records; one that cannot tell how many is asked for the first. */
+async function isEmpty(
+  source: OpenRecords,
+  total: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (total !== undefined) return total === 0;
+  return (await until(source.read('', 1), signal)).records.length === 0;
+}
+
 async function importInto(
   branch: Store,
   job: Job,
   source: OpenRecords,
   tell: Tell,
-  isEmpty: boolean,
+  total: number | undefined,
 ): Promise<ImportFromResult> {
   const { place, options } = job;
   const { db, prefix } = place;
@@ -91,7 +101,8 @@ async function importInto(
   // What is done, or was cut off between its end and the merge, is compared.
   const isNew = before === undefined && (await row.count(prefix)) === 0;
   // The old app may have made its database anew: that is no reason to delete what was imported.
-  if (isEmpty && !isNew) return resultOf(job, { status: 'absent' });
+  if (!isNew && (await isEmpty(source, total, options.signal)))
+    return resultOf(job, { status: 'absent' });
   const begun = before === undefined || before.done ? firstState(!isNew) : before;
   const target = targetOf(place);
   const onRead = ({ round, tally }: State) => tell(round === 0 ? 'reading' : 'verifying', tally);
@@ -108,7 +119,7 @@ async function importInto(
     const kept = await onConflict?.(sides);
     if (kept === undefined) return undefined;
     if (kept === sides.ours) return ours;
-    return kept === sides.theirs ? theirs : target.valueOf(kept);
+    return kept === sides.theirs ? theirs : target.valueOf(kept, key);
   };
   const merging = { signal, durability, onConflict: onConflict && resolve };
   const { applied, conflicts } = await db.merge(branchOf(job), merging).catch((cause) => {

@@ -9,6 +9,7 @@ import { ending } from '../base/signal.js';
 import { loadImport } from './later.js';
 import { placeOf } from './place.js';
 import { earlierResult, type Job, resultOf } from './start.js';
+import { textOf } from './text.js';
 import type {
   ImportFromOptions,
   ImportFromResult,
@@ -75,10 +76,11 @@ export async function importFrom(
     const message = `importFrom: ${name} must be a ${kind}, not ${shownAs(value)}`;
     throw new HedgerowError('invalid-argument', message);
   }
-  if (typeof source?.open !== 'function' || typeof source.name !== 'string') {
+  if (typeof source?.open !== 'function') {
     const message = 'importFrom takes a source, such as fromIndexedDB({ database, store })';
     throw new HedgerowError('invalid-argument', message);
   }
+  textOf('importFrom', 'the name of a source', source.name);
   const place = placeOf(target);
   const run = (signal: AbortSignal | undefined) =>
     imported({ source, place, options: { ...options, signal }, startMs: performance.now() });

@@ -37,6 +37,11 @@ export class Reader {
     return reading;
   }
 
+  /** Waits for what is read ahead: a source is asked for one part at a time. */
+  async end(): Promise<void> {
+    await until(this.#ahead, this.#signal).catch(() => {});
+  }
+
   /** What one commit takes. */
   async next(): Promise<Batch> {
     const records: RecordBatch['records'][number][] = [];

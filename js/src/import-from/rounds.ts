@@ -70,10 +70,14 @@ const changedBy = ({ round, changed, tally }: State): number =>
 async function runRound(work: Work, begun: State, seen: Set<string> | undefined): Promise<State> {
   const reader = new Reader(work.source, begun.after, work.options.signal);
   let state = begun;
-  for (;;) {
-    const batch = await reader.next();
-    if (batch.records.length > 0) state = await take(work, state, batch, seen);
-    if (batch.isLast) return state;
+  try {
+    for (;;) {
+      const batch = await reader.next();
+      if (batch.records.length > 0) state = await take(work, state, batch, seen);
+      if (batch.isLast) return state;
+    }
+  } finally {
+    await reader.end();
   }
 }
 

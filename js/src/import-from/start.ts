@@ -1,7 +1,7 @@
 /** An import, and what earlier calls have left of it. */
 
 import type { Place } from './place.js';
-import { KEY, type StoredState } from './state-key.js';
+import { EMPTY_ROOT, KEY, type StoredState } from './state-key.js';
 import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
 
 /** A call of `importFrom`, checked. */
@@ -15,7 +15,7 @@ export interface Job {
 /** The branch of an import: of one source into one place. */
 export function branchOf({ source, place: { db, prefix } }: Job): string {
   const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
-  return `import/${source.name}/${prefix}${to}`;
+  return `import/${encodeURIComponent(source.name)}/${prefix}${to}`;
 }
 
 export function resultOf(job: Job, members: Partial<ImportFromResult>): ImportFromResult {
@@ -37,7 +37,8 @@ export async function earlierResult(job: Job): Promise<ImportFromResult | undefi
   const name = branchOf(job);
   const all = await db.branches();
   if (!all.some((one) => one.name === name)) return undefined;
-  const branch = await db.branch(name);
+  // Another tab may have deleted it since.
+  const branch = await db.branch(name, { from: EMPTY_ROOT });
   try {
     const row = (await branch.get(KEY)) as { import: StoredState } | undefined;
     return doneResult(job, row?.import);

@@ -9,9 +9,6 @@ import type { Transaction } from '../transaction/transaction.js';
 import { KEY, type StoredState } from './state-key.js';
 import type { FailedRecord } from './types.js';
 
-/** Where a branch begins that has nothing. */
-export const EMPTY_ROOT = '0'.repeat(64);
-
 /** What was counted in a round. */
 export interface Tally {
   /** Records that were read. */

@@ -1,5 +1,6 @@
 /** What rows become in the store. */
 
+import { HedgerowError } from '../base/errors.js';
 import { storeKeyOf } from './keys.js';
 import type { Place } from './place.js';
 
@@ -14,8 +15,8 @@ export interface Target {
   readonly isTable: boolean;
   /** Makes of a row what the store keeps; throws if that cannot be. `key` is that of the record. */
   stored(row: unknown, key: unknown): StoredRow;
-  /** As `stored`, for a row that has a key already. */
-  valueOf(row: unknown): unknown;
+  /** What the store keeps of a row in the place of another one, whose key it must have. */
+  valueOf(row: unknown, key: string): unknown;
   /** The row of what the store keeps. */
   rowOf(key: string, stored: unknown): unknown;
 }
@@ -32,5 +33,16 @@ export function targetOf({ prefix, table, key = storeKeyOf }: Place): Target {
   const put = table.op.put as (row: unknown) => unknown;
   const stored = (row: unknown) => put(row) as StoredRow;
   const { rowOf } = table.source();
-  return { isTable: true, stored, valueOf: (row) => stored(row).value, rowOf };
+  return {
+    isTable: true,
+    stored,
+    valueOf(row, at) {
+      const { key, value } = stored(row);
+      if (key === at) return value;
+      const [was, is] = [at, key].map((one) => JSON.stringify(one));
+      const message = `onConflict: the row that is kept must have the key ${was}, not ${is}`;
+      throw new HedgerowError('invalid-key', message, { key: at });
+    },
+    rowOf,
+  };
 }

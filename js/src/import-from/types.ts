@@ -16,7 +16,10 @@ export interface RecordBatch<Value = unknown, Key = IDBValidKey> {
 export interface OpenRecords<Value = unknown, Key = IDBValidKey> {
   /** How many records it has now, if that is known. */
   count(): Promise<number | undefined>;
-  /** The records behind a place, in an order that stays; `''` is the start. At most `limit` of them. */
+  /**
+   * The records behind a place, in an order that stays; `''` is the start. At most `limit` of them. Called again only once
+   * it has answered.
+   */
   read(after: string, limit: number): Promise<RecordBatch<Value, Key>>;
   close(): void;
 }
@@ -104,7 +107,10 @@ export interface ImportFromOptions<
   readonly again?: boolean | undefined;
   /** Reads and maps all records, lists those that would fail, and writes nothing. */
   readonly dryRun?: boolean | undefined;
-  /** Returns the row that is to be kept, `undefined` for none. Without it rows that both sides have changed reject the call with `conflict`. */
+  /**
+   * Returns the row that is to be kept, which must have the same key; `undefined` for none. Without it rows that both sides
+   * have changed reject the call with `conflict`.
+   */
   readonly onConflict?:
     | ((conflict: ImportFromConflict<Row>) => Input | undefined | PromiseLike<Input | undefined>)
     | undefined;
