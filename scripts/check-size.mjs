@@ -21,7 +21,7 @@ const ENTRIES = [
   { name: 'remote', file: 'remote/index.js', budget: 10_500 },
   { name: 'keys', file: 'keys/index.js', budget: 2_000 },
   // All that a page needs whose store is in a worker.
-  { name: 'worker', file: 'worker/index.js', budget: 8_600 },
+  { name: 'worker', file: 'worker/index.js', budget: 8_800 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
 ];
 /** Other rooms, but for the requests that both kinds of own servers share. */
@@ -46,7 +46,7 @@ const ROOMS = [
     budget: 1_500,
   })),
   // The side of the page, and that of the worker without the store and live queries.
-  { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_000 },
+  { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_300 },
   { name: 'worker host', file: 'worker/host.ts', others: /^\.\.\//, budget: 6_800 },
   // An app calls it at each start: what an import needs that is under way is loaded then.
   {
@@ -64,14 +64,16 @@ const ROOMS = [
   { name: 'localforage', file: 'adapters/localforage.ts', others: PACKAGES, budget: 2_000 },
   { name: 'tanstack-query', file: 'adapters/tanstack-query.ts', others: PACKAGES, budget: 1_000 },
   { name: 'state', file: 'adapters/state.ts', others: PACKAGES, budget: 1_100 },
-  { name: 'yjs', file: 'adapters/yjs.ts', others: PACKAGES, budget: 2_048 },
+  { name: 'yjs', file: 'adapters/yjs.ts', others: PACKAGES, budget: 2_200 },
   { name: 'yjs-awareness', file: 'adapters/yjs-awareness.ts', others: PACKAGES, budget: 700 },
   // One entry; an app that imports one of the two gets that alone.
   { name: 'tanstack-db', file: 'tanstack-db/options.ts', others: PACKAGES, budget: 5_300 },
-  { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_000 },
+  { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_300 },
   // With the formats and the probe of remotes. Which remote an app brings is its own choice.
   { name: 'sync', file: 'sync/index.ts', others: /^\.\.\/(?!remote\/)/, budget: 20_000 },
 ];
+/** Pages that tell the size, in units of 1,000 bytes. */
+const TOLD_IN = ['README.md', 'docs/comparison.md', 'docs/benchmarks.md'];
 /** Files that a page fetches to open a store: each is a request. The fourth is all that a page needs that only verifies. */
 const MOST_FILES = 4;
 
@@ -157,6 +159,12 @@ async function main() {
     process.exitCode = 1;
   };
   over('the package', total, BUDGET_BYTES);
+  const told = `${Math.round(total / 1000)} KB`;
+  for (const page of TOLD_IN) {
+    if ((await readFile(join(ROOT, page), 'utf8')).includes(told)) continue;
+    console.error(`${page} does not say that it is ${told}`);
+    process.exitCode = 1;
+  }
   over('the start', files, MOST_FILES, 'files');
   over('slim', slimScript + slimWasm, SLIM_BUDGET_BYTES);
   over('the scripts of slim', slimScript, SLIM_SCRIPT_BUDGET_BYTES);

@@ -12,12 +12,15 @@
 //
 //   --only a,b            only these suites
 //   --from name=folder    takes a repository from a checkout, or a bare git directory, instead of from GitHub
+//   --as-built            does not set up or build the package
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { build as buildPackage } from './build.mjs';
 import { CACHE, fetched } from './lib/foreign.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
+import { setup } from './setup.mjs';
 
 const FOLDER = join(ROOT, 'scripts', 'foreign');
 
@@ -70,13 +73,21 @@ function print(results) {
 
 await runMain(async () => {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, from: { type: 'string', multiple: true } },
+    options: {
+      only: { type: 'string' },
+      from: { type: 'string', multiple: true },
+      'as-built': { type: 'boolean' },
+    },
   });
   const from = new Map();
   for (const one of values.from ?? []) {
     const [, name, folder] = /^([^=]+)=(.+)$/.exec(one) ?? [];
     if (!name) throw new CommandFailed(`--from takes name=folder, not ${one}`);
     from.set(name, folder);
+  }
+  if (!values['as-built']) {
+    await setup({ browser: true });
+    await buildPackage();
   }
   const results = [];
   for (const suite of await suites(values.only?.split(','))) {

@@ -10,6 +10,7 @@ import { isInRoot, Workshop } from '../examples/matrix/lib/workshop.mjs';
 import { VERSIONS } from '../examples/matrix/versions.mjs';
 import { packAsBuilt } from './lib/pack.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
+import { setup } from './setup.mjs';
 
 const TOOLS = join(ROOT, 'examples', 'matrix', 'tools');
 const WORK = join(ROOT, '.cache', 'matrix');
@@ -35,6 +36,7 @@ async function packed({ tarball, 'as-built': asBuilt }) {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true });
   if (asBuilt) return packAsBuilt(to);
+  await setup({ browser: true });
   // As for publishing: what is up to date is not built again.
   await run('npm', ['pack', '--pack-destination', to], { cwd: join(ROOT, 'js'), quiet: true });
   const [file] = await readdir(to);

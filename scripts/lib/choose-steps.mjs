@@ -48,6 +48,6 @@ function refusal(why, steps) {
 /** A line for each step: how long it takes, and what it does. */
 export function describe(steps) {
   const line = ({ name, seconds, what }) =>
-    `${name.padEnd(9)}${`${seconds} s`.padStart(6)}   ${what}`;
+    `${name.padEnd(10)}${`${seconds} s`.padStart(6)}   ${what}`;
   return ['step        time   what it does', ...steps.map(line)].join('\n');
 }

@@ -42,6 +42,16 @@ test('what tools without `exports` read is the first entry', () => {
   assert.equal(MANIFEST['react-native'], first['react-native']);
 });
 
+test('the README of the package names each entry', () => {
+  const readme = readFileSync(join(ROOT, 'js', 'README.md'), 'utf8');
+  const named = new Set(
+    [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) =>
+      [...cell.matchAll(/`(?:hedgerow)?(\/[^`]+)?`/g)].map(([, path = '']) => `.${path}`),
+    ),
+  );
+  assert.deepEqual([...named].sort(), ENTRIES.map(([path]) => path).sort());
+});
+
 test('types come first in each entry: TypeScript takes the first condition that fits', () => {
   for (const [path, target] of ENTRIES) {
     assert.equal(Object.keys(target)[0], 'types', path);

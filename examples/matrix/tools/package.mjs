@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../../../scripts/lib/run.mjs';
+import { VERSIONS } from '../versions.mjs';
 
 /** What attw finds and we mean: in Node 20.19 and later `require()` loads ESM. */
 const MEANT = new Set(['CJSResolvesToESM']);
@@ -74,6 +75,6 @@ export default {
   title: 'the package itself',
   packages: ['publint', '@arethetypeswrong/core'],
   sample: true,
-  version: 'publint 0.3.25, attw 0.18.5',
+  version: `publint ${VERSIONS.publint}, attw ${VERSIONS['@arethetypeswrong/core']}`,
   cases: { contents, publint, 'are the types wrong': attw },
 };

@@ -37,7 +37,7 @@ export default { kit: { adapter: adapter(), files: { routes: 'pages/routes', app
       'pages/app.html': `<!doctype html>
 <html lang="en"><head>%sveltekit.head%</head><body><div>%sveltekit.body%</div></body></html>
 `,
-      'pages/routes/+page.svelte': PAGE.replaceAll('../../src', '../../src'),
+      'pages/routes/+page.svelte': PAGE,
       'pages/routes/api/+server.js': ENDPOINT,
     }),
   cases: {
