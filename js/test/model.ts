@@ -1,7 +1,7 @@
 /** What a store should hold: a plain sorted array, and reads of it that cannot be wrong. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, vi } from 'vitest';
-import { type HedgerowError, memory, open, type ScanOptions, type Store } from '../src/index.js';
+import { HedgerowError, memory, open, type ScanOptions, type Store } from '../src/index.js';
 
 // A machine that is busy with other things must not fail a test. On a disk they take longer.
 vi.setConfig({ testTimeout: process.env.ENGINE ? 240_000 : 60_000 });
@@ -108,4 +108,15 @@ export async function within<T>(call: Promise<T>, ms = HUNG_MS): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The error that a call throws in its turn. */
+export function thrown(call: () => unknown): HedgerowError {
+  try {
+    call();
+  } catch (cause) {
+    if (cause instanceof HedgerowError) return cause;
+    throw cause;
+  }
+  return expect.fail('it has not thrown');
 }

@@ -70,7 +70,15 @@ const REASONS = [
   {
     needs: 'vi.mock(',
     why: 'replaces a module of the wrapper, for which engines lack a hook',
-    suites: ['full-storage-mutant', 'live', 'live-random', 'read-slices', 'repair-later'],
+    suites: [
+      'full-storage-mutant',
+      'live',
+      'live-first',
+      'live-random',
+      'live-windows',
+      'read-slices',
+      'repair-later',
+    ],
   },
   {
     needs: 'readdirSync(DIR)',
