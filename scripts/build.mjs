@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { joinModules } from './lib/chunks.mjs';
 import { finishDeclarations } from './lib/declarations.mjs';
 import { buildFull } from './lib/full.mjs';
+import { buildInspector } from './lib/inspector.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
 import { buildWasm } from './lib/wasm.mjs';
 
@@ -22,6 +23,7 @@ export async function build({ dev = false } = {}) {
   await finishDeclarations();
   await joinModules();
   await buildFull();
+  await buildInspector();
   console.log('typescript  built: js/dist');
 }
 

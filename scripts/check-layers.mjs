@@ -64,7 +64,7 @@ export const TYPESCRIPT_LAYERS = [
   [['tables/*']],
   [['index']],
   [['live/*'], ['cli/*'], ['adapters/*'], ['import-from/*'], ['tanstack-db/*']],
-  [['frameworks/*'], ['worker/*']],
+  [['frameworks/*'], ['worker/*'], ['inspector/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { refuseDevBuild } from './lib/dev-build.mjs';
+import { INSPECTOR_PAGE } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
@@ -23,7 +24,10 @@ const ENTRIES = [
   // All that a page needs whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 8_800 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
+  { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
 ];
+/** Of the page of the inspector, which is no part of an app. */
+const INSPECTOR_PAGE_BUDGET_BYTES = 320_000;
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
 /** Other rooms, and packages. */
@@ -175,6 +179,9 @@ async function main() {
     print('budget of it', budget);
     over(name, bytes, budget);
   }
+  const page = gzippedLength(await readFile(INSPECTOR_PAGE));
+  print('page of the inspector', page);
+  over('the page of the inspector', page, INSPECTOR_PAGE_BUDGET_BYTES);
   for (const room of ROOMS) {
     const { first, later } = await roomAlone(room);
     const bytes = gzippedLength(room.later === undefined ? first + later : first);

@@ -37,7 +37,15 @@ export function prefersStillness(): boolean {
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 const colours = new Map<string, string>();
-darkness.addEventListener('change', () => colours.clear());
+const drawers = new Set<() => void>();
+
+/** The style sheet's colours have changed: forgets those that are kept, and tells who draws with them. */
+export function recolour(): void {
+  colours.clear();
+  for (const draw of drawers) draw();
+}
+
+darkness.addEventListener('change', recolour);
 
 /** A colour of the style sheet, by its custom property. Kept: plots ask in every frame. */
 export function colour(name: string): string {
@@ -51,5 +59,5 @@ export function colour(name: string): string {
 
 /** Calls back when the colours have changed between light and dark. */
 export function onColourScheme(listener: () => void): void {
-  darkness.addEventListener('change', listener);
+  drawers.add(listener);
 }

@@ -155,6 +155,7 @@ export const STEPS = [
       'examples/react-native',
       'examples/offline',
       'examples/frameworks',
+      'site',
     ].map((project) => ['tsc', ['--noEmit', '-p', project]]),
   },
   {

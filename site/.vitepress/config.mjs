@@ -35,6 +35,8 @@ export default defineConfig({
   },
   vite: {
     publicDir: path('site/public'),
+    // The worker of the playground loads parts of the package when they are needed.
+    worker: { format: 'es' },
     server: { host: '127.0.0.1', watch: { ignored: ['**/.cache/**'] } },
   },
   themeConfig: {

@@ -12,7 +12,9 @@ export function writeLlms({ outDir, docs, base, description }) {
   const textOf = (link) =>
     readFileSync(join(docs, `${link.endsWith('/') ? `${link}index` : link}.md`), 'utf8')
       .replace(/^---\n[\s\S]*?\n---\n/, '')
-      .replace(/^<!--[\s\S]*?-->\n/gm, '');
+      .replace(/^<!--[\s\S]*?-->\n/gm, '')
+      // What runs in the page.
+      .replace(/^<[A-Z]\w+ \/>\n\n/gm, '');
   const groups = [...sections, errors[0], entries[1]].map(({ text, items }) => ({ text, items }));
   const list = groups.map(({ text, items }) => {
     const lines = items.map(

@@ -9,6 +9,7 @@ export const NAV = [
   { text: 'Errors', link: '/errors/' },
   { text: 'API', link: '/api', activeMatch: '^/(api|reference/(?!changelog|limits))' },
   { text: 'Comparison', link: '/comparison' },
+  { text: 'Playground', link: '/playground' },
   { text: 'Changes', link: '/reference/changelog' },
 ];
 
@@ -18,6 +19,7 @@ const SECTIONS = [
     'Start',
     [
       ['Quick start', 'quick-start'],
+      ['Playground', 'playground'],
       ['Comparison', 'comparison'],
       ['Coming from elsewhere', 'coming-from'],
     ],
@@ -71,6 +73,7 @@ const SECTIONS = [
       ['Adapters', 'adapters'],
       ['TanStack DB', 'tanstack-db'],
       ['Testing an app', 'testing-an-app'],
+      ['The inspector', 'inspector'],
     ],
   ],
   [
@@ -83,6 +86,7 @@ const SECTIONS = [
       ['Responsiveness', 'responsiveness'],
       ['Reliability', 'reliability'],
       ['Benchmarks', 'benchmarks'],
+      ['Benchmark in your browser', 'benchmark'],
       ['Architecture', 'architecture'],
       ['Format', 'format'],
       ['Decisions', 'decisions'],

@@ -5,9 +5,9 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
+import { faultsOf, go, overhang, SCHEMES, SIZES } from './reading.mjs';
 
 const DIST = fileURLToPath(new URL('../dist', import.meta.url));
-const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
 /** One page of each kind. */
 const KINDS = [
@@ -16,6 +16,8 @@ const KINDS = [
   'testing-an-app.html',
   'trees.html',
   'comparison.html',
+  'benchmark.html',
+  'playground.html',
   'errors/quota-exceeded.html',
   'reference/hedgerow-keys.html',
   'there-is-no-such-page.html',
@@ -27,21 +29,7 @@ const every = () =>
     .sort();
 const PAGES = process.env.SITE_PAGES === 'all' ? every() : KINDS;
 
-const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-const SCHEMES = ['light', 'dark'];
-
-const go = (page, name) => page.goto(`${process.env.SITE_URL}/${name}`);
 const settled = (page) => page.evaluate(() => document.fonts.ready.then(() => {}));
-
-/** What axe objects to, in words. */
-async function faultsOf(page) {
-  if (!(await page.evaluate(() => 'axe' in window))) await page.addScriptTag({ path: AXE });
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.map(
-    ({ id, help, nodes }) =>
-      `${id}: ${help}: ${nodes.map(({ target }) => target.join(' ')).slice(0, 4)}`,
-  );
-}
 
 for (const name of PAGES) {
   test(`${name} has no fault that axe finds, and fits, in light and dark, on desktops and phones`, async ({
@@ -65,10 +53,7 @@ for (const name of PAGES) {
           await page.screenshot({ path: join(process.env.SITE_SHOTS, file), fullPage: true });
         }
         expect(await faultsOf(page), `${size}, ${colorScheme}`).toEqual([]);
-        const wider = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect(wider, `${size}: how much wider than the screen`).toBe(0);
+        expect(await overhang(page), `${size}: how much wider than the screen`).toBe(0);
       }
     }
     const broken = await page.evaluate(async () => {

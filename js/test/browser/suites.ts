@@ -55,7 +55,11 @@ const REASONS = [
     suites: ['remote-s3'],
   },
   { needs: "'aws4'", why: "an implementation that needs Node's `crypto`", suites: ['presign'] },
-  { needs: '@vitest-environment jsdom', why: 'is about jsdom', suites: ['jsdom'] },
+  {
+    needs: '@vitest-environment jsdom',
+    why: 'is about jsdom',
+    suites: ['inspector-entry', 'jsdom'],
+  },
   {
     needs: '@vitest-environment happy-dom',
     why: 'is about tests of apps in happy-dom',

@@ -1,6 +1,6 @@
 import { useData, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
-import { h, nextTick, onMounted, watch } from 'vue';
+import { defineAsyncComponent, h, nextTick, onMounted, watch } from 'vue';
 import freeze from '../../../docs/pictures/freeze.svg';
 import './style.css';
 
@@ -36,6 +36,18 @@ function markMain() {
 
 export default {
   extends: DefaultTheme,
+  // Their code comes with their pages alone.
+  enhanceApp: ({ app }) => {
+    const part = (load) => defineAsyncComponent(load);
+    app.component(
+      'BrowserBenchmark',
+      part(() => import('../../benchmark/BrowserBenchmark.vue')),
+    );
+    app.component(
+      'PlayGround',
+      part(() => import('../../playground/PlayGround.vue')),
+    );
+  },
   setup: () => {
     if (!import.meta.env.SSR) markMain();
   },

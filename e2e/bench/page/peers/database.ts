@@ -43,6 +43,9 @@ export interface Peer extends Pick<Contestant, 'name' | 'note' | 'cannot' | 'mos
   missing?(): string | undefined;
 }
 
+/** The stores and databases of those that a visitor's browser runs, to be deleted by their names. */
+export const NAMES = { hedgerow: 'bench', dexie: 'bench-dexie', indexedDb: 'bench-raw' } as const;
+
 export const RELAXED: OpenSetting = { durability: 'relaxed' };
 export const STRICT: OpenSetting = { durability: 'strict' };
 

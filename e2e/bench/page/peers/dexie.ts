@@ -1,7 +1,7 @@
 /** Dexie, as its documentation has it: no index but the key. */
 import { Dexie, type EntityTable, liveQuery } from 'dexie';
 import type { Row } from '../rows.js';
-import type { Database, Limits, OpenSetting } from './database.js';
+import { type Database, type Limits, NAMES, type OpenSetting } from './database.js';
 
 type RowsDexie = Dexie & { rows: EntityTable<Row, 'id'> };
 
@@ -16,7 +16,7 @@ function limited(db: RowsDexie, { prefix, from, limit }: Limits) {
 }
 
 export async function openDexie({ durability }: OpenSetting): Promise<Database> {
-  const db = new Dexie('bench-dexie', { chromeTransactionDurability: durability }) as RowsDexie;
+  const db = new Dexie(NAMES.dexie, { chromeTransactionDurability: durability }) as RowsDexie;
   db.version(1).stores({ rows: 'id' });
   await db.open();
   return {

@@ -1,11 +1,11 @@
 import type { OpenOptions, Store } from 'hedgerow';
 import type { Row } from '../rows.js';
-import type { Database } from './database.js';
+import { type Database, NAMES } from './database.js';
 
 export async function openStore(options: OpenOptions = {}): Promise<Store> {
   // As the code of every other: what a page waits for is in the figure.
   const { open } = await import('hedgerow');
-  return open('bench', { durability: 'relaxed', ...options });
+  return open(NAMES.hedgerow, { durability: 'relaxed', ...options });
 }
 
 /** A store that shows what is special to it, too. */

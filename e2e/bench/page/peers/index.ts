@@ -1,12 +1,9 @@
 /** All that is compared. A page loads the code of the one that it runs. */
 import type { Peer } from './database.js';
-import { openRaw } from './raw.js';
+import { DEXIE, INDEXED_DB, MILLION, NO_WATCH } from './visitor.js';
 
-const MILLION = {
-  rows: 100_000,
-  reason: 'only Hedgerow and the floor run with more than 100,000 rows',
-};
-const NO_WATCH = 'has no way to watch a row';
+export { HEDGEROW } from './visitor.js';
+
 const GONE = 'in memory: nothing is left to open';
 const NOTHING_STORED = 'in memory: nothing is stored';
 const NO_DOLTLITE_FILE = 'in memory: its release 0.50.12 fails on a file of OPFS (null function)';
@@ -20,13 +17,6 @@ const IN_MEMORY = {
   'disk-after': NOTHING_STORED,
   'put-strict': NOTHING_STORED,
   watch: NO_WATCH,
-};
-
-export const HEDGEROW: Peer = {
-  name: 'hedgerow',
-  kind: 'ours',
-  inMemory: false,
-  open: async ({ durability }) => (await import('./hedgerow.js')).openHedgerow({ durability }),
 };
 
 /** The entry whose WebAssembly is a file. */
@@ -67,22 +57,8 @@ export const SQLITE_WAL: Peer = {
 };
 
 export const PEERS: readonly Peer[] = [
-  {
-    name: 'IndexedDB',
-    kind: 'peer',
-    note: 'a `put` for each row, all of one load in one transaction',
-    inMemory: false,
-    most: MILLION,
-    cannot: { watch: NO_WATCH },
-    open: openRaw,
-  },
-  {
-    name: 'Dexie',
-    kind: 'peer',
-    inMemory: false,
-    most: MILLION,
-    open: async (setting) => (await import('./dexie.js')).openDexie(setting),
-  },
+  INDEXED_DB,
+  DEXIE,
   SQLITE_POOL,
   SQLITE_WAL,
   {

@@ -1,6 +1,6 @@
 /** IndexedDB without a library: one object store of rows, one of blocks of bytes. */
 import type { Row } from '../rows.js';
-import type { Database, Limits, OpenSetting } from './database.js';
+import { type Database, type Limits, NAMES, type OpenSetting } from './database.js';
 
 export function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -17,7 +17,7 @@ function completed(transaction: IDBTransaction): Promise<void> {
 }
 
 export function openIndexedDb(): Promise<IDBDatabase> {
-  const request = indexedDB.open('bench-raw', 1);
+  const request = indexedDB.open(NAMES.indexedDb, 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore('rows', { keyPath: 'id' });
     request.result.createObjectStore('blocks');

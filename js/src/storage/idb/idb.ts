@@ -78,7 +78,8 @@ export function idb(options: IdbOptions = {}): Storage {
   };
 }
 
-function databaseName(name: string): string {
+/** The name of the database of a store. */
+export function databaseName(name: string): string {
   return `hedgerow/${name}`;
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Opens the inspector: a page that shows what the stores of its origin hold. It brings no code of that page: the app serves
+ * it as a file of its own, `hedgerow/inspector/page.html`.
+ */
+import { HedgerowError } from '../base/errors.js';
+
+export { HedgerowError };
+
+/** How the inspector is opened. */
+export interface InspectorOptions {
+  /** The address of the page, of the app's own origin. */
+  readonly page: string | URL;
+  /** The store that is shown first; the list of all stores by default. */
+  readonly store?: string | undefined;
+  /** A window of its own, which needs a click or a key press, or a frame in a corner of this page. */
+  readonly as?: 'window' | 'corner' | undefined;
+}
+
+/** An open inspector. */
+export interface Inspector {
+  /** Closes it. Idempotent. */
+  close(): void;
+}
+
+/** A page in a frame asks by this event of its frame to be closed. */
+const CLOSE = 'hedgerow-close';
+
+const STYLE =
+  'position:fixed;right:8px;bottom:8px;width:min(760px,calc(100vw - 16px));height:min(560px,calc(100vh - 16px));' +
+  'border:1px solid #8888;border-radius:8px;box-shadow:0 8px 32px #0004;z-index:2147483647;background:Canvas';
+
+const refused = (message: string) =>
+  new HedgerowError('invalid-argument', `openInspector: ${message}`);
+
+/** The address with the store in its hash, as `inspector/model/place.ts` reads it. */
+function addressOf({ page, store }: InspectorOptions): URL {
+  let url: URL;
+  try {
+    url = new URL(page, document.baseURI);
+  } catch {
+    throw refused('page must be the address of hedgerow/inspector/page.html');
+  }
+  if (url.origin !== location.origin) throw refused('page must be of the origin of the stores');
+  if (store !== undefined && typeof store !== 'string') throw refused('store must be a string');
+  if (store !== undefined) url.hash = `store=${encodeURIComponent(store)}`;
+  return url;
+}
+
+/**
+ * Opens the inspector in a window, or in a frame in a corner of this page. Throws `invalid-argument`, also for a page of
+ * another origin, which has other stores; and `blocked` when the browser opens no window.
+ */
+export function openInspector(options: InspectorOptions): Inspector {
+  const { as = 'window' } = options ?? {};
+  if (options?.page === undefined) throw refused('page is missing');
+  if (as !== 'window' && as !== 'corner') throw refused('as must be window or corner');
+  const { href } = addressOf(options);
+  if (as === 'window') {
+    const opened = window.open(href, 'hedgerow-inspector', 'popup,width=1100,height=760');
+    if (opened) return { close: () => opened.close() };
+    throw new HedgerowError('blocked', 'no window was opened: open it in a handler of a click');
+  }
+  const frame = document.createElement('iframe');
+  Object.assign(frame, { src: href, title: 'Hedgerow inspector' });
+  frame.style.cssText = STYLE;
+  const close = () => frame.remove();
+  frame.addEventListener(CLOSE, close);
+  document.body.append(frame);
+  return { close };
+}

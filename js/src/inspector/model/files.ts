@@ -1,0 +1,45 @@
+/** A store as a file, and a file as a store to look at. */
+
+import { type ImportProgress, importStore, memory, type Store } from '../../index.js';
+import type { Place } from './session.js';
+
+/** A name for the file of a store. */
+export function fileNameOf(store: string, root: string): string {
+  const name = store.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 60) || 'store';
+  return `${name}-${root.slice(0, 8)}.hedgerow`;
+}
+
+/** How far an export is: bytes, of about so many. */
+export interface ExportProgress {
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+/** All of a store as a `Blob`: the branch of the handle, and all others with `withBranches`. */
+export async function exportedOf(
+  db: Pick<Store, 'export'>,
+  withBranches: boolean,
+  onProgress: (progress: ExportProgress) => void = () => {},
+): Promise<Blob> {
+  const exporting = await db.export({ branches: withBranches });
+  const parts: Blob[] = [];
+  let bytes = 0;
+  for await (const part of exporting) {
+    // A browser may keep blobs on the disk.
+    parts.push(new Blob([part as Uint8Array<ArrayBuffer>]));
+    bytes += part.length;
+    onProgress({ bytes, ofBytes: Math.max(bytes, exporting.bytes) });
+  }
+  return new Blob(parts, { type: 'application/octet-stream' });
+}
+
+/** Reads an export into memory. Every chunk is checked; rejects as `importStore` does, and nothing is stored. */
+export async function openFile(
+  name: string,
+  file: Blob,
+  onProgress: (progress: ImportProgress) => void = () => {},
+): Promise<Place> {
+  const storage = memory();
+  await importStore(name, file, { storage, onProgress });
+  return { name, storage, canEdit: false };
+}

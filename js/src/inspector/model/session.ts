@@ -1,0 +1,133 @@
+/** One open store as the inspector uses it: a handle that only reads, and another one for each edit. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { sameValue } from '../../base/same-value.js';
+import { open, type Snapshot, type Store } from '../../index.js';
+import type { IndexDefinitions } from '../../indexes/index-set.js';
+import type { Storage } from '../../storage/segment-store.js';
+import { readOnly } from './read-only.js';
+import { type TreeOf, treesOf } from './trees.js';
+
+/** Where a store is. */
+export interface Place {
+  readonly name: string;
+  readonly storage: Storage;
+  /** Whether rows may be edited: not those of a file. */
+  readonly canEdit: boolean;
+}
+
+const MAIN = 'main';
+
+/** A branch to read; it is never made. */
+async function branchOf(db: Store, branch: string): Promise<Store> {
+  if (branch === MAIN) return db;
+  const all = await db.branches({ remotes: true });
+  if (all.some(({ name }) => name === branch)) return db.branch(branch);
+  throw new HedgerowError('branch-not-found', `there is no branch ${branch}`);
+}
+
+const completeOf = (trees: readonly TreeOf[]) =>
+  trees.filter(({ kind, isComplete, definition }) => kind === 'index' && isComplete && definition);
+
+/** An open store, on one branch. */
+export class Session {
+  readonly place: Place;
+  /** Reads the branch. Nothing can be written through it. */
+  readonly db: Store;
+  /** The handle that was opened first: of the main branch. */
+  readonly #first: Store;
+  /** The trees of the branch when it was opened. */
+  readonly trees: readonly TreeOf[];
+  /** The names of the indexes that can be read: their definitions as text. */
+  readonly indexes: readonly string[];
+  /** States that were kept by hand, and stay readable. */
+  readonly kept: Snapshot[] = [];
+
+  private constructor(
+    place: Place,
+    first: Store,
+    db: Store,
+    trees: readonly TreeOf[],
+    indexes: readonly string[],
+  ) {
+    this.place = place;
+    this.#first = first;
+    this.db = db;
+    this.trees = trees;
+    this.indexes = indexes;
+  }
+
+  /**
+   * Opens a store that exists. Indexes are read that both the main branch and this one have: a handle builds what one of
+   * its branches lacks, and the inspector builds nothing.
+   */
+  static async open(place: Place, branch = MAIN): Promise<Session> {
+    const storage = readOnly(place.storage);
+    const first = await open(place.name, { storage });
+    try {
+      const db = await branchOf(first, branch);
+      const trees = await treesOf(db);
+      const others = new Set((await treesOf(first)).filter(isWhole).map(({ name }) => name));
+      const common = completeOf(trees).filter(({ name }) => others.has(name));
+      if (common.length === 0) return new Session(place, first, db, trees, []);
+      const indexes: IndexDefinitions = Object.fromEntries(
+        common.flatMap(({ name, definition }) => (definition ? [[name, definition]] : [])),
+      );
+      const again = await open(place.name, { storage, indexes });
+      try {
+        const head = await branchOf(again, branch);
+        await first.close();
+        return new Session(place, again, head, trees, Object.keys(indexes));
+      } catch (cause) {
+        await again.close();
+        throw cause;
+      }
+    } catch (cause) {
+      await first.close();
+      throw cause;
+    }
+  }
+
+  get branchName(): string {
+    return this.db.branchName;
+  }
+
+  /** Keeps the state of now readable until the session is closed. */
+  keep(): Snapshot {
+    const snapshot = this.db.snapshot();
+    this.kept.push(snapshot);
+    return snapshot;
+  }
+
+  /**
+   * Puts a row, or deletes it if `value` is `undefined`, if it still is what was shown: otherwise rejects with `conflict`,
+   * and the row stays as it is. By a handle of its own, as any app would: it keeps indexes and sum trees.
+   */
+  async edit(key: string, shown: unknown, value: unknown): Promise<void> {
+    const { name, storage, canEdit } = this.place;
+    if (!canEdit) throw new HedgerowError('invalid-argument', 'a file cannot be edited');
+    const db = await open(name, { storage, mustExist: true });
+    try {
+      const head = await branchOf(db, this.branchName);
+      await head.transaction(async (tx) => {
+        if (!sameValue(await tx.get(key), shown)) {
+          throw new HedgerowError('conflict', 'the row was changed meanwhile: look at it again');
+        }
+        if (value === undefined) tx.delete(key);
+        else tx.put(key, value);
+      });
+    } finally {
+      await db.close();
+    }
+  }
+
+  /** Closes all handles. */
+  async close(): Promise<void> {
+    for (const snapshot of this.kept) snapshot.release();
+    await this.#first.close();
+  }
+}
+
+function isWhole({ kind, isComplete }: TreeOf): boolean {
+  return kind === 'index' && isComplete;
+}

@@ -1,0 +1,71 @@
+/** States of a store that can be compared: heads of branches, where these began, what was kept, and earlier heads. */
+
+import { hex } from '../../base/hex.js';
+import { bytesOf } from '../../base/root.js';
+import { refOfBranch } from '../../history/branch-name.js';
+import type { Branch } from '../../index.js';
+import { readOnly } from './read-only.js';
+import type { Place, Session } from './session.js';
+
+/** A state with what it is, for a list to choose from. */
+export interface State {
+  readonly title: string;
+  readonly root: string;
+  /** Whether nothing of it is deleted while it is shown: earlier heads may be gone. */
+  readonly isKept: boolean;
+}
+
+/** The root of a store without rows. */
+export const EMPTY_ROOT = '0'.repeat(64);
+
+/** Heads that a branch had before, the newest first, as far as storage lists them. */
+async function earlierHeads({ name, storage }: Place, branch: string): Promise<string[]> {
+  const segments = await readOnly(storage).open(name);
+  try {
+    const moves = await segments.history(refOfBranch(branch));
+    return moves.slice(1).map(({ commitBytes }) => hex(commitBytes));
+  } finally {
+    await segments.close();
+  }
+}
+
+function statesOfBranch({ name, root, parent, base }: Branch): State[] {
+  const head: State = { title: `head of ${name}`, root, isKept: true };
+  if (base === undefined) return [head];
+  return [head, { title: `${name}: where it left ${parent}`, root: base, isKept: true }];
+}
+
+/** All states that can be named, those that are kept first; equal roots are one state, with all that it is. */
+export async function statesOf(session: Session): Promise<State[]> {
+  const branches = await session.db.branches({ remotes: true });
+  const kept = session.kept.map((snapshot, at) => ({
+    title: `kept state ${at + 1}`,
+    root: snapshot.root,
+    isKept: true,
+  }));
+  const earlier = await earlierHeads(session.place, session.branchName);
+  const all: State[] = [
+    ...branches.flatMap(statesOfBranch),
+    ...kept,
+    ...earlier.map((root, at) => ({
+      title: `${session.branchName}, ${at + 1} ${at === 0 ? 'commit' : 'commits'} ago`,
+      root,
+      isKept: false,
+    })),
+    { title: 'a store without rows', root: EMPTY_ROOT, isKept: true },
+  ];
+  const known = new Map<string, State>();
+  for (const state of all) {
+    const { title, isKept } = known.get(state.root) ?? state;
+    const isNew = !known.has(state.root);
+    known.set(state.root, isNew ? state : { ...state, title: `${title}, ${state.title}`, isKept });
+  }
+  return [...known.values()];
+}
+
+/** A root that somebody has typed. Throws `invalid-argument`. */
+export function rootFrom(text: string): string {
+  const root = text.trim().toLowerCase();
+  bytesOf(root);
+  return root;
+}

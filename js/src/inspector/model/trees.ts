@@ -1,0 +1,108 @@
+/**
+ * The trees that a commit names: its rows, indexes and sum trees. A proof of any key begins with the commit, see
+ * `docs/format.md`, so that no call is needed for it that apps do not have.
+ */
+
+import { HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { type IndexDefinition, indexOf } from '../../indexes/definition.js';
+import { decodeKey } from '../../keys/index.js';
+import type { Reader } from '../../store/reader.js';
+
+/** One tree of a commit. */
+export interface TreeOf {
+  readonly kind: 'rows' | 'index' | 'sum';
+  /** Of an index its definition as text, of a sum tree its name. */
+  readonly name: string;
+  /** Entries, rows or leaves. */
+  readonly count: number;
+  readonly root: string;
+  /** `false` of an index that is being built. */
+  readonly isComplete: boolean;
+  /** Of an index that this version can read. */
+  readonly definition?: IndexDefinition;
+}
+
+const COMMIT = 0xc0;
+/** Before the first chunk: two bytes of the proof, and the length of the chunk. */
+const CHUNK_AT = 6;
+const HASH_BYTES = 32;
+
+const malformed = () => new HedgerowError('invalid-proof', 'the commit in a proof is malformed');
+
+/** The definition of an index by its text; `undefined` for one of a later version. */
+export function definitionOf(text: string): IndexDefinition | undefined {
+  try {
+    const [prefix, ...parts]: string[] = JSON.parse(text);
+    const below = parts.at(-1)?.startsWith('<') ? parts.pop()?.slice(1) : undefined;
+    const nulls = parts.at(-1) === '?' && parts.pop() !== undefined;
+    const path = parts.map((part) => (part.startsWith('w') ? { words: part.slice(1) } : part));
+    const [limit] = below === undefined ? [] : decodeKey(below);
+    const definition = {
+      path,
+      ...(prefix && { prefix }),
+      ...(nulls && { nulls }),
+      ...(limit !== undefined && limit !== null && { below: limit }),
+    };
+    // What this version would not write alike it would not read alike.
+    return indexOf(text, definition).text === text ? definition : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A definition for people: its columns, and the prefix of its rows. */
+export function titleOf({ path, prefix, nulls, below }: IndexDefinition): string {
+  const columns = (Array.isArray(path) ? path : [path]).map((column) =>
+    typeof column === 'string' ? column || 'the value' : `words of ${column.words || 'the value'}`,
+  );
+  const rest = [
+    prefix && `rows ${prefix}…`,
+    nulls && 'with nulls',
+    below !== undefined && `below ${JSON.stringify(below)}`,
+  ].filter(Boolean);
+  return columns.join(', ') + (rest.length > 0 ? ` (${rest.join('; ')})` : '');
+}
+
+function treeOf(name: string, count: number, root: string): TreeOf {
+  const [kind, rest] = [name[0], name.slice(1)];
+  if (kind === 's') return { kind: 'sum', name: rest, count, root, isComplete: true };
+  if (kind !== 'i' && kind !== 'j')
+    return { kind: 'rows', name: '', count, root, isComplete: true };
+  const definition = definitionOf(rest);
+  const isComplete = kind === 'i';
+  const tree = { kind: 'index', name: rest, count, root, isComplete } as const;
+  return definition === undefined ? tree : { ...tree, definition };
+}
+
+/** The trees that the commit chunk in a proof names, in its order. */
+export function treesIn(proof: Uint8Array): TreeOf[] {
+  if (proof.length === 2) return [];
+  const view = new DataView(proof.buffer, proof.byteOffset, proof.length);
+  if (proof.length < CHUNK_AT + 4 || proof[CHUNK_AT] !== COMMIT) throw malformed();
+  const end = CHUNK_AT + view.getUint32(2, true);
+  const trees: TreeOf[] = [];
+  let at = CHUNK_AT + 4;
+  try {
+    for (let left = view.getUint16(CHUNK_AT + 2, true); left > 0; left--) {
+      const length = proof[at] ?? 0;
+      const name = new TextDecoder().decode(proof.subarray(at + 1, at + 1 + length));
+      at += 1 + length;
+      const count = Number(view.getBigUint64(at, true));
+      const root = hex(proof.subarray(at + 8, at + 8 + HASH_BYTES));
+      at += 8 + HASH_BYTES;
+      // What follows the root of an index that is being built, and of a sum tree.
+      if (name[0] === 'j' || name[0] === 's') at += 2 + view.getUint16(at, true);
+      trees.push(treeOf(name, count, root));
+    }
+  } catch {
+    throw malformed();
+  }
+  if (at !== end) throw malformed();
+  return trees;
+}
+
+/** The trees of a commit. Costs one path of the tree of rows. */
+export async function treesOf(reader: Pick<Reader, 'prove'>): Promise<TreeOf[]> {
+  return treesIn(await reader.prove(''));
+}

@@ -1,0 +1,57 @@
+// The page of `hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it as it is. The
+// script has the whole package, and is a classic one: what serves the page then has nothing to look into.
+
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT } from './run.mjs';
+
+const SOURCE = join(ROOT, 'js', 'src', 'inspector');
+const DIST = join(ROOT, 'js', 'dist', 'inspector');
+
+/** The file that is published. */
+export const INSPECTOR_PAGE = join(DIST, 'page.html');
+
+/** A script as it may stand within a page: nothing in it ends the element or begins a comment. */
+export const inPage = (code) =>
+  code
+    .replace(/<\/(script)/gi, '<\\/$1')
+    .replace(/<!--/g, '<\\!--')
+    .trim();
+
+/** Style sheets without comments and needless spaces. */
+export const withoutSpaces = (css) =>
+  css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};]) ?/g, '$1')
+    .trim();
+
+async function scriptOfPage() {
+  // Imported late: its package is only there once `setup` has run.
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({
+    input: join(SOURCE, 'page.ts'),
+    platform: 'browser',
+    // The module of slim's files alone asks for its own address.
+    checks: { emptyImportMeta: false },
+  });
+  const { output } = await build.generate({ format: 'iife', minify: true, codeSplitting: false });
+  await build.close();
+  if (output.length !== 1) throw new Error('the script of the inspector is in several files');
+  return output[0].code;
+}
+
+/** Builds the page from the sources, and leaves nothing in `js/dist` that is of the page alone. */
+export async function buildInspector() {
+  const [page, ...css] = await Promise.all(
+    ['page.html', 'page.css', 'parts.css'].map((name) => readFile(join(SOURCE, name), 'utf8')),
+  );
+  const code = inPage(await scriptOfPage());
+  const html = page
+    .replace('<style></style>', () => `<style>${withoutSpaces(css.join('\n'))}</style>`)
+    .replace('<script></script>', () => `<script>${code}</script>`);
+  for (const name of ['model', 'view', 'page.d.ts']) {
+    await rm(join(DIST, name), { recursive: true, force: true });
+  }
+  await writeFile(INSPECTOR_PAGE, html);
+}

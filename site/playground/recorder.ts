@@ -1,0 +1,163 @@
+/**
+ * Storage that hands every call on to another, and records what goes by: an adapter as apps may write them. It sees each
+ * segment with its table, and each move of a branch, so that every commit can be drawn, also later.
+ */
+
+import type { SegmentStore, Storage } from 'hedgerow';
+import { type Chunk, chunksOf, hex } from './chunks.js';
+
+type WriteBatch = Parameters<SegmentStore['write']>[0];
+type Loaded = Awaited<ReturnType<SegmentStore['load']>>;
+type TableRecord = Loaded['tables'][number];
+
+/** A commit of a branch of a store. */
+export interface Recorded {
+  readonly store: string;
+  readonly branch: string;
+  readonly root: string;
+  /** The commit that the branch was at before; `undefined` for its first one. */
+  readonly before: string | undefined;
+}
+
+export interface RecordedSegment {
+  readonly id: number;
+  readonly bytes: number;
+  readonly chunks: readonly string[];
+  /** How many commits had been recorded when it was written, and when it was deleted. */
+  readonly since: number;
+  until: number;
+}
+
+/** Most bytes that are read of a store which was there before. */
+const MOST_READ_BYTES = 64 << 20;
+
+/** What was seen of one store. */
+export class Book {
+  readonly store: string;
+  readonly chunks = new Map<string, Chunk>();
+  readonly segments = new Map<number, RecordedSegment>();
+  /** What branches are at. */
+  readonly heads = new Map<string, string>();
+  /** The store was too large to be read when it was opened. */
+  isPartial = false;
+
+  constructor(store: string) {
+    this.store = store;
+  }
+
+  add(id: number, tableBytes: Uint8Array, segmentBytes: Uint8Array, since: number): void {
+    if (this.segments.has(id)) return;
+    const chunks: string[] = [];
+    for (const [hash, chunk] of chunksOf(tableBytes, segmentBytes)) {
+      chunks.push(hash);
+      this.chunks.set(hash, chunk);
+    }
+    const bytes = segmentBytes.length;
+    this.segments.set(id, { id, bytes, chunks, since, until: Number.POSITIVE_INFINITY });
+  }
+}
+
+/** The branch of a ref; `undefined` for refs that are no branches. */
+function branchOf(ref: string): string | undefined {
+  if (ref === 'main') return ref;
+  const [kind, name] = ref.split(/\/(.*)/s);
+  if (kind !== 'branch' || name === undefined) return undefined;
+  const branch = decodeURIComponent(name);
+  return branch.startsWith('remote/') ? undefined : branch;
+}
+
+export class Recorder {
+  readonly books = new Map<string, Book>();
+  readonly commits: Recorded[] = [];
+  readonly #onCommit: (commit: Recorded) => void;
+
+  constructor(onCommit: (commit: Recorded) => void) {
+    this.#onCommit = onCommit;
+  }
+
+  /** The same storage, recorded. */
+  over(storage: Storage): Storage {
+    return Object.create(storage, {
+      open: {
+        value: async (...[name, options]: Parameters<Storage['open']>) => {
+          const inner = await storage.open(name, options);
+          const book = this.books.get(name) ?? new Book(name);
+          this.books.set(name, book);
+          await this.#readAll(book, inner);
+          return this.#recorded(book, inner);
+        },
+      },
+      destroy: {
+        value: async (name: string) => {
+          await storage.destroy(name);
+          this.books.delete(name);
+        },
+      },
+    }) as Storage;
+  }
+
+  /** Takes up what a store has already: nothing of that goes by. */
+  async #readAll(book: Book, inner: SegmentStore): Promise<void> {
+    const { refs, tables } = await inner.load();
+    const unknown = tables.filter(({ id }) => !book.segments.has(id));
+    const length = ({ tableBytes }: TableRecord) =>
+      new DataView(tableBytes.buffer, tableBytes.byteOffset).getUint32(tableBytes.length - 4, true);
+    book.isPartial =
+      unknown.reduce((sum, table) => sum + length(table), 0) > MOST_READ_BYTES || book.isPartial;
+    if (book.isPartial) return;
+    const read = await inner.read(unknown.map(({ id }) => id));
+    for (const [nth, { id, tableBytes }] of unknown.entries()) {
+      const segmentBytes = read[nth];
+      if (segmentBytes !== undefined) book.add(id, tableBytes, segmentBytes, this.commits.length);
+    }
+    for (const { name, commitBytes } of refs) this.#move(book, name, commitBytes, true);
+  }
+
+  #recorded(book: Book, inner: SegmentStore): SegmentStore {
+    const own: Partial<SegmentStore> = {
+      write: async (batch) => {
+        const isWritten = await inner.write(batch);
+        if (isWritten) this.#note(book, batch);
+        return isWritten;
+      },
+      delete: async (ids, fence) => {
+        const isDone = await inner.delete(ids, fence);
+        for (const id of isDone ? ids : []) {
+          const segment = book.segments.get(id);
+          if (segment !== undefined) segment.until = this.commits.length;
+        }
+        return isDone;
+      },
+    };
+    return new Proxy(inner, {
+      get: (target, name) => {
+        const member = Reflect.get(own, name) ?? Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  #note(book: Book, { segments, move, also = [] }: WriteBatch): void {
+    for (const { id, tableBytes, segmentBytes } of segments) {
+      book.add(id, tableBytes, segmentBytes, this.commits.length);
+    }
+    for (const ref of [...(move === undefined ? [] : [move]), ...also]) {
+      if ('commitBytes' in ref) this.#move(book, ref.name, ref.commitBytes);
+      else book.heads.delete(branchOf(ref.name) ?? '');
+    }
+  }
+
+  /** Nothing is new in a commit that was there already, or that another branch is at. */
+  #move(book: Book, ref: string, commitBytes: Uint8Array, wasThere = false): void {
+    const branch = branchOf(ref);
+    const root = hex(commitBytes);
+    const last = branch && book.heads.get(branch);
+    if (branch === undefined || last === root) return;
+    const isKnown = wasThere || [...book.heads.values()].includes(root);
+    const before = last ?? (isKnown ? root : undefined);
+    book.heads.set(branch, root);
+    const commit = { store: book.store, branch, root, before };
+    this.commits.push(commit);
+    this.#onCommit(commit);
+  }
+}
