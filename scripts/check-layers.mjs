@@ -27,6 +27,7 @@ export const RUST_LAYERS = [
   [['index/*']],
   [['ingest/*'], ['collect/*'], ['proof']],
   [['sum_update'], ['delta/*']], // both hand an ingest what it cannot read itself
+  [['lazy/*']], // makes leaves of deltas
   [['wasm/*']],
   [['lib']],
 ];

@@ -10,6 +10,7 @@
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
 //! - [`Collect`](collect::Collect): frees the space of chunks that no commit reaches.
 //! - [`MakeDelta`](delta::MakeDelta), [`ApplyDelta`](delta::ApplyDelta): the edits between two commits, as bytes.
+//! - [`Leaves`](lazy::Leaves), [`NewNodes`](lazy::NewNodes): trees that are partly at a remote.
 //! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): proofs of rows.
 //! - [`SumMerge`](sum_tree::SumMerge), [`SumProve`](sum_tree::SumProve): sum trees, and proofs
 //!   of their leaves and totals.
@@ -29,6 +30,7 @@ pub mod delta;
 pub mod forest;
 pub mod index;
 pub mod ingest;
+pub mod lazy;
 pub mod proof;
 pub mod sum_update;
 

@@ -28,7 +28,7 @@ const [RELEASE, DEVELOPMENT] = ['release', 'development'];
 const isLater = (exportName) => /^(sum|check|remote)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
-  /\bhedgerow::(sum_update|proof|delta|wasm::(sums|checks|faults|remote))::/,
+  /\bhedgerow::(sum_update|proof|delta|lazy|wasm::(sums|checks|faults|lazy|remote))::/,
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 

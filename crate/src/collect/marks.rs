@@ -19,6 +19,10 @@ pub struct Marked {
     pub only_values: bool,
     /// A change that is not committed yet may need it.
     pub kept: bool,
+    /// It names chunks that are at a remote: it goes as a whole, once none of its chunks is live.
+    pub has_remote: bool,
+    /// Any of its chunks is live.
+    pub is_used: bool,
     /// For each chunk: its position among the live ones, from 1; 0 for a dead chunk.
     ordinals: Vec<u32>,
 }
@@ -65,6 +69,8 @@ impl Marks {
             live: 0,
             only_values: table.only_values(),
             kept,
+            has_remote: table.has_remote(),
+            is_used: false,
             ordinals: vec![0; table.len()],
         };
         self.segments.insert(at, marked);
@@ -88,12 +94,13 @@ impl Marks {
     }
 
     /// Marks a chunk; returns whether it was new. Of several copies one is live: the newest outside
-    /// of the segments that are kept for uncommitted changes, or else the newest of those.
+    /// of the segments that are kept for uncommitted changes, or else the newest of those. One at a remote
+    /// is live only if there is no other.
     ///
     /// # Errors
     /// [`Error::MissingChunk`].
     pub fn mark(&mut self, cache: &Cache, hash: &Hash) -> Result<bool, Error> {
-        let mut best: Option<(bool, usize, usize, usize)> = None;
+        let mut best: Option<(bool, bool, usize, usize, usize)> = None;
         for (id, chunk, len) in cache.copies(hash) {
             let at = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
                 Ok(at) => at,
@@ -104,10 +111,11 @@ impl Marks {
                     at
                 }
             };
-            let copy = (!self.segments[at].kept, at, chunk, len);
+            let is_here = cache.table(id).is_some_and(|table| !table.is_remote(chunk));
+            let copy = (is_here, !self.segments[at].kept, at, chunk, len);
             best = best.max(Some(copy));
         }
-        let Some((_, at, chunk, len)) = best else {
+        let Some((is_here, _, at, chunk, len)) = best else {
             return if self.may_miss { Ok(false) } else { Err(Error::MissingChunk(*hash)) };
         };
         let segment = &mut self.segments[at];
@@ -116,7 +124,8 @@ impl Marks {
         }
         self.marked += 1;
         segment.ordinals[chunk] = self.marked;
-        segment.live += len as u64;
+        segment.is_used = true;
+        segment.live += if is_here { len as u64 } else { 0 };
         Ok(true)
     }
 }

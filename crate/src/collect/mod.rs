@@ -219,14 +219,19 @@ impl Collect {
             (false, true) => 8,
             (false, false) => 4,
         };
-        let free = |segment: &marks::Marked| !segment.kept && (exact || !segment.only_values);
+        // What names chunks at a remote is never copied.
+        let free = |segment: &marks::Marked| {
+            !segment.kept
+                && (exact || !segment.only_values)
+                && !(segment.has_remote && segment.is_used)
+        };
         let is_small = |segment: &marks::Marked| segment.bytes < SMALL_SEGMENT_BYTES as u64;
         let segments = &self.marks.segments;
         let small = segments.iter().filter(|segment| free(segment) && is_small(segment)).count();
         let merges = small >= if full { FEW } else { MANY };
         let is_chosen = |segment: &&marks::Marked| {
             let goes = segment.dead() * part >= segment.bytes || (merges && is_small(segment));
-            if survey { segment.live > 0 } else { free(segment) && goes }
+            if survey { segment.is_used } else { free(segment) && goes }
         };
         self.chosen.clear();
         // The last one is taken first: so dead segments are pushed last.

@@ -68,6 +68,11 @@ impl Moving {
         exact: bool,
         budget: &mut Budget,
     ) -> Option<SegmentId> {
+        if marks.find(id).is_some_and(|marked| marked.has_remote) {
+            // It was chosen, so none of its chunks is live.
+            self.gone.push(id);
+            return None;
+        }
         if let Some(needed) = self.find_ordinals(cache, marks, id) {
             return Some(needed);
         }

@@ -214,7 +214,7 @@ replies! {
         keys_length,
     }
     /// What a verification has found sound so far; its faults are the output.
-    Tally after Output { rows, nodes, values, bytes, }
+    Tally after Output { rows, nodes, values, bytes, remote_rows, remote_nodes, }
     /// How many rows or entries a range has.
     Count { rows, }
     /// The progress of an ingest; `commit` is the address of a hash, 0 until it is done.

@@ -119,6 +119,8 @@ fn go_on(check: &mut Check, engine: &mut Engine, budget: &mut Budget) -> u32 {
                     nodes: tally.nodes as f64,
                     values: tally.values as f64,
                     bytes: tally.bytes as f64,
+                    remote_rows: tally.remote_rows as f64,
+                    remote_nodes: tally.remote_nodes as f64,
                 });
             }
             Ok(step)

@@ -21,6 +21,7 @@ mod global;
 mod indexes;
 mod ingest;
 mod ingest_op;
+mod lazy;
 mod made;
 mod reads;
 mod remote;
@@ -63,7 +64,7 @@ pub fn scratch(len: u32) -> u32 {
 /// | ingest | [`abi::Ingested`], with the commit once it is finished | the same, so far |
 /// | collection | [`abi::Numbers`], then [`abi::Collected`] | nothing |
 ///
-/// `checks.rs`, `remote.rs` and `sums/` have steps of their own.
+/// `checks.rs`, `lazy.rs`, `remote.rs` and `sums/` have steps of their own.
 #[wasm_bindgen]
 pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))

@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! segment  n x chunk, one after the other
-//! table    "HDGT" | version:u8 | streams:u8 | 2 zero bytes | n:u32 | n x hash:32
+//! table    "HDGT" | version:u8 | streams:u8 | here:u16 | n:u32 | n x hash:32
 //!                 | n x chunk end:u32
 //! ```
+//!
+//! A segment has the first `here` chunks of its table, or all of them where that is 0. The others are known to be at
+//! a remote: their ends tell their lengths. See `docs/lazy.md`.
 
 use crate::chunk::VERSION;
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::le::u32_at;
+use crate::le::{u16_at, u32_at};
 use crate::limits::{MAX_SEGMENT_CHUNKS, SEGMENT_BYTES};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -45,9 +48,8 @@ impl Table {
         if bytes[4] != VERSION {
             return Err(DecodeError::new(Field::Version, 4, VERSION.into(), bytes[4].into()));
         }
-        let rest = u32_at(&bytes, 4) >> 8;
-        if rest > ALL_STREAMS.into() {
-            return Err(DecodeError::new(Field::Kind, 5, ALL_STREAMS.into(), rest.into()));
+        if bytes[5] > ALL_STREAMS {
+            return Err(DecodeError::new(Field::Kind, 5, ALL_STREAMS.into(), bytes[5].into()));
         }
         let count = u32_at(&bytes, 8) as usize;
         if count == 0 || count > MAX_SEGMENT_CHUNKS {
@@ -59,6 +61,10 @@ impl Table {
             return Err(DecodeError::new(Field::Length, 8, expected as u64, got));
         }
         let table = Self { bytes, count };
+        if table.here() > count {
+            let got = table.here() as u64;
+            return Err(DecodeError::new(Field::Count, 6, count as u64, got));
+        }
         let mut end = 0;
         for index in 0..count {
             let range = table.range(index);
@@ -128,10 +134,33 @@ impl Table {
         start as usize..u32_at(&self.bytes, ends + 4 * index) as usize
     }
 
-    /// Bytes of the segment.
+    /// Bytes of the segment, without chunks that are at a remote.
     #[must_use]
     pub fn segment_len(&self) -> usize {
-        self.range(self.count - 1).end
+        self.range(self.here() - 1).end
+    }
+
+    /// The number of chunks that the segment has, at least 1. Those after are at a remote.
+    #[must_use]
+    #[inline]
+    pub fn here(&self) -> usize {
+        match u16_at(&self.bytes, 6) {
+            0 => self.count,
+            here => here.into(),
+        }
+    }
+
+    /// Whether the chunk at `index` is not in the segment, but at a remote.
+    #[must_use]
+    #[inline]
+    pub fn is_remote(&self, index: usize) -> bool {
+        index >= self.here()
+    }
+
+    /// Whether any chunk is at a remote.
+    #[must_use]
+    pub fn has_remote(&self) -> bool {
+        self.is_remote(self.count - 1)
     }
 }
 
@@ -145,6 +174,31 @@ pub struct Sealed {
 }
 
 impl Sealed {
+    /// A segment of internal nodes, all under their hashes, which also names chunks at a remote: their hashes and
+    /// lengths. `None` without nodes, if there are too many, or a length is 0.
+    #[must_use]
+    pub fn of_nodes(nodes: &[(Hash, &[u8])], remote: &[(Hash, u16)]) -> Option<Self> {
+        let here = u16::try_from(nodes.len()).ok().filter(|here| *here > 0)?;
+        let mut open = Open::default();
+        for (hash, node) in nodes {
+            open.bytes.extend_from_slice(node);
+            open.hashes.extend_from_slice(&hash.0);
+            open.ends.extend_from_slice(&(open.bytes.len() as u32).to_le_bytes());
+        }
+        let mut end = open.bytes.len() as u32;
+        for (hash, len) in remote {
+            end += u32::from(*len);
+            open.hashes.extend_from_slice(&hash.0);
+            open.ends.extend_from_slice(&end.to_le_bytes());
+        }
+        let sealed = open.seal_all(1 << Stream::Inner as u8);
+        let mut table = sealed.table.bytes;
+        if !remote.is_empty() {
+            table[6..8].copy_from_slice(&here.to_le_bytes());
+        }
+        Some(Self { bytes: sealed.bytes, table: Table::decode(table).ok()? })
+    }
+
     /// A segment of one chunk with this hash, which is not checked.
     pub fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
         let ends = (chunk.len() as u32).to_le_bytes().to_vec();

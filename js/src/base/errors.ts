@@ -1,3 +1,5 @@
+import type { KeyRange } from './range.js';
+
 /** Every way in which a call can fail. The strings are stable. */
 export type ErrorCode =
   | 'invalid-key'
@@ -38,7 +40,7 @@ export type ErrorCode =
   | 'exists';
 
 /** What is kept at a remote. */
-export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta';
+export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta' | 'nodes' | 'directory';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -94,6 +96,8 @@ export class HedgerowError extends Error {
   declare readonly object?: RemoteKind | undefined;
   /** `false` where a remote, or an endpoint of an app, knows that nothing has left, with the code `offline`. */
   declare readonly isSent?: boolean | undefined;
+  /** The keys whose rows are not here, of a store that is only partly here, with the code `offline`. */
+  declare readonly range?: Pick<KeyRange, 'gt' | 'lte'> | undefined;
   /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */

@@ -2,15 +2,26 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
+import { part } from '../base/parts.js';
 import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchesOptions } from '../branches/branches.js';
+import type { LazyRemote } from '../lazy/open.js';
+import type { LazySegments } from '../lazy/segments.js';
 import type { Remote } from '../remote/remote.js';
+import { idb } from '../storage/idb/idb.js';
+import type { Storage } from '../storage/segment-store.js';
 import type { Link, LinkOptions, PullOptions } from '../sync/link.js';
 import { originOf } from '../sync/names.js';
 import type { OpenOptions } from './open.js';
 
 /** Options of `clone`: those of `open`, those of `pull`, and `link`. */
 export interface CloneOptions extends OpenOptions, PullOptions {
+  /**
+   * `'full'` by default: all rows come. `'lazy'`: rows come when they are read, and stay; so it opens after two requests,
+   * at the last checkpoint of the remote, and `link.pull()` brings what was pushed since. Call it each time that the store
+   * is opened: a store that was opened without it has only what is here. It has no indexes and no sum trees.
+   */
+  readonly mode?: 'full' | 'lazy' | undefined;
   /** How the store is linked to the remote: the options of `db.remote`. */
   readonly link?: LinkOptions | undefined;
 }
@@ -28,17 +39,22 @@ export async function cloneStore<Db extends Cloned>(
   open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
   remote: Remote,
-  { link: linking = {}, signal, onProgress, ...opening }: CloneOptions = {},
+  { link: linking = {}, signal, onProgress, mode = 'full', ...opening }: CloneOptions = {},
 ): Promise<{ readonly db: Db; readonly link: Link }> {
+  if (mode !== 'full' && mode !== 'lazy') {
+    throw new HedgerowError('invalid-argument', "clone: mode is 'full' or 'lazy'");
+  }
+  const lazy = mode === 'lazy' ? await lazyStorage(opening.storage) : undefined;
   const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
   const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
-    const db = await open(name, opening);
+    const db = await open(name, lazy === undefined ? opening : { ...opening, storage: lazy.storage });
     try {
       checkSignal(own);
       await checkFree(db, linking);
-      const link = await db.remote(remote, linking);
-      await link.pull({ ...job, signal: own });
+      const begun = lazy?.begin(remote, own);
+      const link = await db.remote((begun as unknown as Remote | undefined) ?? remote, linking);
+      if (begun?.isBegun !== true) await link.pull({ ...job, signal: own });
       return { db, link };
     } catch (cause) {
       await db.close();
@@ -59,4 +75,13 @@ async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): 
     'invalid-argument',
     `clone needs a store without rows, or a clone of this remote: ${own} has rows. destroy() it, or take another name`,
   );
+}
+
+/** The storage of a clone whose rows come when they are read, and what its link is made of once it is open. */
+async function lazyStorage(inner: Storage = idb()) {
+  const { LazyRemote, LazyStorage } = await part(() => import('../lazy/clone-parts.js'));
+  const storage = new LazyStorage(inner);
+  const begin = (remote: Remote, signal: AbortSignal | undefined): LazyRemote =>
+    new LazyRemote(remote, storage.segments as LazySegments, signal);
+  return { storage, begin };
 }

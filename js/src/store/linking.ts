@@ -1,5 +1,6 @@
 /** What `db.remote()` loads: a link to a remote, or to the app's own server. */
 import { part } from '../base/parts.js';
+import type { LazyRemote } from '../lazy/open.js';
 import type { MutatorOptions, Mutators } from '../mutators/types.js';
 import type { Remote } from '../remote/remote.js';
 import type { RestOptions } from '../rest/types.js';
@@ -10,18 +11,24 @@ import { isOwnServer, type OwnServer } from '../wire/own-server.js';
 /** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
 export async function openLink(
   host: SyncHost,
-  remote: Remote | OwnServer,
+  remote: Remote | OwnServer | LazyRemote,
   options: LinkOptions,
 ): Promise<Link> {
+  if (isLazy(remote)) return (await lazily()).openLazy(host, remote, options);
   if (!isOwnServer(remote)) return openRemote(host, remote, options);
   return (await openOwn(host, remote)) as unknown as Link;
 }
 
+function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
+  return typeof remote === 'object' && remote !== null && 'segments' in remote;
+}
+
+const lazily = () => part(() => import('../lazy/open.js'));
 const mutating = () => part(() => import('../mutators/open.js'));
 const resting = () => part(() => import('../rest/open.js'));
 
-/** Loads what links to the app's own server need. */
-export const loadOwn = () => Promise.all([mutating(), resting()]);
+/** Loads what links to the app's own server need, and stores that are partly at a remote. */
+export const loadOwn = () => Promise.all([mutating(), resting(), lazily()]);
 
 async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
   if (kind === 'mutators') {

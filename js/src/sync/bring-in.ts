@@ -34,7 +34,7 @@ export async function bringIn(
   const outcome = entries && (await applyEntries(context, next, entries, job));
   const isDone =
     outcome === undefined || outcome === 'wrong-root'
-      ? await landCheckpoint(context, next, job)
+      ? await (context.land?.(next, job) ?? landCheckpoint(context, next, job))
       : outcome === 'applied';
   return isDone ? 0 : undefined;
 }

@@ -4,11 +4,13 @@ import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
-import { MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import type { RowFrame } from '../remote/format/directory.js';
+import { FRAME_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
-import { encodePack } from '../remote/format/pack.js';
+import { encodeFrames } from '../remote/format/pack.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { makeDeltas, rowsOf } from './delta.js';
+import { type Delta, makeDeltas, rowsOf } from './delta.js';
+import { firstKeyOf, writeDirectory } from './write-directory.js';
 import type { SeenHead } from './heads.js';
 import type { Remembered } from './state.js';
 
@@ -54,34 +56,40 @@ function hasRoom(generations: readonly Generation[]): boolean {
   return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
 }
 
-/** Makes and puts the packs that lead from one commit to another. */
+/** Makes and puts the packs that lead from one commit to another, and what a reader needs that wants only parts of them. */
 async function writePacks(
-  { shared, remote, tools }: SyncContext,
+  context: SyncContext,
   from: Uint8Array,
   to: Uint8Array,
   job: SyncJob,
 ): Promise<PackRecord[]> {
+  const { shared, remote, tools } = context;
   const { signal } = job;
   const records: PackRecord[] = [];
+  const frames: RowFrame[][] = [];
   const under = new Set<Promise<void>>();
   let [packs, bytes] = [0, 0];
   let failure: unknown;
-  const limits = { cutBytes: tools.packBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const cutBytes = Math.min(FRAME_BYTES, tools.packBytes);
+  const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   // Platforms deflate beside the page: several at once, as they are put.
-  const put = async (deltaBytes: Uint8Array, edits: number, nth: number): Promise<void> => {
-    const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
+  const put = async (group: Group, nth: number): Promise<void> => {
+    const pack = await encodeFrames('pack', group.deltas, tools.random(16), tools.deflate);
     // To seal a long one has taken a slice.
     await turn();
-    const nameBytes = tools.hash(packBytes);
-    records[nth] = { nameBytes, length: packBytes.length, edits };
-    await remote.put(pathOf('p', nameBytes), packBytes, { signal });
+    const nameBytes = tools.hash(pack.bytes);
+    records[nth] = { nameBytes, length: pack.bytes.length, edits: group.edits };
+    frames[nth] = pack.lengths.map((length, at) => {
+      return { length, firstKey: firstKeyOf(group.deltas[at] as Uint8Array) };
+    });
+    await remote.put(pathOf('p', nameBytes), pack.bytes, { signal });
     packs += 1;
-    bytes += packBytes.length;
+    bytes += pack.bytes.length;
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
   };
   let count = 0;
-  for await (const { deltaBytes, edits } of makeDeltas(shared, from, to, limits)) {
-    const work: Promise<void> = put(deltaBytes, edits, count++)
+  for await (const group of groups(makeDeltas(shared, from, to, limits), tools.packBytes)) {
+    const work: Promise<void> = put(group, count++)
       .catch((cause: unknown) => {
         failure ??= cause;
       })
@@ -92,5 +100,32 @@ async function writePacks(
   }
   await Promise.all(under);
   if (failure !== undefined) throw failure;
-  return records;
+  if (records.length === 0) return records;
+  return [...records, ...(await writeDirectory(context, from, to, frames, job))];
+}
+
+/** Deltas that make a pack, each a frame of it. */
+interface Group {
+  readonly deltas: Uint8Array[];
+  edits: number;
+}
+
+/** Groups deltas: a pack has `most` bytes before it is deflated, unless a single one is longer. */
+async function* groups(
+  deltas: AsyncIterable<Omit<Delta, 'after'>>,
+  most: number,
+): AsyncGenerator<Group, void, void> {
+  let group: Group = { deltas: [], edits: 0 };
+  let bytes = 0;
+  for await (const { deltaBytes, edits } of deltas) {
+    if (bytes > 0 && bytes + deltaBytes.length > most) {
+      yield group;
+      group = { deltas: [], edits: 0 };
+      bytes = 0;
+    }
+    group.deltas.push(deltaBytes);
+    group.edits += edits;
+    bytes += deltaBytes.length;
+  }
+  if (bytes > 0) yield group;
 }

@@ -7,6 +7,7 @@ import type { HashFunction } from '../remote/format/names.js';
 import type { Remote } from '../remote/remote.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
+import type { Seen } from './entries.js';
 import type { Heads } from './heads.js';
 import type { JointHead } from './joint-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
@@ -51,6 +52,8 @@ export interface SyncContext extends MergeContext {
   /** The app's version of its rows. */
   readonly app: number;
   readonly tools: SyncTools;
+  /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */
+  land?: ((now: Seen, job: SyncJob) => Promise<boolean>) | undefined;
 }
 
 /** What a pull has done. */

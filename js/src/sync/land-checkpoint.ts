@@ -21,7 +21,7 @@ import {
   packsOf,
 } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
-import { decodePack } from '../remote/format/pack.js';
+import { decodeFrames } from '../remote/format/pack.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
@@ -96,6 +96,11 @@ export async function landCheckpoint(
   }
 }
 
+/** What has no edits is for readers of parts: see `write-directory.ts`. */
+function hasRows({ edits }: PackRecord): boolean {
+  return edits > 0;
+}
+
 interface Landing {
   readonly branchHead: BranchHead;
   readonly wanted: readonly Wanted[];
@@ -108,7 +113,7 @@ async function begin(
 ): Promise<Landing | undefined> {
   const { generations } = seen.head.checkpoint;
   const all = generations.flatMap((generation) =>
-    generation.packs.map((pack, nth): Wanted => ({ generation, nth, pack })),
+    generation.packs.filter(hasRows).map((pack, nth): Wanted => ({ generation, nth, pack })),
   );
   const progress = progressOf(refs.bytes('landed'));
   let done = progress === undefined ? 0 : 1 + all.findIndex((one) => isLast(one, progress));
@@ -120,7 +125,8 @@ async function begin(
       if (commitBytes === undefined) continue;
       const { rootBytes } = await rowsOf(shared, commitBytes);
       const nth = generations.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
-      const packs = packsOf({ seq: 0, generations: generations.slice(0, nth + 1) }).length;
+      const before = packsOf({ seq: 0, generations: generations.slice(0, nth + 1) });
+      const packs = before.filter(hasRows).length;
       if (packs > done) [from, done] = [commitBytes, packs];
     }
     const landed = done === 0 ? EMPTY_COMMIT : bytesOf(all[done - 1] as Wanted);
@@ -158,8 +164,8 @@ async function apply(
         ahead.push(new Fetching(fetchPack(context, (wanted[asked] as Wanted).pack, kept, signal)));
       }
       if (applied > first && ahead[0]?.isHere !== true) break;
-      const { delta, length } = await (ahead.shift() as Fetching).fetched;
-      yield delta;
+      const { deltas, length } = await (ahead.shift() as Fetching).fetched;
+      yield* deltas;
       applied += 1;
       bytes += length;
       job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
@@ -192,7 +198,7 @@ async function apply(
 }
 
 interface Fetched {
-  readonly delta: DeltaBytes;
+  readonly deltas: readonly DeltaBytes[];
   /** Bytes that have travelled. */
   readonly length: number;
 }
@@ -229,7 +235,7 @@ async function fetchPack(
   kept.set(path, bytes);
   // A long one has taken a slice.
   await turn();
-  return { delta: decodePack(bytes, tools.inflate), length };
+  return { deltas: decodeFrames('pack', bytes, tools.inflate), length };
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */

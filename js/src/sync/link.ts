@@ -68,6 +68,13 @@ interface LinkParts {
   readonly renew: () => Promise<void>;
 }
 
+const contexts = new WeakMap<Link, SyncContext>();
+
+/** What the work of a link uses, for other rooms. */
+export function contextOf(link: Link): SyncContext {
+  return contexts.get(link) as SyncContext;
+}
+
 /**
  * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
  * after any failure. What the remote's rows were when they were last seen is in the branch `remote/<name>`.
@@ -292,7 +299,9 @@ export async function openLink(
   };
   // Who has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
-  return new Link(host, context, { traffic, name, mustProbe, renew });
+  const link = new Link(host, context, { traffic, name, mustProbe, renew });
+  contexts.set(link, context);
+  return link;
 }
 
 /** Waits; rejects with `aborted` after the signal. */

@@ -65,13 +65,23 @@ export async function mergeIn(
  * if that cannot be. Sum trees that follow rows are made by a merge alone.
  */
 async function takeWhole(
-  { shared, refs, local, durability, settle }: MergeContext,
+  context: MergeContext,
   origin: Uint8Array,
   fork: Uint8Array,
 ): Promise<number | undefined> {
-  if (!sameBytes(fork, EMPTY_COMMIT) || shared.host.sums !== undefined) return undefined;
+  if (!sameBytes(fork, EMPTY_COMMIT)) return undefined;
+  return takeCommit(context, origin, async (commit) => sameBytes(commit, EMPTY_COMMIT));
+}
+
+/** As it is, if its own commit `mayGo`. */
+export async function takeCommit(
+  { shared, refs, local, durability, settle }: MergeContext,
+  origin: Uint8Array,
+  mayGo: (commitBytes: Uint8Array) => Promise<boolean>,
+): Promise<number | undefined> {
+  if (shared.host.sums !== undefined) return undefined;
   const rows = await local.exclusively(async () => {
-    if (!sameBytes(local.head.commitBytes, EMPTY_COMMIT)) return undefined;
+    if (!(await mayGo(local.head.commitBytes))) return undefined;
     const also = refs.moves({ fork: origin });
     const { generation } = local.head;
     if (!(await local.move(origin, [], { durability, also }))) return undefined;

@@ -65,17 +65,22 @@ impl Segment {
     #[inline]
     pub fn held(&self, chunk: usize) -> Option<(&[u8], &Cell<u64>)> {
         match &self.bytes {
-            Some(bytes) => {
+            Some(bytes) if !self.table.is_remote(chunk) => {
                 Some((bytes.get(self.table.range(chunk)).unwrap_or_default(), &self.used))
             }
-            None => self.parts.get(chunk as u32),
+            _ => self.parts.get(chunk as u32),
         }
+    }
+
+    /// Bytes of the whole, while it is in memory.
+    pub fn whole_len(&self) -> usize {
+        self.bytes.as_ref().map_or(0, Vec::len)
     }
 
     /// Bytes of it in memory, and how many units may leave memory apart from each other.
     pub fn size(&self) -> (usize, usize) {
         let (bytes, count) = self.parts.size();
-        (bytes + self.bytes.as_ref().map_or(0, Vec::len), count + usize::from(self.bytes.is_some()))
+        (bytes + self.whole_len(), count + usize::from(self.bytes.is_some()))
     }
 
     pub fn link(&self, chunk: u32) -> Link {

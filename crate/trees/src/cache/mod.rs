@@ -35,7 +35,7 @@ use want::Wants;
 pub enum Fetch<T> {
     /// In memory.
     Here(T),
-    /// In what must be loaded first.
+    /// In what must be loaded first: from storage, or from a remote ([`Want::is_remote`]).
     At(Want),
 }
 
@@ -150,7 +150,7 @@ impl Cache {
         if let Some(segment) = self.catalogue.segment_mut(id)
             && core::mem::take(&mut segment.fresh)
         {
-            self.residents.release(segment.size().0);
+            self.residents.release(segment.whole_len());
         }
         self.residents.evict(&mut self.catalogue);
     }
@@ -159,7 +159,7 @@ impl Cache {
     pub fn remove(&mut self, id: SegmentId) {
         if let Some(segment) = self.catalogue.remove(id) {
             if segment.fresh {
-                self.residents.release(segment.size().0);
+                self.residents.release(segment.whole_len());
             }
             self.residents.leave(segment.size());
         }
@@ -187,11 +187,12 @@ impl Cache {
     pub fn load(&mut self, want: Want, bytes: Vec<u8>) {
         let len = bytes.len();
         let Some(segment) = self.catalogue.segment_mut(want.segment) else { return };
-        if segment.bytes.is_some() {
-            return;
-        }
+        let is_here = segment.bytes.is_some();
         let used = Cell::new(self.residents.tick());
         if want.is_whole() {
+            if is_here {
+                return;
+            }
             self.residents.leave(segment.size());
             segment.parts = Parts::none();
             segment.marks = Marks::read(segment.table.len());
@@ -199,7 +200,9 @@ impl Cache {
             segment.used = used;
         } else {
             let Some(chunk) = segment.table.chunk_at(want.from as usize) else { return };
-            if !segment.parts.insert(Part { chunk: chunk as u32, used, bytes }) {
+            if (is_here && !segment.table.is_remote(chunk))
+                || !segment.parts.insert(Part { chunk: chunk as u32, used, bytes })
+            {
                 return;
             }
             segment.marks.read_one(chunk, segment.table.len());
@@ -292,7 +295,7 @@ impl Cache {
     }
 
     /// The whole segments to ask for: that of `first`, and further ones that are missing for `hashes`, which
-    /// are needed next. At most [`Cache::window`].
+    /// are needed next. At most [`Cache::window`]. None for chunks at a remote.
     pub fn ahead<'h>(&self, first: Want, hashes: impl Iterator<Item = &'h Hash>) -> Vec<Want> {
         let mut wanted = Vec::from([first.whole()]);
         for hash in hashes {
@@ -301,6 +304,7 @@ impl Cache {
             }
             // An error of one of them is returned when it is read.
             if let Ok(Some(want)) = self.missing(hash)
+                && !want.is_remote
                 && !wanted.contains(&want.whole())
             {
                 wanted.push(want.whole());

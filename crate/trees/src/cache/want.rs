@@ -16,19 +16,21 @@ pub struct Want {
     pub from: u32,
     /// Where the chunk ends; 0 for the whole.
     pub to: u32,
+    /// The segment does not have the chunk, but a remote has it.
+    pub is_remote: bool,
 }
 
 impl Want {
     /// All of a segment.
     #[must_use]
     pub const fn whole_of(segment: SegmentId) -> Self {
-        Self { segment, from: 0, to: 0 }
+        Self { segment, from: 0, to: 0, is_remote: false }
     }
 
-    /// All of the segment of this.
+    /// All of the segment of this; of a chunk at a remote, that chunk alone.
     #[must_use]
     pub const fn whole(self) -> Self {
-        Self::whole_of(self.segment)
+        if self.is_remote { self } else { Self::whole_of(self.segment) }
     }
 
     /// Whether all of a segment is wanted.
@@ -40,11 +42,12 @@ impl Want {
     /// What to read for one chunk of a segment: all of it where `is_run`, or if it has no other chunk.
     pub(super) fn chunk_of(segment: &Segment, chunk: usize, is_run: bool) -> Self {
         let Segment { id, table, .. } = segment;
-        if is_run || table.len() == 1 {
+        let is_remote = table.is_remote(chunk);
+        if (is_run || table.len() == 1) && !is_remote {
             return Self::whole_of(*id);
         }
         let range = table.range(chunk);
-        Self { segment: *id, from: range.start as u32, to: range.end as u32 }
+        Self { segment: *id, from: range.start as u32, to: range.end as u32, is_remote }
     }
 
     const fn len(self) -> usize {
@@ -97,6 +100,9 @@ impl Wants {
             return false;
         }
         let Want { segment, from, .. } = want;
+        if want.is_remote {
+            return self.add_remote(want);
+        }
         let cost = self.request_cost;
         let at = match self.groups.binary_search_by(|group| group.segment.cmp(&segment)) {
             Ok(at) => at,
@@ -130,6 +136,19 @@ impl Wants {
         true
     }
 
+    /// A chunk at a remote never makes its segment a whole one.
+    fn add_remote(&mut self, want: Want) -> bool {
+        if self.list.first() == Some(&want) || self.list.last() == Some(&want) {
+            return true;
+        }
+        if want.len() > self.room && !self.list.is_empty() {
+            return false;
+        }
+        self.room = self.room.saturating_sub(want.len());
+        self.list.push(want);
+        true
+    }
+
     /// Passes a chunk of `bytes` bytes in memory, which is needed next, too; `false` if there is no room left.
     pub(super) const fn pass(&mut self, bytes: usize) -> bool {
         self.room = self.room.saturating_sub(bytes);
@@ -141,6 +160,10 @@ impl Wants {
         let Self { list, mut groups, request_cost, .. } = self;
         let mut wanted = Vec::with_capacity(list.len());
         for want in list {
+            if want.is_remote {
+                wanted.push(want);
+                continue;
+            }
             let found = groups.binary_search_by(|group| group.segment.cmp(&want.segment));
             let Ok(at) = found else { continue };
             let group = &mut groups[at];
@@ -162,7 +185,7 @@ mod tests {
     const LEN: usize = 512 << 10;
 
     fn part(segment: SegmentId, from: u32) -> Want {
-        Want { segment, from, to: from + 4096 }
+        Want { segment, from, to: from + 4096, is_remote: false }
     }
 
     fn gathered(room: usize, wants: &[Want]) -> Vec<Want> {

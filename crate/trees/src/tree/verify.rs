@@ -68,6 +68,10 @@ pub struct Tally {
     pub values: u64,
     /// Bytes of nodes and of values out of line.
     pub bytes: u64,
+    /// Rows that are at a remote, and the top nodes of the subtrees that they are in. The walk does not fetch them.
+    pub remote_rows: u64,
+    /// See `remote_rows`.
+    pub remote_nodes: u64,
 }
 
 /// A node that the walk is in. Each step looks it up again. If it cannot be read then, this says what
@@ -168,6 +172,7 @@ impl Verify {
 
     fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<Want> {
         match top(cache, tree) {
+            Ok(Fetch::At(want)) if want.is_remote => self.pass_remote(tree.count),
             Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, true, budget),
             Err(error) => self.faults.push(Fault {
@@ -209,6 +214,12 @@ impl Verify {
         let frame = self.stack.last()?;
         let (hash, index) = (frame.hash, frame.next);
         match cache.node(&hash) {
+            Ok(Fetch::At(want)) if want.is_remote => {
+                // Its copy here was found damaged since it was entered. A read would take the one at the remote.
+                let Frame { last_key, left, .. } = self.stack.pop()?;
+                self.pass_remote(left);
+                self.edge = Some(last_key);
+            }
             Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(Node::Inner(parent))) if index < parent.len() => {
                 return self.check_child(cache, &parent, index, budget);
@@ -239,6 +250,11 @@ impl Verify {
         None
     }
 
+    const fn pass_remote(&mut self, rows: u64) {
+        self.tally.remote_rows += rows;
+        self.tally.remote_nodes += 1;
+    }
+
     fn pass_one(&mut self, rows: u64) {
         if let Some(frame) = self.stack.last_mut() {
             frame.next += 1;
@@ -257,6 +273,12 @@ impl Verify {
         let reaches_back =
             |node: &Node<'_>| self.edge.as_deref().is_some_and(|edge| node.first_key() <= edge);
         match cache.child(parent, index) {
+            Ok(Fetch::At(want)) if want.is_remote => {
+                self.pass_one(child.count);
+                self.pass_remote(child.count);
+                self.edge = Some(child.key.to_vec());
+                budget.spend(256);
+            }
             Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(node)) if !reaches_back(&node) => {
                 let rightmost = self.stack.last().is_some_and(|frame| frame.rightmost)
@@ -368,6 +390,7 @@ impl Wanted<'_> {
     fn add(&mut self, hash: &Hash) {
         if self.ids.len() < self.most
             && let Ok(Some(want)) = self.cache.missing(hash)
+            && !want.is_remote
             && !self.ids.contains(&want.whole())
         {
             self.ids.push(want.whole());

@@ -44,6 +44,8 @@ export const tallyRows = 10;
 export const tallyNodes = 11;
 export const tallyValues = 12;
 export const tallyBytes = 13;
+export const tallyRemoteRows = 14;
+export const tallyRemoteNodes = 15;
 /** How many rows or entries a range has. */
 export const countRows = 0;
 /** The progress of an ingest; `commit` is the address of a hash, 0 until it is done. */

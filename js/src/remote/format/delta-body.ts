@@ -1,6 +1,6 @@
-/** The edits of a step, deflated, as a head or a delta object has them: length before deflating, u32, and the rest. */
+/** What is deflated in an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, type RemoteKind } from '../../base/errors.js';
 import { FieldReader, FieldWriter, invalidRemote } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
 import { MAX_PLAIN_DELTA_BYTES } from './limits.js';
@@ -23,17 +23,19 @@ export async function encodeDeltaBody(
 export function decodeDeltaBody(
   bodyBytes: Uint8Array,
   inflate: Inflate,
+  object: RemoteKind = 'delta',
 ): AsyncIterable<Uint8Array> {
-  const reader = new FieldReader('delta', bodyBytes, 0, bodyBytes.length);
+  const reader = new FieldReader(object, bodyBytes, 0, bodyBytes.length);
   const length = reader.u32();
   const isLength = length > 0 && length <= MAX_PLAIN_DELTA_BYTES;
   reader.check(isLength, `${length} bytes when inflated`, 0);
-  return checked(inflate(bodyBytes.subarray(4), length), length);
+  return checked(inflate(bodyBytes.subarray(4), length), length, object);
 }
 
 async function* checked(
   parts: AsyncIterable<Uint8Array>,
   length: number,
+  object: RemoteKind,
 ): AsyncGenerator<Uint8Array, void, void> {
   let total = 0;
   try {
@@ -43,7 +45,7 @@ async function* checked(
     }
   } catch (cause) {
     const isLacking = cause instanceof HedgerowError && cause.code === 'unsupported';
-    throw isLacking ? cause : invalidRemote('delta', 'it cannot be inflated', 4);
+    throw isLacking ? cause : invalidRemote(object, 'it cannot be inflated', 4);
   }
-  if (total !== length) throw invalidRemote('delta', `${total} bytes of ${length}`, 4);
+  if (total !== length) throw invalidRemote(object, `${total} bytes of ${length}`, 4);
 }

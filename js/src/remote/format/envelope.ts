@@ -18,6 +18,8 @@ const MAGICS: Readonly<Record<RemoteKind, number>> = {
   log: 0x4c47_4448, // HDGL
   pack: 0x5047_4448, // HDGP
   delta: 0x4547_4448, // HDGE
+  nodes: 0x4e47_4448, // HDGN
+  directory: 0x4947_4448, // HDGI
 };
 const VERSION = 1;
 /** No encryption: the only suite so far. */

@@ -64,7 +64,7 @@ function checkCheckpoint({ seq, checkpoint }: Head, check: Check): void {
 }
 
 function isPack({ nameBytes, length, edits }: PackRecord): boolean {
-  return !isZero(nameBytes) && length >= 1 && length <= MAX_PACK_BYTES && edits >= 1;
+  return !isZero(nameBytes) && length >= 1 && length <= MAX_PACK_BYTES && edits >= 0;
 }
 
 function checkTail(head: Head, check: Check): void {

@@ -49,3 +49,9 @@ export { MAX_OBJECT_BYTES as MAX_PACK_BYTES } from '../../base/limits.js';
 
 /** Longest delta before it is deflated, in bytes; more changes are a checkpoint. */
 export const MAX_PLAIN_DELTA_BYTES = 16 << 20;
+
+/** A frame of a pack ends with the edit by which it reaches this length, before it is deflated: it can be read alone. */
+export const FRAME_BYTES = 64 << 10;
+
+/** The same for a frame of internal nodes, which hardly deflate. */
+export const NODE_FRAME_BYTES = 16 << 10;

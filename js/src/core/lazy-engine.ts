@@ -1,0 +1,132 @@
+import * as Reply from '../base/abi/reply.js';
+import * as Status from '../base/abi/status.js';
+import { joined } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import type { MadeSegment } from './calls/segments.js';
+import type { Engine, Op } from './engine.js';
+import type { LaterOutput } from './generated/exports.js';
+import type { Host } from './host.js';
+import { laterCore } from './later-link.js';
+import { fail } from './status.js';
+
+/** A node as its parent tells it. */
+export interface NodeAt {
+  readonly hashBytes: Uint8Array;
+  /** The last key in it. */
+  readonly lastKey: Uint8Array;
+  /** The number of its rows. */
+  readonly count: number;
+}
+
+/** The calls of the later part, for the current instance. */
+export async function lazyEngine(host: Host): Promise<LazyEngine> {
+  return new LazyEngine(host.engine, await laterCore(host));
+}
+
+/** Calls the later part of the core for trees that are partly at a remote: see `crate/src/wasm/lazy.rs`. */
+export class LazyEngine {
+  readonly #engine: Engine;
+  readonly #core: LaterOutput;
+  readonly #epoch: number;
+
+  constructor(engine: Engine, core: LaterOutput) {
+    this.#engine = engine;
+    this.#core = core;
+    this.#epoch = engine.epoch;
+  }
+
+  #give(bytes: Uint8Array): void {
+    // It takes no handle: what a dead instance gives would be an address in the memory of the new one.
+    this.#engine.own(this.#epoch);
+    const at = this.#core.remote_lazy_room(bytes.length);
+    this.#engine.memory.set(bytes, at);
+  }
+
+  #check(status: number, what: string): void {
+    if (status !== Status.malformed) return;
+    const offset = this.#engine.word(Reply.chunkFaultOffset);
+    throw new HedgerowError('invalid-remote', `${what}, byte ${offset}: malformed`, { offset });
+  }
+
+  /** Starts to find the internal nodes of the rows of a view that those of another one do not have. */
+  newNodes(from: number, to: number): Op {
+    const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
+    return this.#engine.given(this.#core.remote_nodes(old, now));
+  }
+
+  /** Continues to find nodes; throws the error of a status. */
+  stepNodes(op: Op, budget: number): number {
+    const own = this.#engine.own(op);
+    const status = this.#core.remote_nodes_step(own, Math.min(budget, 0x7fff_ffff));
+    return status >= Status.row ? fail(this.#engine, status) : status;
+  }
+
+  /** What a step has found, unless it needed something: for each node its level, and its record. */
+  bytes(): Uint8Array {
+    return this.#engine.replyBytes();
+  }
+
+  /** Makes segments of records of nodes; take them then. */
+  landNodes(recordsBytes: Uint8Array): void {
+    this.#give(recordsBytes);
+    this.#check(this.#core.remote_land_nodes(), 'nodes');
+  }
+
+  /** Starts to make nodes of rows. */
+  leaves(): Op {
+    return this.#engine.given(this.#core.remote_leaves());
+  }
+
+  /** Adds a delta to rows of which nodes are made. */
+  add(op: Op, deltaBytes: Uint8Array): void {
+    const own = this.#engine.own(op);
+    this.#give(deltaBytes);
+    this.#check(this.#core.remote_leaves_add(own), 'pack');
+  }
+
+  /** All deltas were added. */
+  sort(op: Op): void {
+    this.#core.remote_leaves_sort(this.#engine.own(op));
+  }
+
+  /** Makes a node, and all below it; `false` if the rows do not make it. */
+  make(op: Op, { hashBytes, lastKey, count }: NodeAt): boolean {
+    const own = this.#engine.own(op);
+    this.#give(joined([hashBytes, lastKey]));
+    return this.#core.remote_leaves_make(own, count) === 1;
+  }
+
+  /** Makes the parts of the large value of a key if one of them has this hash; `false` if none has. */
+  makeValue(op: Op, hashBytes: Uint8Array, key: Uint8Array): boolean {
+    const own = this.#engine.own(op);
+    this.#give(joined([hashBytes, key]));
+    return this.#core.remote_leaves_value(own) === 1;
+  }
+
+  /** Ends a walk, or the making of nodes; of the latter, take the segments then. */
+  free(op: Op): void {
+    if (op < this.#engine.epoch) return;
+    this.#engine.quietly(() => this.#core.remote_lazy_free(this.#engine.own(op)));
+  }
+
+  /** Makes the commit of a tree of rows, and of nothing else; returns its hash. Take its segment then. */
+  commit(rootBytes: Uint8Array, count: number): Uint8Array {
+    this.#give(rootBytes);
+    this.#core.remote_lazy_commit(count);
+    return this.#engine.replyBytes();
+  }
+
+  /** Takes all segments that were made. */
+  take(): MadeSegment[] {
+    this.#engine.own(this.#epoch);
+    const made: MadeSegment[] = [];
+    while (this.#core.remote_lazy_take() === Status.segment) {
+      made.push({
+        id: this.#engine.word(Reply.segmentId),
+        segmentBytes: this.#engine.copy(Reply.segmentAddress, Reply.segmentLength),
+        tableBytes: this.#engine.copy(Reply.segmentTable, Reply.segmentTableLength),
+      });
+    }
+    return made;
+  }
+}

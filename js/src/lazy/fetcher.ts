@@ -1,0 +1,298 @@
+/**
+ * Fetches nodes that are at the remote. Of a leaf come its rows: the frames in which they are, from each generation. All
+ * leaves of these frames are made at once and stay, as far as their parents are known.
+ */
+
+import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
+import { turn } from '../base/scheduler.js';
+import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
+import type { SharedStore } from '../history/shared-store.js';
+import { startOf } from '../remote/format/directory.js';
+import type { SegmentPart } from '../storage/segment-store.js';
+import type { Parts, Place, RowPlace } from './directories.js';
+import { type Chunks, store } from './landing.js';
+import { compareBytes } from './order.js';
+import type { LazySegments } from './segments.js';
+import type { Source } from './source.js';
+import { type FarNode, farNodes, hashAt } from './table.js';
+
+/** Frames of rows of which leaves are made at once. */
+const FRAMES_AT_ONCE = 16;
+/** Most frames that are fetched ahead of who reads one after the other. */
+const MOST_AHEAD = 16;
+/** Segments of nodes whose children are kept at hand. */
+const PARENTS = 32;
+
+/** A node that is wanted. */
+interface Target extends FarNode {
+  readonly name: string;
+  /** The segment that names it. */
+  readonly segment: number;
+}
+
+/** Frames of the first generation that follow each other, by their numbers, and the leaves that are in them. */
+interface Run {
+  from: number;
+  to: number;
+  readonly targets: Target[];
+}
+
+type Names = ReadonlyMap<string, FarNode>;
+
+export class Fetcher {
+  readonly #shared: SharedStore;
+  readonly #segments: LazySegments;
+  readonly #source: Source;
+  readonly #parents = new Map<number, Promise<Names>>();
+  /** The last frame that was wanted, and how many to fetch ahead if the next is wanted now. */
+  #last = -2;
+  #ahead = 1;
+
+  constructor(shared: SharedStore, segments: LazySegments, source: Source) {
+    this.#shared = shared;
+    this.#segments = segments;
+    this.#source = source;
+  }
+
+  /** Fetches chunks, makes them known to the core and stores them. Rejects with `offline`, and what remotes reject with. */
+  async fetch(parts: readonly SegmentPart[]): Promise<Uint8Array[]> {
+    const targets = await Promise.all(parts.map((part) => this.#target(part)));
+    await this.#shared.prepareIds();
+    const chunks: Chunks = new Map();
+    try {
+      const found = await Promise.all([
+        this.#nodes(targets.filter(({ level }) => level > 0)),
+        this.#leaves(targets.filter(({ level }) => level === 0)),
+      ]);
+      for (const some of found) for (const [name, bytes] of some) chunks.set(name, bytes);
+    } catch (cause) {
+      throw told(cause, targets);
+    }
+    // What came meanwhile with another call is in the core.
+    return targets.map(({ name }) => chunks.get(name) ?? new Uint8Array());
+  }
+
+  async #target({ id, from }: SegmentPart): Promise<Target> {
+    const table = this.#segments.tableOf(id);
+    const hashBytes = table && hashAt(table, from);
+    const name = hashBytes === undefined ? '' : hex(hashBytes);
+    const node = (await this.#names(id)).get(name);
+    if (node !== undefined) return { ...node, name, segment: id };
+    const message = `the parent of the chunk ${name} cannot be read: repair the store`;
+    throw new HedgerowError('corrupt-chunk', message, { chunk: name });
+  }
+
+  /** The nodes at the remote that a segment names. */
+  #names(id: number): Promise<Names> {
+    const known = this.#parents.get(id);
+    if (known !== undefined) {
+      this.#parents.delete(id);
+      this.#parents.set(id, known);
+      return known;
+    }
+    const read = async (): Promise<Names> => {
+      const table = this.#segments.tableOf(id);
+      const [segmentBytes] = await this.#segments.inner.read([id]);
+      if (table === undefined || segmentBytes === undefined) return new Map();
+      try {
+        return farNodes(table, segmentBytes);
+      } catch {
+        // The segment was cut off, or its nodes are damaged.
+        return new Map();
+      }
+    };
+    const names = read();
+    this.#parents.set(id, names);
+    names.catch(() => this.#parents.delete(id));
+    for (const oldest of this.#parents.keys()) {
+      if (this.#parents.size <= PARENTS) break;
+      this.#parents.delete(oldest);
+    }
+    return names;
+  }
+
+  /** Fetches internal nodes. */
+  async #nodes(targets: readonly Target[]): Promise<Chunks> {
+    if (targets.length === 0) return new Map();
+    let made: Chunks = new Map();
+    for (const isAll of [false, true]) {
+      const { generations } = await this.#source.base(isAll);
+      const left = targets.filter(({ name }) => !made.has(name));
+      const places = left.flatMap(({ hashBytes }) => placesOf(generations, hashBytes));
+      if (isAll && places.length < left.length) throw changed(left[0] as Target);
+      const frames = await Promise.all(this.#source.frames(places));
+      const core = await lazyEngine(this.#shared.host);
+      for (const frame of new Set(frames)) core.landNodes(frame);
+      made = new Map([...made, ...(await store(this.#shared, core))]);
+      if (targets.every(({ name }) => made.has(name))) break;
+    }
+    return made;
+  }
+
+  /** Fetches leaves. */
+  async #leaves(targets: readonly Target[]): Promise<Chunks> {
+    const made: Chunks = new Map();
+    if (targets.length === 0) return made;
+    let left = targets;
+    for (const isAll of [false, true]) {
+      const { generations } = await this.#source.base(isAll);
+      const [first] = generations;
+      if (first === undefined || first.rows.length === 0) break;
+      // Where its parent does not tell where a leaf begins, it may begin in the frame before.
+      for (let back = 0; back < 2 && left.length > 0; back++) {
+        for (const batch of batches(runsOf(first, left, back))) {
+          for (const [name, bytes] of await this.#makeAll(generations, batch)) made.set(name, bytes);
+        }
+        left = left.filter(({ name }) => !made.has(name));
+      }
+      if (left.length === 0) return made;
+    }
+    throw changed(left[0] as Target);
+  }
+
+  /** Makes the leaves of some runs of frames: those that are wanted, and those that come with them. */
+  async #makeAll(generations: readonly Parts[], runs: readonly Run[]): Promise<Chunks> {
+    const [first] = generations as [Parts];
+    const places = generations.flatMap((parts, nth) =>
+      runs.flatMap(({ from, to }) => {
+        if (nth === 0) return first.rows.slice(from, to + 1);
+        const begin = from === 0 ? undefined : first.rows[from]?.firstKey;
+        return parts.between(begin, first.rows[to + 1]?.firstKey);
+      }),
+    );
+    this.#lookAhead(first, runs);
+    const once = [...new Map(places.map((place) => [`${place.path} ${place.range.from}`, place]))];
+    const frames = await Promise.all(this.#source.frames(once.map(([, place]) => place)));
+    const { host } = this.#shared;
+    const core = await lazyEngine(host);
+    const op = core.leaves();
+    let startMs = performance.now();
+    const rest = async () => {
+      if (performance.now() - startMs < host.sliceMs / 2) return;
+      await turn();
+      startMs = performance.now();
+    };
+    try {
+      for (const frame of frames) {
+        core.add(op, frame);
+        await rest();
+      }
+      core.sort(op);
+      for (const run of runs) {
+        for (const node of [...run.targets, ...(await this.#others(first, run))]) {
+          core.make(op, node);
+          await rest();
+        }
+      }
+    } catch (cause) {
+      core.free(op);
+      await store(this.#shared, core);
+      throw cause;
+    }
+    return this.#end(core, op);
+  }
+
+  #end(core: LazyEngine, op: number): Promise<Chunks> {
+    core.free(op);
+    return store(this.#shared, core);
+  }
+
+  /** Leaves that are not wanted, but wholly in the frames of a run. */
+  async #others(first: Parts, { from, to, targets }: Run): Promise<FarNode[]> {
+    const wanted = new Set(targets.map(({ name }) => name));
+    const begin = (first.rows[from] as RowPlace).firstKey;
+    const end = first.rows[to + 1]?.firstKey;
+    const others: FarNode[] = [];
+    for (const id of new Set(targets.map(({ segment }) => segment))) {
+      for (const [name, node] of await this.#names(id)) {
+        const { level, after, lastKey } = node;
+        if (level > 0 || wanted.has(name)) continue;
+        const isBehind = after === undefined ? false : from === 0 || compareBytes(after, begin) >= 0;
+        if (isBehind && (end === undefined || compareBytes(lastKey, end) < 0)) others.push(node);
+      }
+    }
+    return others;
+  }
+
+  /** Who reads frame after frame wants the next ones, too: more of them each time. */
+  #lookAhead(first: Parts, runs: readonly Run[]): void {
+    const [only] = runs;
+    if (only === undefined || runs.length > 1) return;
+    const isNext = only.from === this.#last + 1 || only.from === this.#last;
+    const isFurther = only.to > this.#last;
+    if (isNext && isFurther) {
+      this.#ahead = Math.min(2 * this.#ahead, MOST_AHEAD);
+      const places = first.rows.slice(only.to + 1, only.to + 1 + this.#ahead);
+      for (const fetching of this.#source.frames(places)) fetching.catch(() => {});
+    } else if (!isNext) this.#ahead = 1;
+    this.#last = only.to;
+  }
+}
+
+/** Where an internal node may be. */
+function placesOf(generations: readonly Parts[], hashBytes: Uint8Array): readonly Place[] {
+  return generations.flatMap((parts) => parts.nodesAt(startOf(hashBytes)));
+}
+
+/** The runs of frames that have the rows of leaves; with `back`, so many frames more before each. */
+function runsOf(first: Parts, targets: readonly Target[], back: number): Run[] {
+  const last = first.rows.length - 1;
+  const at = (key: Uint8Array) => Math.min(last, Math.max(0, first.frameOf(key)));
+  const sorted = targets
+    .map((target) => {
+      const to = at(target.lastKey);
+      const from = target.after === undefined ? to : at(target.after);
+      return { target, from: Math.max(0, from - back), to };
+    })
+    .sort((a, b) => a.from - b.from || a.to - b.to);
+  const runs: Run[] = [];
+  for (const { target, from, to } of sorted) {
+    const run = runs[runs.length - 1];
+    if (run !== undefined && from <= run.to + 1) {
+      run.to = Math.max(run.to, to);
+      run.targets.push(target);
+    } else runs.push({ from, to, targets: [target] });
+  }
+  return runs;
+}
+
+/** Groups runs: their frames are in memory at once. A long run is a group of its own. */
+function* batches(runs: readonly Run[]): Generator<Run[], void, void> {
+  let batch: Run[] = [];
+  let frames = 0;
+  for (const run of runs) {
+    const length = run.to - run.from + 1;
+    if (frames > 0 && frames + length > FRAMES_AT_ONCE) {
+      yield batch;
+      batch = [];
+      frames = 0;
+    }
+    batch.push(run);
+    frames += length;
+  }
+  if (frames > 0) yield batch;
+}
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+function changed({ name, lastKey }: Target): HedgerowError {
+  const rows = `the rows up to ${JSON.stringify(textOf(lastKey))}`;
+  const message = `${rows} are not here, and the remote has others by now: pull, and try again`;
+  return new HedgerowError('missing-chunk', message, { chunk: name });
+}
+
+/** Tells of a failure to reach the remote which rows are not here. */
+function told(cause: unknown, targets: readonly Target[]): unknown {
+  if (!(cause instanceof HedgerowError) || cause.code !== 'offline') return cause;
+  const keys = targets.map(({ lastKey }) => lastKey).sort(compareBytes);
+  const starts = targets.flatMap(({ after }) => (after === undefined ? [] : [after]));
+  const [first] = starts.sort(compareBytes);
+  const isBounded = first !== undefined && starts.length === targets.length;
+  const range = {
+    ...(isBounded && { gt: textOf(first) }),
+    lte: textOf(keys[keys.length - 1] as Uint8Array),
+  };
+  const message = `the rows in ${JSON.stringify(range)} are not here, and the remote is not reached`;
+  return new HedgerowError('offline', message, { cause, range });
+}

@@ -1,0 +1,111 @@
+/**
+ * The table of a segment that names chunks at a remote, and the nodes in the segment, which tell what these are: see
+ * `docs/format.md`.
+ */
+
+import { hex } from '../base/hex.js';
+import { TABLE_HEADER_BYTES } from '../base/segment-table.js';
+import type { NodeAt } from '../core/lazy-engine.js';
+
+const HASH_BYTES = 32;
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+/** Of a well-formed table: the number of chunks that the segment has, and of all that it names. */
+function counts(tableBytes: Uint8Array): { readonly here: number; readonly all: number } {
+  if (tableBytes.length <= TABLE_HEADER_BYTES) return { here: 0, all: 0 };
+  const view = viewOf(tableBytes);
+  const all = view.getUint32(8, true);
+  return { here: view.getUint16(6, true) || all, all };
+}
+
+/** Whether a table names chunks at the remote. */
+export function hasRemote(tableBytes: Uint8Array): boolean {
+  const { here, all } = counts(tableBytes);
+  return here < all;
+}
+
+function endOf(tableBytes: Uint8Array, all: number, index: number): number {
+  if (index < 0) return 0;
+  return viewOf(tableBytes).getUint32(TABLE_HEADER_BYTES + HASH_BYTES * all + 4 * index, true);
+}
+
+/** The bytes that the segment has. */
+export function hereBytes(tableBytes: Uint8Array): number {
+  const { here, all } = counts(tableBytes);
+  return endOf(tableBytes, all, here - 1);
+}
+
+/** The hash of a chunk of a table. */
+function hashOf(tableBytes: Uint8Array, index: number): Uint8Array {
+  const at = TABLE_HEADER_BYTES + HASH_BYTES * index;
+  return tableBytes.subarray(at, at + HASH_BYTES);
+}
+
+/** The hash of the chunk that begins at `from`; undefined if none does. */
+export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undefined {
+  const { all } = counts(tableBytes);
+  let [low, high] = [0, all];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (endOf(tableBytes, all, middle - 1) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low < all && endOf(tableBytes, all, low - 1) === from ? hashOf(tableBytes, low) : undefined;
+}
+
+/** The chunks that a segment has, by their hashes in hexadecimal. */
+export function* chunksOf(
+  tableBytes: Uint8Array,
+  segmentBytes: Uint8Array,
+): Generator<[string, Uint8Array], void, void> {
+  const { here, all } = counts(tableBytes);
+  for (let at = 0; at < here; at++) {
+    const [from, to] = [endOf(tableBytes, all, at - 1), endOf(tableBytes, all, at)];
+    yield [hex(hashOf(tableBytes, at)), segmentBytes.subarray(from, to)];
+  }
+}
+
+/** A node at the remote. */
+export interface FarNode extends NodeAt {
+  /** 0 for a leaf. */
+  readonly level: number;
+  /** The last key before it, if its parent tells that. */
+  readonly after: Uint8Array | undefined;
+}
+
+/** The nodes at the remote that a segment names, by their hashes in hexadecimal, in the order of keys of each parent. */
+export function farNodes(tableBytes: Uint8Array, segmentBytes: Uint8Array): Map<string, FarNode> {
+  const { here, all } = counts(tableBytes);
+  const far = new Set<string>();
+  for (let at = here; at < all; at++) far.add(hex(hashOf(tableBytes, at)));
+  const found = new Map<string, FarNode>();
+  for (const [, nodeBytes] of chunksOf(tableBytes, segmentBytes)) {
+    for (const child of childrenOf(nodeBytes)) {
+      const name = hex(child.hashBytes);
+      if (far.has(name)) found.set(name, child);
+    }
+  }
+  return found;
+}
+
+/** The children that a sound internal node names. */
+export function childrenOf(nodeBytes: Uint8Array): FarNode[] {
+  const view = viewOf(nodeBytes);
+  const count = view.getUint16(2, true);
+  const [countsAt, hashesAt] = [4 + 2 * count, 4 + 10 * count];
+  const keysAt = hashesAt + HASH_BYTES * count;
+  const children: FarNode[] = [];
+  let [keyEnd, rows, after]: [number, number, Uint8Array | undefined] = [0, 0, undefined];
+  for (let at = 0; at < count; at++) {
+    const total = Number(view.getBigUint64(countsAt + 8 * at, true));
+    const end = view.getUint16(4 + 2 * at, true);
+    const lastKey = nodeBytes.subarray(keysAt + keyEnd, keysAt + end);
+    const hashBytes = nodeBytes.subarray(hashesAt + HASH_BYTES * at, hashesAt + HASH_BYTES * (at + 1));
+    children.push({ hashBytes, lastKey, count: total - rows, level: view.getUint8(0) - 1, after });
+    [keyEnd, rows, after] = [end, total, lastKey];
+  }
+  return children;
+}
