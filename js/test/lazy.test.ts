@@ -1,61 +1,78 @@
 /** Lazy clones: what is read comes, and stays; all else costs nothing. */
 import { expect, it } from 'vitest';
-import { clone, type Link, memory, open, type Store } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { hex } from '../src/base/hex.js';
-import { random } from './random.js';
-import { cost } from './sync-devices.js';
+import { memory } from '../src/index.js';
+import { asked, caught, keyOf, lazy, published, rowOf, switched } from './lazy-devices.js';
 
 const ROWS = 60_000;
-
-const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
-
-/** A row of about 150 bytes. */
-function rowOf(nth: number, state = 'open'): [string, unknown] {
-  const title = hex(random(nth).bytes(30));
-  return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
-}
-
-async function published(rows = ROWS): Promise<{ remote: Remote; from: Store }> {
-  const remote = memoryRemote();
-  const from = await open('from', { storage: memory() });
-  await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth)));
-  const link = await from.remote(remote, { probe: false });
-  await link.push();
-  return { remote, from };
-}
-
-/** What a call resolves to, and what travelled for it. */
-async function asked<T>(link: Link, call: () => Promise<T>) {
-  let result: T | undefined;
-  const travelled = await cost(link, async () => {
-    result = await call();
-  });
-  return { ...travelled, result };
-}
-
-const shared = published();
+const shared = published(ROWS);
 
 it('opens with two requests, and reads what it needs', async () => {
   const { remote, from } = await shared;
-  const storage = memory();
-  const seen: string[] = [];
-  const logged: Remote = { ...remote, get: (name, range, o) => { seen.push(`${name} ${range?.from}-${range?.to}`); return remote.get(name, range, o); } };
-  const { db, link } = await clone('app', logged, { storage, mode: 'lazy' });
-  console.log(seen);
+  const { db, link } = await lazy(remote, memory());
   expect(link.traffic.requests).toBe(2);
   expect(db.root).toBe(from.root);
   expect(await db.count()).toBe(ROWS);
+  expect(await db.count({ gte: keyOf(100) })).toBe(ROWS - 100);
   const first = await asked(link, () => db.get(keyOf(30_000)));
-  expect(first.result).toEqual(rowOf(30_000)[1]);
-  console.log(link.traffic, first);
-  const scanned = await asked(link, () =>
-    db.scan({ gte: keyOf(30_000), limit: 100 }).toArray(),
-  );
-  expect(scanned.result).toHaveLength(100);
-  console.log(scanned.requests, scanned.received);
-  const many = await asked(link, () => db.getMany([5, 20_000, 59_999].map(keyOf)));
-  expect(many.result).toEqual([5, 20_000, 59_999].map((nth) => rowOf(nth)[1]));
-  console.log(many.requests, many.received);
+  expect(first).toMatchObject({ result: rowOf(30_000)[1], requests: 2 });
+  const again = await asked(link, () => db.get(keyOf(30_000)));
+  expect(again).toMatchObject({ result: rowOf(30_000)[1], requests: 0 });
+  const scanned = await asked(link, () => db.scan({ gte: keyOf(30_000), limit: 100 }).toArray());
+  expect(scanned.result).toEqual(Array.from({ length: 100 }, (_, nth) => rowOf(30_000 + nth)));
+  expect(scanned.requests).toBeLessThanOrEqual(2);
+  const three = [5, 20_000, 59_999];
+  const many = await asked(link, () => db.getMany(three.map(keyOf)));
+  expect(many.result).toEqual(three.map((nth) => rowOf(nth)[1]));
+  expect(link.traffic.receivedBytes).toBeLessThan(250_000);
+  await db.close();
+});
+
+it('a scan of all rows gives all rows, and each byte travels once', async () => {
+  const { remote } = await shared;
+  const { db, link } = await lazy(remote, memory());
+  let nth = 0;
+  for await (const [key, value] of db.scan()) {
+    const [wantedKey, wanted] = rowOf(nth++);
+    if (key !== wantedKey) expect(key).toBe(wantedKey);
+    if (nth % 97 === 0) expect(value).toEqual(wanted);
+  }
+  expect(nth).toBe(ROWS);
+  const objects = await remote.list('p/');
+  const bytes = objects.reduce((sum, { length }) => sum + length, 0);
+  expect(link.traffic.receivedBytes).toBeLessThan(1.1 * bytes);
+  const again = await asked(link, () => db.scan({ reverse: true }).toArray());
+  expect([again.result?.length, again.requests]).toEqual([ROWS, 0]);
+  expect(await db.verify()).toMatchObject({ ok: true, rows: ROWS, remoteRows: 0 });
+  await db.close();
+});
+
+it('what was read is here after a restart, without a network; the rest is told with its keys', async () => {
+  const { remote } = await shared;
+  const net = switched(remote);
+  const storage = memory();
+  const before = await lazy(net, storage);
+  await before.link.prefetch({ gte: keyOf(1000), lt: keyOf(3000) });
+  await before.db.close();
+  net.isOff = true;
+  const { db, link } = await lazy(net, storage);
+  const rows = await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray();
+  expect(rows).toHaveLength(2000);
+  const error = await caught(db.get(keyOf(40_000)));
+  expect(error).toMatchObject({ code: 'offline', retryable: true });
+  const { gt = '', lte = '' } = error.range ?? {};
+  expect(gt < keyOf(40_000) && keyOf(40_000) <= lte).toBe(true);
+    await db.put(keyOf(2000), 'mine');
+    expect(await db.get(keyOf(2000))).toBe('mine');
+  expect(await caught(db.put(keyOf(40_000), 'mine'))).toMatchObject({ code: 'offline' });
+  // None of these fetches.
+  expect(await db.count()).toBe(ROWS);
+  const verification = await db.verify();   expect(verification).toMatchObject({ ok: true });
+  expect(verification.rows + verification.remoteRows).toBe(ROWS);
+  expect((await db.stats()).rows).toBe(ROWS);
+  await db.compact();  expect((await db.health()).state).toBe('ephemeral');
+  expect(await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray()).toHaveLength(2000);
+  net.isOff = false;
+  expect(await db.get(keyOf(40_000))).toEqual(rowOf(40_000)[1]);
+  expect(link.traffic.requests).toBeGreaterThan(0);
   await db.close();
 });

@@ -157,7 +157,7 @@ impl Walk {
                 }
                 match cache.node(hash)? {
                     // What is below it is at the remote, too.
-                    Fetch::At(want) if want.is_remote => {}
+                    Fetch::At(want) if want.is_remote() => {}
                     Fetch::At(want) => {
                         return Ok(Step::Need(cache.ahead(want, self.level[self.at..].iter())));
                     }
@@ -228,7 +228,7 @@ impl Walk {
             }
             marks.may_miss = self.leaves_read >= sure_leaves;
             match cache.node(hash)? {
-                Fetch::At(want) if want.is_remote => {}
+                Fetch::At(want) if want.is_remote() => {}
                 Fetch::At(want) => {
                     return Ok(Step::Need(
                         cache.ahead(want, self.leaves[self.leaves_read..].iter()),

@@ -92,7 +92,7 @@ impl Reply {
     pub fn need(&mut self, wanted: &[Want]) -> u32 {
         self.wanted.clear();
         for want in wanted {
-            let (from, to) = (f64::from(want.from), f64::from(want.to));
+            let (from, to) = (f64::from(want.from), f64::from(want.end()));
             self.wanted.extend([want.segment as f64, from, to]);
         }
         self.tell(Numbers {

@@ -29,6 +29,8 @@ pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
 pub struct Table {
     bytes: Vec<u8>,
     count: usize,
+    /// The number of chunks that the segment has, at least 1. Those after are at a remote.
+    here: usize,
 }
 
 impl Table {
@@ -60,11 +62,14 @@ impl Table {
         if bytes.len() != expected {
             return Err(DecodeError::new(Field::Length, 8, expected as u64, got));
         }
-        let table = Self { bytes, count };
-        if table.here() > count {
-            let got = table.here() as u64;
-            return Err(DecodeError::new(Field::Count, 6, count as u64, got));
+        let here = match u16_at(&bytes, 6) {
+            0 => count,
+            here => here.into(),
+        };
+        if here > count {
+            return Err(DecodeError::new(Field::Count, 6, count as u64, here as u64));
         }
+        let table = Self { bytes, count, here };
         let mut end = 0;
         for index in 0..count {
             let range = table.range(index);
@@ -137,30 +142,20 @@ impl Table {
     /// Bytes of the segment, without chunks that are at a remote.
     #[must_use]
     pub fn segment_len(&self) -> usize {
-        self.range(self.here() - 1).end
-    }
-
-    /// The number of chunks that the segment has, at least 1. Those after are at a remote.
-    #[must_use]
-    #[inline]
-    pub fn here(&self) -> usize {
-        match u16_at(&self.bytes, 6) {
-            0 => self.count,
-            here => here.into(),
-        }
+        self.range(self.here - 1).end
     }
 
     /// Whether the chunk at `index` is not in the segment, but at a remote.
     #[must_use]
     #[inline]
-    pub fn is_remote(&self, index: usize) -> bool {
-        index >= self.here()
+    pub const fn is_remote(&self, index: usize) -> bool {
+        index >= self.here
     }
 
     /// Whether any chunk is at a remote.
     #[must_use]
-    pub fn has_remote(&self) -> bool {
-        self.is_remote(self.count - 1)
+    pub const fn has_remote(&self) -> bool {
+        self.here < self.count
     }
 }
 
@@ -242,7 +237,7 @@ impl Open {
         self.ends.clear();
         let mut bytes = core::mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
-        Sealed { bytes, table: Table { bytes: table, count } }
+        Sealed { bytes, table: Table { bytes: table, count, here: count } }
     }
 }
 

@@ -12,8 +12,24 @@ export const SEGMENT_BYTES = 512 << 10;
 /** What is in a segment: bits of the byte `streams` of its table. */
 export const Stream = { leaves: 1, inner: 2, values: 4 } as const;
 
+/** How many chunks a segment has by its table, which must be well-formed, and how many this names: the others are at a remote. */
+export function chunkCounts(tableBytes: Uint8Array): { readonly here: number; readonly all: number } {
+  const { buffer, byteOffset, length } = tableBytes;
+  const view = new DataView(buffer, byteOffset, length);
+  const all = view.getUint32(8, true);
+  return { here: view.getUint16(6, true) || all, all };
+}
+
+/** Where a chunk of a well-formed table ends in the segment; 0 for the one before the first. */
+export function chunkEnd(tableBytes: Uint8Array, all: number, index: number): number {
+  if (index < 0) return 0;
+  const { buffer, byteOffset, length } = tableBytes;
+  const at = TABLE_HEADER_BYTES + 32 * all + 4 * index;
+  return new DataView(buffer, byteOffset, length).getUint32(at, true);
+}
+
 /** The length of a segment, by its table, which must be well-formed. */
 export function segmentLength(tableBytes: Uint8Array): number {
-  const { buffer, byteOffset, length } = tableBytes;
-  return new DataView(buffer, byteOffset, length).getUint32(length - 4, true);
+  const { here, all } = chunkCounts(tableBytes);
+  return chunkEnd(tableBytes, all, here - 1);
 }

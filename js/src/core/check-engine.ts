@@ -84,12 +84,13 @@ export class CheckEngine implements Runner {
   }
 
   /** What a verification has found intact so far. */
-  tally(): { rows: number; nodes: number; values: number; bytes: number } {
+  tally(): { rows: number; nodes: number; values: number; bytes: number; remoteRows: number } {
     return {
       rows: this.#engine.word(Reply.tallyRows),
       nodes: this.#engine.word(Reply.tallyNodes),
       values: this.#engine.word(Reply.tallyValues),
       bytes: this.#engine.word(Reply.tallyBytes),
+      remoteRows: this.#engine.word(Reply.tallyRemoteRows),
     };
   }
 

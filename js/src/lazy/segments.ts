@@ -4,6 +4,7 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
+import { segmentLength } from '../base/segment-table.js';
 import type {
   Fence,
   Loaded,
@@ -15,7 +16,7 @@ import type {
   Wanted,
   WriteBatch,
 } from '../storage/segment-store.js';
-import { hasRemote, hereBytes } from './table.js';
+import { hasRemote } from './table.js';
 
 /** Fetches chunks that are at the remote; a member for each, in that order. */
 export type Fetch = (parts: readonly SegmentPart[]) => Promise<Uint8Array[]>;
@@ -59,7 +60,7 @@ export class LazySegments implements SegmentStore {
     const isFar = (one: Wanted): one is SegmentPart => {
       if (typeof one === 'number') return false;
       const table = this.#tables.get(one.id);
-      return table !== undefined && one.from >= hereBytes(table);
+      return table !== undefined && one.from >= segmentLength(table);
     };
     const far = wanted.filter(isFar);
     if (far.length === 0) return this.inner.read(wanted);

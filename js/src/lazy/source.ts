@@ -1,7 +1,7 @@
 /** Reads parts of a checkpoint at a remote: directories, frames of rows and frames of nodes. */
 
 import { HedgerowError } from '../base/errors.js';
-import { invalidRemote } from '../remote/format/cursor.js';
+import { invalidRemote, NO_HASH } from '../remote/format/cursor.js';
 import { decodeDirectory } from '../remote/format/directory.js';
 import { type Generation, type Head, sameRows } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
@@ -23,6 +23,9 @@ const KEPT_BYTES = 4 << 20;
 const REQUEST_BYTES = 1 << 20;
 /** Requests at once: browsers open six connections to a host. */
 const AT_ONCE = 6;
+
+/** Any head is good: what is read by it is compared with the hashes of a tree that is known. */
+const NOTHING_SEEN = { repositoryBytes: undefined, seq: 0, seenBytes: NO_HASH };
 
 /** The generations that lead to the rows of a checkpoint. */
 export interface Base {
@@ -52,12 +55,13 @@ export class Source {
 
   /** The head that was seen last; one request if none was, or `isNew` is wanted. */
   async head(isNew = false): Promise<Head> {
-    const { heads, refs, remoteBranch } = this.#context;
+    const { heads, remoteBranch } = this.#context;
     const own = this.#heads.last?.head;
     const seen = heads.last?.head;
     const known = own === undefined || (seen !== undefined && seen.seq > own.seq) ? seen : own;
     if (known !== undefined && !isNew) return known;
-    const found = await this.#heads.latest(await refs.look());
+    // What is remembered of the remote is not asked for here: that waits for the commit that may wait for this.
+    const found = await this.#heads.latest(NOTHING_SEEN);
     if (found !== undefined) return found.head;
     throw new HedgerowError('remote-gone', `there is no head of ${remoteBranch} at the remote`);
   }

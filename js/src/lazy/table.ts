@@ -4,7 +4,12 @@
  */
 
 import { hex } from '../base/hex.js';
-import { TABLE_HEADER_BYTES } from '../base/segment-table.js';
+import {
+  chunkCounts,
+  chunkEnd,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+} from '../base/segment-table.js';
 import type { NodeAt } from '../core/lazy-engine.js';
 
 const HASH_BYTES = 32;
@@ -13,29 +18,11 @@ function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** Of a well-formed table: the number of chunks that the segment has, and of all that it names. */
-function counts(tableBytes: Uint8Array): { readonly here: number; readonly all: number } {
-  if (tableBytes.length <= TABLE_HEADER_BYTES) return { here: 0, all: 0 };
-  const view = viewOf(tableBytes);
-  const all = view.getUint32(8, true);
-  return { here: view.getUint16(6, true) || all, all };
-}
-
-/** Whether a table names chunks at the remote. */
+/** Whether a table names chunks at the remote. One that is damaged does not. */
 export function hasRemote(tableBytes: Uint8Array): boolean {
-  const { here, all } = counts(tableBytes);
-  return here < all;
-}
-
-function endOf(tableBytes: Uint8Array, all: number, index: number): number {
-  if (index < 0) return 0;
-  return viewOf(tableBytes).getUint32(TABLE_HEADER_BYTES + HASH_BYTES * all + 4 * index, true);
-}
-
-/** The bytes that the segment has. */
-export function hereBytes(tableBytes: Uint8Array): number {
-  const { here, all } = counts(tableBytes);
-  return endOf(tableBytes, all, here - 1);
+  if (tableBytes.length <= TABLE_HEADER_BYTES) return false;
+  const { here, all } = chunkCounts(tableBytes);
+  return here < all && tableBytes.length === TABLE_HEADER_BYTES + TABLE_ENTRY_BYTES * all;
 }
 
 /** The hash of a chunk of a table. */
@@ -46,14 +33,14 @@ function hashOf(tableBytes: Uint8Array, index: number): Uint8Array {
 
 /** The hash of the chunk that begins at `from`; undefined if none does. */
 export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undefined {
-  const { all } = counts(tableBytes);
+  const { all } = chunkCounts(tableBytes);
   let [low, high] = [0, all];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (endOf(tableBytes, all, middle - 1) < from) low = middle + 1;
+    if (chunkEnd(tableBytes, all, middle - 1) < from) low = middle + 1;
     else high = middle;
   }
-  return low < all && endOf(tableBytes, all, low - 1) === from ? hashOf(tableBytes, low) : undefined;
+  return low < all && chunkEnd(tableBytes, all, low - 1) === from ? hashOf(tableBytes, low) : undefined;
 }
 
 /** The chunks that a segment has, by their hashes in hexadecimal. */
@@ -61,9 +48,9 @@ export function* chunksOf(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
 ): Generator<[string, Uint8Array], void, void> {
-  const { here, all } = counts(tableBytes);
+  const { here, all } = chunkCounts(tableBytes);
   for (let at = 0; at < here; at++) {
-    const [from, to] = [endOf(tableBytes, all, at - 1), endOf(tableBytes, all, at)];
+    const [from, to] = [chunkEnd(tableBytes, all, at - 1), chunkEnd(tableBytes, all, at)];
     yield [hex(hashOf(tableBytes, at)), segmentBytes.subarray(from, to)];
   }
 }
@@ -78,7 +65,7 @@ export interface FarNode extends NodeAt {
 
 /** The nodes at the remote that a segment names, by their hashes in hexadecimal, in the order of keys of each parent. */
 export function farNodes(tableBytes: Uint8Array, segmentBytes: Uint8Array): Map<string, FarNode> {
-  const { here, all } = counts(tableBytes);
+  const { here, all } = chunkCounts(tableBytes);
   const far = new Set<string>();
   for (let at = here; at < all; at++) far.add(hex(hashOf(tableBytes, at)));
   const found = new Map<string, FarNode>();

@@ -1,7 +1,8 @@
 /** The handle of a remote: what an app calls. */
 
 import { HedgerowError } from '../base/errors.js';
-import { checkName, optionsOf } from '../base/options.js';
+import { checkName, optionsOf, RANGE, rangeOf } from '../base/options.js';
+import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
@@ -24,6 +25,7 @@ import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
+import { prefetch } from './prefetch.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import { SyncRefs } from './state.js';
@@ -139,6 +141,18 @@ export class Link {
   push(options: PullOptions = {}): Promise<PushResult> {
     const job = optionsOf('push', options, 'signal onProgress');
     return this.#push(job);
+  }
+
+  /**
+   * Brings all rows of a range that a lazy clone does not have: they can be read without a network then. Costs a read of
+   * those that it has.
+   */
+  async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
+    const { signal, ...range } = rangeOf('prefetch', options, RANGE.signal);
+    this.#host.check();
+    const work = (own: AbortSignal | undefined) =>
+      prefetch(this.#context, range, { signal: own });
+    return this.#host.changes.run(signal, true, work);
   }
 
   /** Whether there is something to push, as far as is known here. Reads no rows. */

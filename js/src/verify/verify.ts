@@ -75,6 +75,8 @@ export interface Verification {
   readonly nodes: number;
   readonly values: number;
   readonly bytes: number;
+  /** Rows of a lazy clone that are not here but at the remote: they are no fault, and were not read. */
+  readonly remoteRows: number;
   /** Faults of rows in the order of keys, then those of indexes, then those of sum trees. */
   readonly faults: readonly ChunkFault[];
   /** All malformed tables, and damaged segments among those that were read. */
@@ -183,7 +185,7 @@ export class Inspection {
     isTrial = false,
   ): Promise<Verification> {
     const root = hex(commitBytes);
-    const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
+    const found = { rows: 0, nodes: 0, values: 0, bytes: 0, remoteRows: 0 };
     const toVerification = async (faults: readonly ChunkFault[]): Promise<Verification> => {
       const segmentFaults = await this.#faultsOfSegments();
       return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
@@ -207,9 +209,9 @@ export class Inspection {
           nth,
           isTrial,
           signal,
-          (more, { rows, nodes, values, bytes }) => {
+          (more, { rows, nodes, values, bytes, remoteRows }) => {
             faults.push(...(nth === 0 ? more : more.map(ofIndex)));
-            if (nth === 0) found.rows = rows;
+            if (nth === 0) [found.rows, found.remoteRows] = [rows, remoteRows];
             found.nodes = before.nodes + nodes;
             found.values = before.values + values;
             found.bytes = before.bytes + bytes;
@@ -218,7 +220,9 @@ export class Inspection {
               0,
             );
             const done =
-              nth > 0 || opened.rows === 0 ? nth : Math.min(1, (rows + lost) / opened.rows);
+              nth > 0 || opened.rows === 0
+                ? nth
+                : Math.min(1, (rows + remoteRows + lost) / opened.rows);
             notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: done / trees });
           },
         );

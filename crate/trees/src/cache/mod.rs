@@ -304,7 +304,7 @@ impl Cache {
             }
             // An error of one of them is returned when it is read.
             if let Ok(Some(want)) = self.missing(hash)
-                && !want.is_remote
+                && !want.is_remote()
                 && !wanted.contains(&want.whole())
             {
                 wanted.push(want.whole());

@@ -23,21 +23,18 @@ const MOST_LOOKED_AT: usize = 16;
 const ROOM_FOR_INNER: usize = 32 * SEGMENT_BYTES;
 
 impl Cache {
-    /// Selects a copy: one in memory that is not damaged; else one that must be loaded, and among those
-    /// one at a remote only if there is no other, and one that was found damaged after that. With `checks`, a copy in memory is checked
+    /// Selects a copy: one in memory that is not damaged; else one that must be loaded, and among those one
+    /// that was found damaged, or is at a remote, only if there is no other. With `checks`, a copy in memory is checked
     /// for damage first.
     #[inline(never)]
     pub(super) fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
         let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
-        let (mut stored, mut retried, mut remote) = (None, None, None);
+        let (mut stored, mut other) = (None, None);
         for (segment, chunk) in self.catalogue.copies(hash) {
             is_known = true;
             match segment.held(chunk) {
-                None if segment.marks.is_damaged(chunk) => {
-                    retried.get_or_insert((segment, chunk));
-                }
-                None if segment.table.is_remote(chunk) => {
-                    remote.get_or_insert((segment, chunk));
+                None if segment.marks.is_damaged(chunk) || segment.table.is_remote(chunk) => {
+                    other.get_or_insert((segment, chunk));
                 }
                 None => {
                     stored.get_or_insert((segment, chunk));
@@ -57,8 +54,8 @@ impl Cache {
                 }
             }
         }
-        let retried = retried.filter(|_| !is_damaged);
-        match stored.or(remote).or(retried) {
+        let other = other.filter(|(segment, chunk)| !is_damaged || segment.table.is_remote(*chunk));
+        match stored.or(other) {
             Some((segment, chunk)) => {
                 if checks {
                     self.misses.set(self.misses.get() + 1);

@@ -14,23 +14,27 @@ pub struct Want {
     pub segment: SegmentId,
     /// Where the chunk begins in it; 0 for the whole.
     pub from: u32,
-    /// Where the chunk ends; 0 for the whole.
+    /// Where the chunk ends; 0 for the whole. Its highest bit says that the segment does not have the chunk, but that a
+    /// remote has it: see [`Want::is_remote`] and [`Want::end`].
     pub to: u32,
-    /// The segment does not have the chunk, but a remote has it.
-    pub is_remote: bool,
 }
+
+/// See [`Want::to`]. A field of its own would make each result of a read larger, and with it the module.
+const REMOTE: u32 = 1 << 31;
 
 impl Want {
     /// All of a segment.
     #[must_use]
     pub const fn whole_of(segment: SegmentId) -> Self {
-        Self { segment, from: 0, to: 0, is_remote: false }
+        Self { segment, from: 0, to: 0 }
     }
 
     /// All of the segment of this; of a chunk at a remote, that chunk alone.
     #[must_use]
     pub const fn whole(self) -> Self {
-        if self.is_remote { self } else { Self::whole_of(self.segment) }
+        // All bits for a chunk at a remote: without a branch, which would be one in each read.
+        let mask = (self.to.cast_signed() >> 31).cast_unsigned();
+        Self { segment: self.segment, from: self.from & mask, to: self.to & mask }
     }
 
     /// Whether all of a segment is wanted.
@@ -47,11 +51,24 @@ impl Want {
             return Self::whole_of(*id);
         }
         let range = table.range(chunk);
-        Self { segment: *id, from: range.start as u32, to: range.end as u32, is_remote }
+        let to = range.end as u32 | if is_remote { REMOTE } else { 0 };
+        Self { segment: *id, from: range.start as u32, to }
+    }
+
+    /// Whether the segment does not have the chunk, but a remote.
+    #[must_use]
+    pub const fn is_remote(self) -> bool {
+        self.to & REMOTE != 0
+    }
+
+    /// Where the chunk ends; 0 for the whole.
+    #[must_use]
+    pub const fn end(self) -> u32 {
+        self.to & !REMOTE
     }
 
     const fn len(self) -> usize {
-        (self.to - self.from) as usize
+        (self.end() - self.from) as usize
     }
 }
 
@@ -100,14 +117,13 @@ impl Wants {
             return false;
         }
         let Want { segment, from, .. } = want;
-        if want.is_remote {
-            return self.add_remote(want);
-        }
         let cost = self.request_cost;
         let at = match self.groups.binary_search_by(|group| group.segment.cmp(&segment)) {
             Ok(at) => at,
             Err(at) => {
                 let (parts, whole, told) = (Vec::new(), false, false);
+                // Chunks at a remote never make their segment a whole one.
+                let len = if want.is_remote() { REMOTE as usize } else { len };
                 self.groups.insert(at, Group { segment, len, bytes: 0, parts, whole, told });
                 at
             }
@@ -136,19 +152,6 @@ impl Wants {
         true
     }
 
-    /// A chunk at a remote never makes its segment a whole one.
-    fn add_remote(&mut self, want: Want) -> bool {
-        if self.list.first() == Some(&want) || self.list.last() == Some(&want) {
-            return true;
-        }
-        if want.len() > self.room && !self.list.is_empty() {
-            return false;
-        }
-        self.room = self.room.saturating_sub(want.len());
-        self.list.push(want);
-        true
-    }
-
     /// Passes a chunk of `bytes` bytes in memory, which is needed next, too; `false` if there is no room left.
     pub(super) const fn pass(&mut self, bytes: usize) -> bool {
         self.room = self.room.saturating_sub(bytes);
@@ -160,10 +163,6 @@ impl Wants {
         let Self { list, mut groups, request_cost, .. } = self;
         let mut wanted = Vec::with_capacity(list.len());
         for want in list {
-            if want.is_remote {
-                wanted.push(want);
-                continue;
-            }
             let found = groups.binary_search_by(|group| group.segment.cmp(&want.segment));
             let Ok(at) = found else { continue };
             let group = &mut groups[at];
@@ -185,7 +184,7 @@ mod tests {
     const LEN: usize = 512 << 10;
 
     fn part(segment: SegmentId, from: u32) -> Want {
-        Want { segment, from, to: from + 4096, is_remote: false }
+        Want { segment, from, to: from + 4096 }
     }
 
     fn gathered(room: usize, wants: &[Want]) -> Vec<Want> {

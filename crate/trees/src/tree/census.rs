@@ -54,7 +54,7 @@ impl Census {
                 budget.spend(4096);
                 match cache.node(hash)? {
                     // What is below it is not counted.
-                    Fetch::At(want) if want.is_remote => {}
+                    Fetch::At(want) if want.is_remote() => {}
                     Fetch::At(want) => {
                         let hashes = self.level[self.at..].iter();
                         return Ok(Step::Need(cache.ahead(want, hashes)));

@@ -172,7 +172,7 @@ impl Verify {
 
     fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<Want> {
         match top(cache, tree) {
-            Ok(Fetch::At(want)) if want.is_remote => self.pass_remote(tree.count),
+            Ok(Fetch::At(want)) if want.is_remote() => self.pass_remote(tree.count),
             Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, true, budget),
             Err(error) => self.faults.push(Fault {
@@ -214,7 +214,7 @@ impl Verify {
         let frame = self.stack.last()?;
         let (hash, index) = (frame.hash, frame.next);
         match cache.node(&hash) {
-            Ok(Fetch::At(want)) if want.is_remote => {
+            Ok(Fetch::At(want)) if want.is_remote() => {
                 // Its copy here was found damaged since it was entered. A read would take the one at the remote.
                 let Frame { last_key, left, .. } = self.stack.pop()?;
                 self.pass_remote(left);
@@ -273,7 +273,7 @@ impl Verify {
         let reaches_back =
             |node: &Node<'_>| self.edge.as_deref().is_some_and(|edge| node.first_key() <= edge);
         match cache.child(parent, index) {
-            Ok(Fetch::At(want)) if want.is_remote => {
+            Ok(Fetch::At(want)) if want.is_remote() => {
                 self.pass_one(child.count);
                 self.pass_remote(child.count);
                 self.edge = Some(child.key.to_vec());
@@ -390,7 +390,7 @@ impl Wanted<'_> {
     fn add(&mut self, hash: &Hash) {
         if self.ids.len() < self.most
             && let Ok(Some(want)) = self.cache.missing(hash)
-            && !want.is_remote
+            && !want.is_remote()
             && !self.ids.contains(&want.whole())
         {
             self.ids.push(want.whole());

@@ -1,0 +1,63 @@
+/** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
+import { expect, it } from 'vitest';
+import { clone, memory, type Store } from '../src/index.js';
+import { keyOf, lazy, published, rowOf } from './lazy-devices.js';
+import { random } from './random.js';
+
+const ROWS = 40_000;
+
+async function rowsOf(db: Store): Promise<Map<string, unknown>> {
+  const rows = new Map<string, unknown>();
+  for await (const [key, value] of db.scan()) rows.set(key, value);
+  return rows;
+}
+
+it('pulls and pushes fetch the leaves that they touch', async () => {
+  const { remote, from, link: source } = await published(ROWS);
+  const { db, link } = await lazy(remote, memory());
+  const other = await lazy(remote, memory());
+  await from.putMany([10, 20_000, 39_000].map((nth) => rowOf(nth, 'shut')));
+  await from.delete(keyOf(77));
+  await source.push();
+  await db.putMany([11, 30_000].map((nth) => rowOf(nth, 'mine')));
+  await db.put('zzz', 'the last one');
+  await link.push();
+  await source.pull();
+  await other.link.pull();
+  expect(db.root).toBe(from.root);
+  expect(other.db.root).toBe(from.root);
+  expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000, 'shut')[1]);
+  expect(await db.get(keyOf(77))).toBeUndefined();
+  expect(await other.db.get('zzz')).toBe('the last one');
+  // A part of what a whole clone takes.
+  const bytes = (await remote.list('p/')).reduce((sum, { length }) => sum + length, 0);
+  for (const one of [link, other.link]) expect(one.traffic.receivedBytes).toBeLessThan(bytes / 4);
+  expect((await db.verify()).remoteRows).toBeGreaterThan(ROWS / 2);
+  expect(await rowsOf(db)).toEqual(await rowsOf(from));
+});
+
+it('goes through checkpoints that are added, and through one that is written anew', async () => {
+  const { remote, from, link: source } = await published(ROWS);
+  const { db, link } = await lazy(remote, memory());
+  const late = await lazy(remote, memory());
+  await late.db.put(`${keyOf(5)} late`, 'late');
+  const chance = random(3);
+  for (let round = 0; round < 6; round++) {
+    // Too many for a tail: each is a generation, or all rows anew.
+    const rows = Array.from({ length: 9000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
+    await from.putMany(rows);
+    await source.push();
+    if (round % 2 === 0) await link.pull();
+    expect(await db.get(keyOf(round * 1000))).toBeDefined();
+  }
+  await link.pull();
+  expect(db.root).toBe(from.root);
+  expect(await rowsOf(db)).toEqual(await rowsOf(from));
+  await late.link.push();
+  await source.pull();
+  expect(await from.get(`${keyOf(5)} late`)).toBe('late');
+  expect(late.db.root).toBe(from.root);
+  expect(await rowsOf(late.db)).toEqual(await rowsOf(from));
+  const whole = await clone('whole', remote, { storage: memory(), link: { probe: false } });
+  expect(whole.db.root).toBe(from.root);
+});
