@@ -86,7 +86,12 @@ const valid = [
   ['head', 'one entry of 4 KiB', make.head, ALONE],
   ['log', 'three entries', make.log, LOG],
   ['log', 'one entry of 4 KiB', make.log, { ...LOG, base: NO_ROWS, tail: ALONE.tail }],
-  ['pack', 'edits that are stored', make.pack, { salt: id('salt'), body: STORED }],
+  [
+    'pack',
+    'edits that are stored, in two frames',
+    make.pack,
+    { salt: id('salt'), frames: [STORED, STORED] },
+  ],
   ['delta', 'edits that are stored', make.delta, { salt: id('salt'), body: STORED }],
 ];
 
@@ -105,13 +110,15 @@ const generationWith = (nth, change) => {
 };
 const logWith = (change) => make.log({ ...LOG, ...change });
 
+const packOf = (...frames) => make.pack({ salt: id('salt'), frames });
+
 /** Name, kind, object, and the mark of the fault; none for a format that is not supported. */
 const refused = [
   ...[
     ['repository', make.repository({ id: id('repository'), app: 1 })],
     ['head', make.head(FULL)],
     ['log', make.log(LOG)],
-    ['pack', make.pack({ salt: id('salt'), body: STORED })],
+    ['pack', packOf(STORED)],
     ['delta', make.delta({ salt: id('salt'), body: STORED })],
   ].flatMap(([kind, { bytes, marks }]) => [
     ['nothing', kind, { bytes: bytes.slice(0, 0), marks }, 0],
@@ -176,7 +183,6 @@ const refused = [
     generationWith(1, { packs: [pack('c', (16 << 20) + 1)] }),
     'pack 2',
   ],
-  ['a pack without edits', 'head', generationWith(1, { packs: [pack('c', 9, 0)] }), 'pack 2'],
   ['17 logs', 'head', withHead({ logCount: 17 }), 'logs'],
   ['a log of zeros', 'head', logsWith(0, { name: ZERO }), 'log 0'],
   ['a log without bytes', 'head', logsWith(0, { length: 0 }), 'log 0'],
@@ -265,40 +271,30 @@ const refused = [
   ['an entry that changes nothing', 'log', logWith({ base: FULL.tail[0].after }), 'tail 0'],
   ['a log above 8 KiB', 'log', logWith({ after: '00'.repeat(8192) }), 8192],
   ['without edits', 'delta', make.delta({ salt: id('salt'), body: '' }), 'body'],
-  ['no length', 'pack', make.pack({ salt: id('salt'), body: '000000' }), 0],
-  ['no bytes when inflated', 'pack', make.pack({ salt: id('salt'), body: make.edits([], 0) }), 0],
+  ['without frames', 'pack', packOf(), 'frames'],
   [
-    'more than 16 MiB when inflated',
+    'a frame that is cut off',
     'pack',
-    make.pack({ salt: id('salt'), body: make.edits([], (16 << 20) + 1) }),
-    0,
+    make.pack({ salt: id('salt'), frames: [STORED], lengths: [STORED.length] }),
+    'frame 0',
   ],
   [
-    'fewer bytes than it says',
+    'behind its last frame',
     'pack',
-    make.pack({ salt: id('salt'), body: make.edits(make.stored(EDITS), EDITS.length + 1) }),
-    4,
+    make.pack({ salt: id('salt'), frames: [STORED], after: '00' }),
+    'rest',
   ],
-  [
-    'more bytes than it says',
-    'pack',
-    make.pack({ salt: id('salt'), body: make.edits(make.stored(EDITS), EDITS.length - 1) }),
-    4,
-  ],
-  ['a block of no kind', 'pack', make.pack({ salt: id('salt'), body: make.edits([7], 1) }), 4],
-  [
-    'bytes behind what is deflated',
-    'pack',
-    make.pack({ salt: id('salt'), body: `${STORED}00` }),
-    4,
-  ],
+  ['no length', 'pack', packOf('000000'), 0],
+  ['no bytes when inflated', 'pack', packOf(make.edits([], 0)), 0],
+  ['more than 16 MiB when inflated', 'pack', packOf(make.edits([], (16 << 20) + 1)), 0],
+  ['fewer bytes than it says', 'pack', packOf(make.edits(make.stored(EDITS), EDITS.length + 1)), 4],
+  ['more bytes than it says', 'pack', packOf(make.edits(make.stored(EDITS), EDITS.length - 1)), 4],
+  ['a block of no kind', 'pack', packOf(make.edits([7], 1)), 4],
+  ['bytes behind what is deflated', 'pack', packOf(`${STORED}00`), 4],
   [
     'a block that is cut off',
     'pack',
-    make.pack({
-      salt: id('salt'),
-      body: make.edits(make.stored(EDITS).slice(0, -1), EDITS.length),
-    }),
+    packOf(make.edits(make.stored(EDITS).slice(0, -1), EDITS.length)),
     4,
   ],
 ];

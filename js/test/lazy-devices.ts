@@ -1,6 +1,14 @@
 /** What the tests of lazy clones share: a remote with many rows, and devices that read some of them. */
 import { hex } from '../src/base/hex.js';
-import { clone, HedgerowError, type Link, memory, open, type Storage, type Store } from '../src/index.js';
+import {
+  clone,
+  HedgerowError,
+  type Link,
+  memory,
+  open,
+  type Storage,
+  type Store,
+} from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { random } from './random.js';
 import { cost } from './sync-devices.js';
@@ -13,7 +21,9 @@ export function rowOf(nth: number, state = 'open'): [string, unknown] {
   return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
 }
 
-export async function published(rows: number): Promise<{ remote: Remote; from: Store; link: Link }> {
+export async function published(
+  rows: number,
+): Promise<{ remote: Remote; from: Store; link: Link }> {
   const remote = memoryRemote();
   const from = await open('from', { storage: memory() });
   await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth)));

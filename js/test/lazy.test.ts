@@ -61,15 +61,17 @@ it('what was read is here after a restart, without a network; the rest is told w
   expect(error).toMatchObject({ code: 'offline', retryable: true });
   const { gt = '', lte = '' } = error.range ?? {};
   expect(gt < keyOf(40_000) && keyOf(40_000) <= lte).toBe(true);
-    await db.put(keyOf(2000), 'mine');
-    expect(await db.get(keyOf(2000))).toBe('mine');
+  await db.put(keyOf(2000), 'mine');
+  expect(await db.get(keyOf(2000))).toBe('mine');
   expect(await caught(db.put(keyOf(40_000), 'mine'))).toMatchObject({ code: 'offline' });
   // None of these fetches.
   expect(await db.count()).toBe(ROWS);
-  const verification = await db.verify();   expect(verification).toMatchObject({ ok: true });
+  const verification = await db.verify();
+  expect(verification).toMatchObject({ ok: true });
   expect(verification.rows + verification.remoteRows).toBe(ROWS);
   expect((await db.stats()).rows).toBe(ROWS);
-  await db.compact();  expect((await db.health()).state).toBe('ephemeral');
+  await db.compact();
+  expect((await db.health()).state).toBe('ephemeral');
   expect(await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray()).toHaveLength(2000);
   net.isOff = false;
   expect(await db.get(keyOf(40_000))).toEqual(rowOf(40_000)[1]);

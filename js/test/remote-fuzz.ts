@@ -12,7 +12,7 @@ import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { decodePack, encodePack } from '../src/remote/format/pack.js';
+import { decodeFrames, encodeFrames, framesAt } from '../src/remote/format/pack.js';
 import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
 import { hash } from './remote-samples.js';
 
@@ -116,6 +116,16 @@ async function inflated(
   return byNode;
 }
 
+type Parts = AsyncIterable<Uint8Array>;
+
+/** The frames of a pack, as they are in it. */
+function framesOf(bytes: Uint8Array): Uint8Array[] {
+  const count = decodeFrames('pack', bytes, inflate).length;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const lengths = Array.from({ length: count }, (_, nth) => view.getUint32(26 + 4 * nth, true));
+  return framesAt(lengths).map(({ from, to }) => bytes.subarray(from, to));
+}
+
 export const TARGETS: Record<string, Target> = {
   repository(bytes) {
     const found = decoded(bytes, decodeRepository);
@@ -157,12 +167,19 @@ export const TARGETS: Record<string, Target> = {
   },
 
   async pack(bytes) {
-    const edits = await inflated(bytes.subarray(24, -4), (by) => decodePack(bytes, by));
-    if (edits === undefined) return false;
+    const frames = decoded(bytes, () => framesOf(bytes));
+    if (frames === undefined) return false;
+    const edits: Uint8Array[] = [];
+    for (const [nth, frame] of frames.entries()) {
+      const found = await inflated(frame, (by) => decodeFrames('pack', bytes, by)[nth] as Parts);
+      if (found === undefined) return false;
+      edits.push(found);
+    }
     const salt = bytes.slice(SALT_AT, SALT_AT + SALT_BYTES);
-    const packBytes = await encodePack(edits, salt, deflate);
-    const again = await whole(() => decodePack(packBytes, inflate));
-    expectSame(again, edits, 'comes back');
+    const again = await encodeFrames('pack', edits, salt, deflate);
+    for (const [nth, frame] of decodeFrames('pack', again.bytes, inflate).entries()) {
+      expectSame(await whole(() => frame), edits[nth] as Uint8Array, 'comes back');
+    }
     return true;
   },
 

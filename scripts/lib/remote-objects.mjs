@@ -159,10 +159,15 @@ export function edits(deflated, length) {
   return hexOf(new Fields().u32(length).hex(hexOf(deflated)).bytes);
 }
 
-export function pack({ salt, body }) {
-  return object('pack', { salt }, (fields) =>
-    fields.mark('length').hex(body.slice(0, 8)).mark('deflated').hex(body.slice(8)),
-  );
+/** Frames, as a pack has them, one after the other; `count` and `lengths` may lie. */
+export function pack({ salt, frames, count = frames.length, lengths, after = '' }) {
+  return object('pack', { salt }, (fields) => {
+    fields.mark('frames').u16(count);
+    const told = lengths ?? frames.map(({ length }) => length / 2);
+    for (const [nth, length] of told.entries()) fields.mark(`length ${nth}`).u32(length);
+    for (const [nth, frame] of frames.entries()) fields.mark(`frame ${nth}`).hex(frame);
+    fields.mark('rest').hex(after);
+  });
 }
 
 export function delta({ salt, body }) {

@@ -15,9 +15,16 @@ const MOST_NODES: usize = 64;
 /// here. Their tables name the children that are not here, either, as chunks at the remote. Nobody vouches for the records:
 /// a node is stored under the hash of its bytes, and a length that is wrong makes one child unreadable.
 ///
+/// With `again`, of all nodes, whether they are here or not: for a repair. Their tables then name all children that are
+/// not here.
+///
 /// # Errors
 /// The first fault, with its offset.
-pub fn land_nodes(cache: &Cache, records: &[u8]) -> Result<Vec<Sealed>, DecodeError> {
+pub fn land_nodes(
+    cache: &Cache,
+    records: &[u8],
+    again: bool,
+) -> Result<Vec<Sealed>, DecodeError> {
     let mut nodes: Vec<(Hash, &[u8])> = Vec::new();
     let mut children = Vec::new();
     let mut at = 0;
@@ -26,7 +33,7 @@ pub fn land_nodes(cache: &Cache, records: &[u8]) -> Result<Vec<Sealed>, DecodeEr
         let bytes = &records[at + 2..at + 2 + lens.0];
         let hash = Hash::of(bytes);
         let is_twice = nodes.iter().any(|(other, _)| *other == hash);
-        if !is_twice && !is_here(cache, &hash) {
+        if !is_twice && (again || !is_here(cache, &hash)) {
             nodes.push((hash, bytes));
             children.push((node, &records[lens.1..end]));
         }
@@ -38,7 +45,7 @@ pub fn land_nodes(cache: &Cache, records: &[u8]) -> Result<Vec<Sealed>, DecodeEr
         for (node, lens) in theirs {
             for index in 0..node.len() {
                 let hash = node.hash(index);
-                let is_known = cache.copies(&hash).next().is_some()
+                let is_known = if again { is_here(cache, &hash) } else { cache.copies(&hash).next().is_some() }
                     || nodes.iter().any(|(other, _)| *other == hash);
                 if !is_known {
                     remote.push((hash, u16_at(lens, 2 * index)));

@@ -74,11 +74,12 @@ pub fn remote_nodes_step(op: u32, budget: u32) -> u32 {
     })
 }
 
-/// Makes segments of the records of nodes in the buffer. [`status::MALFORMED`], and nothing is made.
+/// Makes segments of the records of nodes in the buffer; with `again`, also of those that are here. [`status::MALFORMED`], and
+/// nothing is made.
 #[wasm_bindgen]
-pub fn remote_land_nodes() -> u32 {
+pub fn remote_land_nodes(again: bool) -> u32 {
     let records = GIVEN.with(core::mem::take);
-    with(|engine| match land_nodes(&engine.cache, &records) {
+    with(|engine| match land_nodes(&engine.cache, &records, again) {
         Ok(sealed) => {
             keep(engine, sealed);
             status::DONE

@@ -13,7 +13,10 @@ export const SEGMENT_BYTES = 512 << 10;
 export const Stream = { leaves: 1, inner: 2, values: 4 } as const;
 
 /** How many chunks a segment has by its table, which must be well-formed, and how many this names: the others are at a remote. */
-export function chunkCounts(tableBytes: Uint8Array): { readonly here: number; readonly all: number } {
+export function chunkCounts(tableBytes: Uint8Array): {
+  readonly here: number;
+  readonly all: number;
+} {
   const { buffer, byteOffset, length } = tableBytes;
   const view = new DataView(buffer, byteOffset, length);
   const all = view.getUint32(8, true);

@@ -66,10 +66,10 @@ export class LazyEngine {
     return this.#engine.replyBytes();
   }
 
-  /** Makes segments of records of nodes; take them then. */
-  landNodes(recordsBytes: Uint8Array): void {
+  /** Makes segments of records of nodes, `isAgain` also of those that are here; take them then. */
+  landNodes(recordsBytes: Uint8Array, isAgain = false): void {
     this.#give(recordsBytes);
-    this.#check(this.#core.remote_land_nodes(), 'nodes');
+    this.#check(this.#core.remote_land_nodes(Number(isAgain)), 'nodes');
   }
 
   /** Starts to make nodes of rows. */

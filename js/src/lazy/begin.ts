@@ -9,7 +9,7 @@ import { lazyEngine } from '../core/lazy-engine.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import { type Checkpoint, checkpointRows, sameRows } from '../remote/format/head.js';
-import { nodesIn } from '../remote/format/node-records.js';
+import { recordsIn } from '../remote/format/node-records.js';
 import type { SyncContext, SyncJob } from '../sync/context.js';
 import { areSameRows, rowsOf } from '../sync/delta.js';
 import type { Seen } from '../sync/entries.js';
@@ -22,11 +22,7 @@ import type { Source } from './source.js';
 const LEAST_BYTES = 128 << 10;
 
 /** Brings the checkpoint of a remote that has one worth it to a store without rows; `false` if there is none. */
-export async function begin(
-  context: SyncContext,
-  source: Source,
-  job: SyncJob,
-): Promise<boolean> {
+export async function begin(context: SyncContext, source: Source, job: SyncJob): Promise<boolean> {
   const { refs, heads, durability } = context;
   const state = await refs.look();
   if (!sameBytes(state.origin, EMPTY_COMMIT)) return true;
@@ -59,8 +55,9 @@ async function landTop(
   const topBytes = joined(generations.map((parts) => parts.topBytes));
   core.landNodes(topBytes);
   await store(shared, core);
-  const isTop = (nodeBytes: Uint8Array) => sameBytes(tools.hash(nodeBytes), rows.rootBytes);
-  if (![...nodesIn(topBytes)].some(isTop)) {
+  const isTop = ({ nodeBytes }: { readonly nodeBytes: Uint8Array }) =>
+    sameBytes(tools.hash(nodeBytes), rows.rootBytes);
+  if (![...recordsIn(topBytes)].some(isTop)) {
     throw invalidRemote('directory', 'it does not have the top of the tree', 0);
   }
   const commitBytes = core.commit(rows.rootBytes, rows.count);

@@ -142,7 +142,8 @@ export class Fetcher {
       // Where its parent does not tell where a leaf begins, it may begin in the frame before.
       for (let back = 0; back < 2 && left.length > 0; back++) {
         for (const batch of batches(runsOf(first, left, back))) {
-          for (const [name, bytes] of await this.#makeAll(generations, batch)) made.set(name, bytes);
+          for (const [name, bytes] of await this.#makeAll(generations, batch))
+            made.set(name, bytes);
         }
         left = left.filter(({ name }) => !made.has(name));
       }
@@ -208,7 +209,8 @@ export class Fetcher {
       for (const [name, node] of await this.#names(id)) {
         const { level, after, lastKey } = node;
         if (level > 0 || wanted.has(name)) continue;
-        const isBehind = after === undefined ? false : from === 0 || compareBytes(after, begin) >= 0;
+        const isBehind =
+          after === undefined ? false : from === 0 || compareBytes(after, begin) >= 0;
         if (isBehind && (end === undefined || compareBytes(lastKey, end) < 0)) others.push(node);
       }
     }

@@ -32,7 +32,8 @@ export async function openLazy(
 ): Promise<Link> {
   const { shared } = host;
   if (shared.host.indexes.all.length > 0 || shared.host.sums !== undefined) {
-    const message = 'a store that is partly at a remote has no indexes and no sum trees: clone it whole';
+    const message =
+      'a store that is partly at a remote has no indexes and no sum trees: clone it whole';
     throw new HedgerowError('unsupported', message);
   }
   const link = await openLink(host, lazy.remote, options);

@@ -75,7 +75,10 @@ export class LazySegments implements SegmentStore {
 
   async #fetched(parts: readonly SegmentPart[]): Promise<Uint8Array[]> {
     if (this.#fetch !== undefined) return this.#fetch(parts);
-    throw new HedgerowError('offline', 'these rows are at the remote, which this handle has closed');
+    throw new HedgerowError(
+      'offline',
+      'these rows are at the remote, which this handle has closed',
+    );
   }
 
   async write(batch: WriteBatch): Promise<boolean> {

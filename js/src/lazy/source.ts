@@ -89,7 +89,8 @@ export class Source {
     const known = generations.map((generation) => {
       const last = generation.packs[generation.packs.length - 1];
       if (last === undefined || last.edits > 0) {
-        const message = 'the remote has no directory: a version before has written it, clone it whole';
+        const message =
+          'the remote has no directory: a version before has written it, clone it whole';
         throw new HedgerowError('unsupported', message);
       }
       const path = pathOf('p', last.nameBytes);

@@ -40,7 +40,9 @@ export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undef
     if (chunkEnd(tableBytes, all, middle - 1) < from) low = middle + 1;
     else high = middle;
   }
-  return low < all && chunkEnd(tableBytes, all, low - 1) === from ? hashOf(tableBytes, low) : undefined;
+  return low < all && chunkEnd(tableBytes, all, low - 1) === from
+    ? hashOf(tableBytes, low)
+    : undefined;
 }
 
 /** The chunks that a segment has, by their hashes in hexadecimal. */
@@ -90,7 +92,10 @@ export function childrenOf(nodeBytes: Uint8Array): FarNode[] {
     const total = Number(view.getBigUint64(countsAt + 8 * at, true));
     const end = view.getUint16(4 + 2 * at, true);
     const lastKey = nodeBytes.subarray(keysAt + keyEnd, keysAt + end);
-    const hashBytes = nodeBytes.subarray(hashesAt + HASH_BYTES * at, hashesAt + HASH_BYTES * (at + 1));
+    const hashBytes = nodeBytes.subarray(
+      hashesAt + HASH_BYTES * at,
+      hashesAt + HASH_BYTES * (at + 1),
+    );
     children.push({ hashBytes, lastKey, count: total - rows, level: view.getUint8(0) - 1, after });
     [keyEnd, rows, after] = [end, total, lastKey];
   }

@@ -38,6 +38,12 @@ export interface RepairOptions extends VerifyOptions {
   readonly salvage?: boolean | undefined;
 }
 
+/**
+ * Fetches chunks that an inspection has found damaged, and stores them. Resolves to how many there were: a new inspection
+ * finds them.
+ */
+export type Mend = (inspection: Inspection, faults: readonly ChunkFault[]) => Promise<number>;
+
 /** The result of a repair. */
 export interface RepairResult {
   /** The root of the store now, in hexadecimal. */
@@ -49,6 +55,8 @@ export interface RepairResult {
   /** The key ranges that a salvage deleted, in order, and the rows that were in them. */
   readonly lost: readonly LostRange[];
   readonly rowsLost: number;
+  /** Damaged chunks that came from the remote; undefined for a repair without one. */
+  readonly fetched?: number | undefined;
 }
 
 /** Most attempts at a repair while other tabs commit. */
@@ -60,6 +68,8 @@ interface Job extends RepairOptions {
   readonly pin: Pin;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
+  /** What can be fetched is not given up. */
+  readonly mend?: Mend | undefined;
 }
 
 /** See `db.repair()`; `onCommit` is called with the generation that it made. */
@@ -67,13 +77,16 @@ export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,
   onCommit: (generation: number) => void,
+  mend?: Mend,
 ): Promise<RepairResult> {
   const { pins, shared } = branchHead;
   const { segments, sliceMs } = shared.host;
   const repair = async () => {
     const pin: Pin = (commitBytes) => pins.use(commitBytes);
-    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
+    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit, mend } as const;
     const result = await repairStore(segments, job);
+    // What was fetched came with no commit.
+    if (result.fetched) await shared.inventory.load();
     // The older commit may have indexes and sum trees that no handle names now.
     if (result.faults.length > 0) {
       for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
@@ -86,16 +99,26 @@ export async function repairOpen(
 
 /** Repairs a store. Run it exclusively: no other call of this tab may commit meanwhile. */
 export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
+  let fetched = job.mend && 0;
+  let mended: readonly ChunkFault[] = [];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
     const head = inspection.ref;
-    const { root, faults } = verification;
-    const first = faults.find(isLoss);
+    const { root } = verification;
+    const first = verification.faults.find(isLoss);
+    const told = fetched === undefined ? {} : { fetched };
+    const faults = [...mended, ...verification.faults];
     if (first === undefined || head === undefined) {
-      return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
+      return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0, ...told };
+    }
+    const come = await job.mend?.(inspection, verification.faults);
+    if (come) {
+      fetched = (fetched ?? 0) + come;
+      mended = faults;
+      continue;
     }
     // This is no damage: to cut it out would destroy what a later version of this library has written.
-    const later = faults.find(({ code }) => code === 'unsupported-format');
+    const later = verification.faults.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
       const message = 'written by a newer version of Hedgerow: update the app';
       throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
@@ -103,7 +126,7 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
     const repair = new Repair(inspection, head, verification, job);
     const result = await repair.make();
     if (result === 'beaten') continue;
-    if (result !== undefined) return result;
+    if (result !== undefined) return { ...result, ...told };
     const what = first.kind === 'commit' ? 'the newest commit' : 'a chunk of the newest commit';
     throw new HedgerowError(
       first.code,

@@ -48,7 +48,10 @@ export async function cloneStore<Db extends Cloned>(
   const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
   const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
-    const db = await open(name, lazy === undefined ? opening : { ...opening, storage: lazy.storage });
+    const db = await open(
+      name,
+      lazy === undefined ? opening : { ...opening, storage: lazy.storage },
+    );
     try {
       checkSignal(own);
       await checkFree(db, linking);

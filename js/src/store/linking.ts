@@ -5,7 +5,7 @@ import type { MutatorOptions, Mutators } from '../mutators/types.js';
 import type { Remote } from '../remote/remote.js';
 import type { RestOptions } from '../rest/types.js';
 import type { SyncHost } from '../sync/host.js';
-import { type Link, type LinkOptions, openLink as openRemote } from '../sync/index.js';
+import { contextOf, type Link, type LinkOptions, openLink as openRemote } from '../sync/index.js';
 import { isOwnServer, type OwnServer } from '../wire/own-server.js';
 
 /** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
@@ -14,9 +14,16 @@ export async function openLink(
   remote: Remote | OwnServer | LazyRemote,
   options: LinkOptions,
 ): Promise<Link> {
-  if (isLazy(remote)) return (await lazily()).openLazy(host, remote, options);
-  if (!isOwnServer(remote)) return openRemote(host, remote, options);
+  if (isLazy(remote)) return withMender(await (await lazily()).openLazy(host, remote, options));
+  if (!isOwnServer(remote)) return withMender(await openRemote(host, remote, options));
   return (await openOwn(host, remote)) as unknown as Link;
+}
+
+/** What it takes to fetch damaged chunks is loaded by the first repair. */
+function withMender(link: Link): Link {
+  const context = contextOf(link);
+  context.mender = async () => (await mending()).menderOf(context);
+  return link;
 }
 
 function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
@@ -24,11 +31,12 @@ function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
 }
 
 const lazily = () => part(() => import('../lazy/open.js'));
+const mending = () => part(() => import('../lazy/mend.js'));
 const mutating = () => part(() => import('../mutators/open.js'));
 const resting = () => part(() => import('../rest/open.js'));
 
 /** Loads what links to the app's own server need, and stores that are partly at a remote. */
-export const loadOwn = () => Promise.all([mutating(), resting(), lazily()]);
+export const loadOwn = () => Promise.all([mutating(), resting(), lazily(), mending()]);
 
 async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
   if (kind === 'mutators') {

@@ -2,17 +2,17 @@
 
 import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
+import type { RowFrame } from '../remote/format/directory.js';
 import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
-import type { RowFrame } from '../remote/format/directory.js';
 import { FRAME_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
 import { encodeFrames } from '../remote/format/pack.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { type Delta, makeDeltas, rowsOf } from './delta.js';
-import { firstKeyOf, writeDirectory } from './write-directory.js';
 import type { SeenHead } from './heads.js';
 import type { Remembered } from './state.js';
+import { firstKeyOf, writeDirectory } from './write-directory.js';
 
 /** Uploads at once. */
 const AT_ONCE = 4;

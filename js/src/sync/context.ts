@@ -5,6 +5,7 @@ import type { SharedStore } from '../history/shared-store.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
 import type { HashFunction } from '../remote/format/names.js';
 import type { Remote } from '../remote/remote.js';
+import type { Mend } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Seen } from './entries.js';
@@ -52,6 +53,8 @@ export interface SyncContext extends MergeContext {
   /** The app's version of its rows. */
   readonly app: number;
   readonly tools: SyncTools;
+  /** Makes what fetches damaged chunks: loaded by who makes the link. */
+  mender?: (() => Promise<Mend>) | undefined;
   /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */
   land?: ((now: Seen, job: SyncJob) => Promise<boolean>) | undefined;
 }

@@ -1,2 +1,2 @@
 /** Sync, in one file, which is loaded when `db.remote` is first called. */
-export { type Link, type LinkOptions, openLink } from './link.js';
+export { contextOf, type Link, type LinkOptions, openLink } from './link.js';

@@ -2,17 +2,19 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf, RANGE, rangeOf } from '../base/options.js';
+import { part } from '../base/parts.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
-import { EMPTY_COMMIT } from '../history/inventory.js';
+import { EMPTY_COMMIT, REF } from '../history/inventory.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
 import { PACK_BYTES } from '../remote/format/limits.js';
 import { probeRemote } from '../remote/probe.js';
 import type { Remote } from '../remote/remote.js';
+import type { RepairOptions, RepairResult } from '../repair/repair.js';
 import { ConflictLog, type LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
 import { areSameRows } from './delta.js';
@@ -150,9 +152,29 @@ export class Link {
   async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
     const { signal, ...range } = rangeOf('prefetch', options, RANGE.signal);
     this.#host.check();
-    const work = (own: AbortSignal | undefined) =>
-      prefetch(this.#context, range, { signal: own });
+    const work = (own: AbortSignal | undefined) => prefetch(this.#context, range, { signal: own });
     return this.#host.changes.run(signal, true, work);
+  }
+
+  /**
+   * Repairs the store: fetches the chunks that `db.verify()` finds damaged, and no others, and ends at the same root. Of what
+   * the remote does not have, such as rows that were never pushed, it does what `db.repair(options)` does.
+   */
+  async repair(options: RepairOptions = {}): Promise<RepairResult> {
+    const { signal, ...wanted } = optionsOf(
+      'repair',
+      options,
+      'salvage checkIndexes signal onProgress',
+    );
+    const { shared, local, mender } = this.#context;
+    const { repairOpen } = await part(() => import('../repair/repair.js'));
+    const mend = await mender?.();
+    const onCommit = (generation: number) => shared.announce(REF, generation);
+    const result = await this.#run({ signal }, (own) =>
+      repairOpen(local, { ...wanted, signal: own.signal }, onCommit, mend),
+    );
+    this.#host.settle();
+    return result;
   }
 
   /** Whether there is something to push, as far as is known here. Reads no rows. */

@@ -2,7 +2,7 @@
 
 import * as ReadFlag from '../base/abi/read-flag.js';
 import * as Status from '../base/abi/status.js';
-import { type KeyRange, encodeRange } from '../base/range.js';
+import { encodeRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import { fail } from '../core/status.js';

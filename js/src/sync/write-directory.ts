@@ -5,10 +5,15 @@
 
 import * as Status from '../base/abi/status.js';
 import { joined } from '../base/bytes.js';
-import { checkSignal } from '../base/signal.js';
 import { turn } from '../base/scheduler.js';
+import { checkSignal } from '../base/signal.js';
 import { lazyEngine } from '../core/lazy-engine.js';
-import { encodeDirectory, type NodeFrame, type RowFrame, startOf } from '../remote/format/directory.js';
+import {
+  encodeDirectory,
+  type NodeFrame,
+  type RowFrame,
+  startOf,
+} from '../remote/format/directory.js';
 import type { PackRecord } from '../remote/format/head.js';
 import { NODE_FRAME_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';

@@ -8,11 +8,13 @@ export function recordAt(bytes: Uint8Array, at: number): { nodeBytes: Uint8Array
   return { nodeBytes: bytes.subarray(from, to), end: to + 2 * view.getUint16(from + 2, true) };
 }
 
-/** The nodes of well-formed records. */
-export function* nodesIn(recordsBytes: Uint8Array): Generator<Uint8Array, void, void> {
-  for (let at = 0; at < recordsBytes.length; ) {
-    const { nodeBytes, end } = recordAt(recordsBytes, at);
-    yield nodeBytes;
+/** Well-formed records, and their nodes. */
+export function* recordsIn(
+  bytes: Uint8Array,
+): Generator<{ readonly nodeBytes: Uint8Array; readonly recordBytes: Uint8Array }, void, void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { nodeBytes, end } = recordAt(bytes, at);
+    yield { nodeBytes, recordBytes: bytes.subarray(at, end) };
     at = end;
   }
 }
