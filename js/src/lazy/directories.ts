@@ -19,11 +19,18 @@ export interface RowPlace extends Place {
   readonly firstKey: Uint8Array;
 }
 
+/** A frame of nodes, and its number. */
+export interface NodePlace extends Place {
+  readonly nth: number;
+}
+
 /** What the directory of a generation tells. */
 export class Parts {
   /** In the order of keys. */
   readonly rows: readonly RowPlace[];
-  readonly #nodes = new Map<number, Place[]>();
+  /** In the order of keys. */
+  readonly nodes: readonly NodePlace[];
+  readonly #byStart = new Map<number, NodePlace[]>();
   readonly topBytes: Uint8Array;
 
   constructor(generation: Generation, directory: Directory) {
@@ -37,18 +44,22 @@ export class Parts {
         return { kind: 'pack', path, range: ranges[at] as ByteRange, firstKey };
       });
     });
-    for (const [nth, frames] of directory.nodes.entries()) {
-      const path = pathOf('p', (objects[nth] as (typeof objects)[number]).nameBytes);
+    const nodes: NodePlace[] = [];
+    for (const [object, frames] of directory.nodes.entries()) {
+      const path = pathOf('p', (objects[object] as (typeof objects)[number]).nameBytes);
       const ranges = framesAt(frames.map(({ length }) => length));
       for (const [at, { starts }] of frames.entries()) {
-        const place: Place = { kind: 'nodes', path, range: ranges[at] as ByteRange };
+        const range = ranges[at] as ByteRange;
+        const place: NodePlace = { kind: 'nodes', path, range, nth: nodes.length };
+        nodes.push(place);
         for (const start of starts) {
-          const places = this.#nodes.get(start);
-          if (places === undefined) this.#nodes.set(start, [place]);
+          const places = this.#byStart.get(start);
+          if (places === undefined) this.#byStart.set(start, [place]);
           else places.push(place);
         }
       }
     }
+    this.nodes = nodes;
   }
 
   /** Whether the directory belongs to the generation. */
@@ -59,8 +70,8 @@ export class Parts {
   }
 
   /** The frames in which nodes are whose hashes begin so. */
-  nodesAt(start: number): readonly Place[] {
-    return this.#nodes.get(start) ?? [];
+  nodesAt(start: number): readonly NodePlace[] {
+    return this.#byStart.get(start) ?? [];
   }
 
   /** The last frame that begins at a key or before it, by its number; -1 if all begin after it. */

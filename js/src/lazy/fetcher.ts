@@ -10,7 +10,8 @@ import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import type { SharedStore } from '../history/shared-store.js';
 import { startOf } from '../remote/format/directory.js';
 import type { SegmentPart } from '../storage/segment-store.js';
-import type { Parts, Place, RowPlace } from './directories.js';
+import { Ahead } from './ahead.js';
+import type { NodePlace, Parts, RowPlace } from './directories.js';
 import { type Chunks, store } from './landing.js';
 import { compareBytes } from './order.js';
 import type { LazySegments } from './segments.js';
@@ -19,8 +20,6 @@ import { type FarNode, farNodes, hashAt } from './table.js';
 
 /** Frames of rows of which leaves are made at once. */
 const FRAMES_AT_ONCE = 16;
-/** Most frames that are fetched ahead of who reads one after the other. */
-const MOST_AHEAD = 16;
 /** Segments of nodes whose children are kept at hand. */
 const PARENTS = 32;
 
@@ -45,9 +44,8 @@ export class Fetcher {
   readonly #segments: LazySegments;
   readonly #source: Source;
   readonly #parents = new Map<number, Promise<Names>>();
-  /** The last frame that was wanted, and how many to fetch ahead if the next is wanted now. */
-  #last = -2;
-  #ahead = 1;
+  readonly #rowsAhead = new Ahead();
+  readonly #nodesAhead = new Ahead();
 
   constructor(shared: SharedStore, segments: LazySegments, source: Source) {
     this.#shared = shared;
@@ -121,6 +119,7 @@ export class Fetcher {
       const left = targets.filter(({ name }) => !made.has(name));
       const places = left.flatMap(({ hashBytes }) => placesOf(generations, hashBytes));
       if (isAll && places.length < left.length) throw changed(left[0] as Target);
+      if (generations[0] !== undefined) this.#lookAheadNodes(generations[0], places);
       const frames = await Promise.all(this.#source.frames(places));
       const core = await lazyEngine(this.#shared.host);
       for (const frame of new Set(frames)) core.landNodes(frame);
@@ -217,23 +216,25 @@ export class Fetcher {
     return others;
   }
 
-  /** Who reads frame after frame wants the next ones, too: more of them each time. */
+  /** Who reads frame after frame wants the next ones, too. */
   #lookAhead(first: Parts, runs: readonly Run[]): void {
     const [only] = runs;
     if (only === undefined || runs.length > 1) return;
-    const isNext = only.from === this.#last + 1 || only.from === this.#last;
-    const isFurther = only.to > this.#last;
-    if (isNext && isFurther) {
-      this.#ahead = Math.min(2 * this.#ahead, MOST_AHEAD);
-      const places = first.rows.slice(only.to + 1, only.to + 1 + this.#ahead);
-      for (const fetching of this.#source.frames(places)) fetching.catch(() => {});
-    } else if (!isNext) this.#ahead = 1;
-    this.#last = only.to;
+    const [from, to] = this.#rowsAhead.next(only.from, only.to);
+    this.#source.fetchAhead(first.rows.slice(from, to));
+  }
+
+  /** The same for nodes, which are in the order of keys, too. */
+  #lookAheadNodes(first: Parts, places: readonly NodePlace[]): void {
+    const [only] = places;
+    if (only === undefined || places.length > 1 || first.nodes[only.nth] !== only) return;
+    const [from, to] = this.#nodesAhead.next(only.nth, only.nth);
+    this.#source.fetchAhead(first.nodes.slice(from, to));
   }
 }
 
 /** Where an internal node may be. */
-function placesOf(generations: readonly Parts[], hashBytes: Uint8Array): readonly Place[] {
+function placesOf(generations: readonly Parts[], hashBytes: Uint8Array): readonly NodePlace[] {
   return generations.flatMap((parts) => parts.nodesAt(startOf(hashBytes)));
 }
 

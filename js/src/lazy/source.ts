@@ -142,6 +142,12 @@ export class Source {
     return found;
   }
 
+  /** Fetches frames that are not wanted yet. A failure is told by who wants them. */
+  fetchAhead(places: readonly Place[]): void {
+    if (places.length === 0) return;
+    for (const fetching of this.frames(places)) fetching.catch(() => {});
+  }
+
   #fetch(group: readonly Place[]): void {
     const [first, last] = [group[0] as Place, group[group.length - 1] as Place];
     const { from } = first.range;
