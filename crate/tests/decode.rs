@@ -295,7 +295,8 @@ fn a_table_with_one_fault_is_refused() {
         ("version 0", with(&good, 4, &[0]), (Field::Version, 4, 1, 0)),
         ("version 2", with(&good, 4, &[2]), (Field::Version, 4, 1, 2)),
         ("a stream that there is not", with(&good, 5, &[8]), (Field::Kind, 5, 7, 8)),
-        ("a byte beside the streams", with(&good, 7, &[1]), (Field::Kind, 5, 7, 0x1_0000)),
+        ("all chunks here, told twice", with(&good, 6, &[2]), (Field::Count, 6, 1, 2)),
+        ("more chunks here than there are", with(&good, 7, &[1]), (Field::Count, 6, 1, 256)),
         ("no chunks", with(&good, 8, &[0]), (Field::Count, 8, most, 0)),
         (
             "too many chunks",

@@ -112,7 +112,8 @@ fn all_of_a_sound_tree_is_counted_in_steps_of_any_size() {
     let mut host = apart(&all);
     let nodes = nodes(&host);
     let bytes: usize = nodes.iter().map(|(id, ..)| host.stored[id].0.len()).sum();
-    let tally = Tally { rows: 500, nodes: nodes.len() as u64, values: 0, bytes: bytes as u64 };
+    let (nodes_read, bytes) = (nodes.len() as u64, bytes as u64);
+    let tally = Tally { rows: 500, nodes: nodes_read, bytes, ..Tally::default() };
     assert!(nodes.len() > 100 && nodes.iter().any(|(.., level, _)| *level > 2));
     assert_eq!(verify(&mut host), (tally, vec![]));
     for choices in [&[][..], &[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5], &[0xe0, 4, 2]] {

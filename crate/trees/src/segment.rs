@@ -6,7 +6,7 @@
 //!                 | n x chunk end:u32
 //! ```
 //!
-//! A segment has the first `here` chunks of its table, or all of them where that is 0. The others are known to be at
+//! A segment has the first `here` chunks of its table, all of them where that is 0. The others are known to be at
 //! a remote: their ends tell their lengths. See `docs/lazy.md`.
 
 use crate::chunk::VERSION;
@@ -64,11 +64,9 @@ impl Table {
         }
         let here = match u16_at(&bytes, 6) {
             0 => count,
-            here => here.into(),
+            here if usize::from(here) < count => here.into(),
+            here => return Err(DecodeError::new(Field::Count, 6, count as u64 - 1, here.into())),
         };
-        if here > count {
-            return Err(DecodeError::new(Field::Count, 6, count as u64, here as u64));
-        }
         let table = Self { bytes, count, here };
         let mut end = 0;
         for index in 0..count {

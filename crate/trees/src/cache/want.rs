@@ -46,11 +46,12 @@ impl Want {
     /// What to read for one chunk of a segment: all of it where `is_run`, or if it has no other chunk.
     pub(super) fn chunk_of(segment: &Segment, chunk: usize, is_run: bool) -> Self {
         let Segment { id, table, .. } = segment;
-        let is_remote = table.is_remote(chunk);
-        if (is_run || table.len() == 1) && !is_remote {
+        let (is_remote, range) = (table.is_remote(chunk), table.range(chunk));
+        // Only a forged table has a chunk so far behind.
+        let is_part = !is_run && table.len() > 1 && range.end < REMOTE as usize;
+        if !is_part && !is_remote {
             return Self::whole_of(*id);
         }
-        let range = table.range(chunk);
         let to = range.end as u32 | if is_remote { REMOTE } else { 0 };
         Self { segment: *id, from: range.start as u32, to }
     }
@@ -68,7 +69,7 @@ impl Want {
     }
 
     const fn len(self) -> usize {
-        (self.end() - self.from) as usize
+        self.end().saturating_sub(self.from) as usize
     }
 }
 
@@ -191,6 +192,16 @@ mod tests {
         let mut gathered = Wants::new(REQUEST_COST, (room, usize::MAX));
         let _ = wants.iter().all(|want| gathered.add(*want, LEN));
         gathered.list()
+    }
+
+    #[test]
+    fn a_want_of_a_chunk_at_a_remote_is_never_a_whole_segment() {
+        let remote = Want { segment: 7, from: 10, to: 20 | REMOTE };
+        assert!(remote.is_remote() && !remote.is_whole() && remote.whole() == remote);
+        assert_eq!((remote.end(), remote.len()), (20, 10));
+        assert!(!part(7, 0).is_remote());
+        let many: Vec<_> = (0..200).map(|at| Want { from: at, to: (at + 1) | REMOTE, ..remote }).collect();
+        assert_eq!(gathered(LEN, &many), many);
     }
 
     #[test]

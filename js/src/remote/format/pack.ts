@@ -65,5 +65,6 @@ export async function decodeFrame(
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of decodeDeltaBody(frameBytes, inflate, object)) parts.push(part);
-  return joined(parts);
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : joined(parts);
 }
