@@ -60,7 +60,7 @@ export const TYPESCRIPT_LAYERS = [
     ['watch/*'],
   ],
   [['sync/*']],
-  [['mutators/*'], ['rest/*']],
+  [['lazy/*'], ['mutators/*'], ['rest/*']],
   [['store/*']],
   [['tables/*']],
   [['index']],

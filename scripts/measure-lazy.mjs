@@ -71,7 +71,8 @@ await source.putMany(
   (function* () {
     for (let nth = 0; nth < count; nth += 1000) {
       let text = '';
-      for (let at = nth; at < Math.min(count, nth + 1000); at++) text += `${JSON.stringify(rowOf(at))}\n`;
+      for (let at = nth; at < Math.min(count, nth + 1000); at++)
+        text += `${JSON.stringify(rowOf(at))}\n`;
       yield encoder.encode(text);
     }
   })(),
@@ -81,7 +82,9 @@ const sourceLink = await source.remote(inner, { probe: false });
 await sourceLink.push();
 const objects = await inner.list('p/');
 const stored = objects.reduce((sum, { length }) => sum + length, 0);
-console.log(`${count.toLocaleString('en')} rows; the remote has ${stored.toLocaleString('en')} bytes in ${objects.length} objects`);
+console.log(
+  `${count.toLocaleString('en')} rows; the remote has ${stored.toLocaleString('en')} bytes in ${objects.length} objects`,
+);
 
 const one = async (name) => {
   const { seen, remote } = counted(inner);

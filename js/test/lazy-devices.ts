@@ -15,18 +15,19 @@ import { cost } from './sync-devices.js';
 
 export const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
 
-/** A row of about 130 bytes. */
-export function rowOf(nth: number, state = 'open'): [string, unknown] {
-  const title = hex(random(nth).bytes(30));
+/** A row of about 130 bytes, or more. */
+export function rowOf(nth: number, state = 'open', bytes = 30): [string, unknown] {
+  const title = hex(random(nth).bytes(bytes));
   return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
 }
 
 export async function published(
   rows: number,
+  bytes = 30,
 ): Promise<{ remote: Remote; from: Store; link: Link }> {
   const remote = memoryRemote();
   const from = await open('from', { storage: memory() });
-  await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth)));
+  await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth, 'open', bytes)));
   const link = await from.remote(remote, { probe: false });
   await link.push();
   return { remote, from, link };

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
-import { asked, keyOf, lazy, published, rowOf } from './lazy-devices.js';
+import { asked, keyOf, type lazy, published, rowOf } from './lazy-devices.js';
 import { random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
 
@@ -109,7 +109,9 @@ it('what was never pushed cannot be fetched: the repair goes on as one without a
   const link = await db.remote(remote, { probe: false });
   await db.close();
   expect(storage.stored.size).toBeGreaterThan(before);
-  const own = chunks(storage, LEAF).filter(({ segment }) => segment === [...storage.stored.values()].at(-1));
+  const own = chunks(storage, LEAF).filter(
+    ({ segment }) => segment === [...storage.stored.values()].at(-1),
+  );
   damage(storage, ...own);
   const again = await open('app', { storage });
   const relinked = await again.remote(remote, { probe: false });

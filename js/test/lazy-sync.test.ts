@@ -1,6 +1,9 @@
 /** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
 import { expect, it } from 'vitest';
 import { clone, memory, type Store } from '../src/index.js';
+import { packsOf } from '../src/remote/format/head.js';
+import { decodeHead } from '../src/remote/format/head-codec.js';
+import { pathOf } from '../src/remote/format/names.js';
 import { keyOf, lazy, published, rowOf } from './lazy-devices.js';
 import { random } from './random.js';
 
@@ -44,7 +47,7 @@ it('goes through checkpoints that are added, and through one that is written ane
   const chance = random(3);
   for (let round = 0; round < 6; round++) {
     // Too many for a tail: each is a generation, or all rows anew.
-    const rows = Array.from({ length: 9000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
+    const rows = Array.from({ length: 24_000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
     await from.putMany(rows);
     await source.push();
     if (round % 2 === 0) await link.pull();
@@ -53,6 +56,12 @@ it('goes through checkpoints that are added, and through one that is written ane
   await link.pull();
   expect(db.root).toBe(from.root);
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
+  // What no head needs any more is deleted. The late device has never read the old state of most rows.
+  const head = decodeHead((await remote.readHead('main'))?.bytes as Uint8Array);
+  const live = new Set(packsOf(head.checkpoint).map(({ nameBytes }) => pathOf('p', nameBytes)));
+  const dead = (await remote.list('p/')).map(({ name }) => name).filter((name) => !live.has(name));
+  expect(dead.length).toBeGreaterThan(3);
+  await remote.remove(dead);
   await late.link.push();
   await source.pull();
   expect(await from.get(`${keyOf(5)} late`)).toBe('late');

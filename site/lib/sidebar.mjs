@@ -65,6 +65,7 @@ const SECTIONS = [
       ['REST', 'rest'],
       ['Mutators', 'mutators'],
       ['Sync', 'sync'],
+      ['Lazy clones', 'lazy'],
     ],
   ],
   [

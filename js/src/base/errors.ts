@@ -1,5 +1,3 @@
-import type { KeyRange } from './range.js';
-
 /** Every way in which a call can fail. The strings are stable. */
 export type ErrorCode =
   | 'invalid-key'
@@ -97,7 +95,7 @@ export class HedgerowError extends Error {
   /** `false` where a remote, or an endpoint of an app, knows that nothing has left, with the code `offline`. */
   declare readonly isSent?: boolean | undefined;
   /** The keys whose rows are not here, of a store that is only partly here, with the code `offline`. */
-  declare readonly range?: Pick<KeyRange, 'gt' | 'lte'> | undefined;
+  declare readonly range?: { readonly gt?: string; readonly lte: string } | undefined;
   /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */

@@ -64,7 +64,7 @@ export async function revert(
 }
 
 /** Looks the rows of the change up in the head. */
-async function* nowOther(reading: Reading): AsyncGenerator<Pair, void, void> {
+export async function* nowOther(reading: Reading): AsyncGenerator<Pair, void, void> {
   const { host, base, ours, theirs, check } = reading;
   for await (const changes of reading.changes(base, theirs)) {
     check();

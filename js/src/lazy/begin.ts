@@ -11,10 +11,10 @@ import { invalidRemote } from '../remote/format/cursor.js';
 import { type Checkpoint, checkpointRows, sameRows } from '../remote/format/head.js';
 import { recordsIn } from '../remote/format/node-records.js';
 import type { SyncContext, SyncJob } from '../sync/context.js';
-import { areSameRows, rowsOf } from '../sync/delta.js';
+import { rowsOf } from '../sync/delta.js';
 import type { Seen } from '../sync/entries.js';
 import { landCheckpoint } from '../sync/land-checkpoint.js';
-import { mergeIn, takeCommit } from '../sync/pull.js';
+import { mergeIn } from '../sync/pull.js';
 import { store } from './landing.js';
 import type { Source } from './source.js';
 
@@ -87,10 +87,5 @@ export async function land(
   const moves = { checkpoint: commitBytes, landing: EMPTY_COMMIT, landed: EMPTY_COMMIT };
   if (!(await refs.move(moves, durability))) return false;
   const next = { ...now, state: { ...state, checkpoint: commitBytes } };
-  if (!(await landCheckpoint(context, next, job))) return false;
-  // A merge would read what was there before, which the remote may not have any more.
-  const { origin, fork } = await refs.look();
-  await shared.queued(() => context.local.refresh());
-  await takeCommit(context, origin, (commit) => areSameRows(shared, commit, fork));
-  return true;
+  return landCheckpoint(context, next, job);
 }

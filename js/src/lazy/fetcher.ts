@@ -65,6 +65,7 @@ export class Fetcher {
       ]);
       for (const some of found) for (const [name, bytes] of some) chunks.set(name, bytes);
     } catch (cause) {
+      this.#source.forget();
       throw told(cause, targets);
     }
     // What came meanwhile with another call is in the core.
@@ -115,6 +116,8 @@ export class Fetcher {
     if (targets.length === 0) return new Map();
     let made: Chunks = new Map();
     for (const isAll of [false, true]) {
+      // They were damaged on their way, or are not those of that time any more.
+      if (isAll) this.#source.forget();
       const { generations } = await this.#source.base(isAll);
       const left = targets.filter(({ name }) => !made.has(name));
       const places = left.flatMap(({ hashBytes }) => placesOf(generations, hashBytes));
@@ -135,6 +138,8 @@ export class Fetcher {
     if (targets.length === 0) return made;
     let left = targets;
     for (const isAll of [false, true]) {
+      // They were damaged on their way, or are not those of that time any more.
+      if (isAll) this.#source.forget();
       const { generations } = await this.#source.base(isAll);
       const [first] = generations;
       if (first === undefined || first.rows.length === 0) break;

@@ -44,7 +44,9 @@ class Mender {
     this.#source = source;
     this.#inspection = inspection;
     this.#fault = fault;
-    this.#hashBytes = Uint8Array.from(fault.chunk.match(/../g) ?? [], (two) => Number.parseInt(two, 16));
+    this.#hashBytes = Uint8Array.from(fault.chunk.match(/../g) ?? [], (two) =>
+      Number.parseInt(two, 16),
+    );
   }
 
   /** Whether the remote had it. */
@@ -126,7 +128,8 @@ class Mender {
     }
     const { tail } = await tailSince(this.#context, head, head.checkpoint.seq, job);
     for (const entry of tail) {
-      if (entry.seq > head.checkpoint.seq) yield [await whole(await deltaOf(this.#context, entry, job))];
+      if (entry.seq > head.checkpoint.seq)
+        yield [await whole(await deltaOf(this.#context, entry, job))];
     }
   }
 }

@@ -6,6 +6,7 @@ import type { SyncHost } from '../sync/host.js';
 import { contextOf, type Link, type LinkOptions, openLink } from '../sync/link.js';
 import { begin, land } from './begin.js';
 import { Fetcher } from './fetcher.js';
+import { merge } from './merge.js';
 import type { LazySegments } from './segments.js';
 import { Source } from './source.js';
 
@@ -41,6 +42,7 @@ export async function openLazy(
   const source = new Source(context);
   const fetcher = new Fetcher(shared, lazy.segments, source);
   lazy.segments.attach((parts) => fetcher.fetch(parts));
+  context.merge = (seq, job) => merge(context, seq, job);
   context.land = (now, job) => land(context, source, now, job);
   host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {
     once: true,

@@ -142,6 +142,12 @@ export class Source {
     return found;
   }
 
+  /** Forgets all frames: some may be damaged. They are no more checked than inflating does. */
+  forget(): void {
+    this.#frames.clear();
+    this.#keptBytes = 0;
+  }
+
   /** Fetches frames that are not wanted yet. A failure is told by who wants them. */
   fetchAhead(places: readonly Place[]): void {
     if (places.length === 0) return;

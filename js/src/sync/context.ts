@@ -8,8 +8,7 @@ import type { Remote } from '../remote/remote.js';
 import type { Mend } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
-import type { Seen } from './entries.js';
-import type { Heads } from './heads.js';
+import type { Heads, Seen } from './heads.js';
 import type { JointHead } from './joint-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
 import type { SyncRefs } from './state.js';
@@ -53,6 +52,10 @@ export interface SyncContext extends MergeContext {
   /** The app's version of its rows. */
   readonly app: number;
   readonly tools: SyncTools;
+  /** Merges the branch of the remote into the local one, in a way of its own. */
+  merge?:
+    | ((seq: number, job: SyncJob) => Promise<Pick<PullResult, 'applied' | 'conflicts'>>)
+    | undefined;
   /** Makes what fetches damaged chunks: loaded by who makes the link. */
   mender?: (() => Promise<Mend>) | undefined;
   /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */

@@ -9,8 +9,10 @@ import { checkpointRows, type TailEntry } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes } from './delta.js';
-import type { SeenHead } from './heads.js';
-import { type Moves, type Remembered, stateMoves } from './state.js';
+import type { Seen } from './heads.js';
+import { type Moves, stateMoves } from './state.js';
+
+export type { Seen };
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
 export function seenMoves({ state, seen }: Seen): Moves {
@@ -18,12 +20,6 @@ export function seenMoves({ state, seen }: Seen): Moves {
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
   const at = { seq, hashBytes: seen.hashBytes };
   return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
-}
-
-/** A head, and what was known before it came. */
-export interface Seen {
-  readonly state: Remembered;
-  readonly seen: SeenHead;
 }
 
 /** Applies entries of the tail to the branch of the remote, in one commit, or two if the checkpoint is between them. */

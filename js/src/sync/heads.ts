@@ -17,6 +17,12 @@ export interface SeenHead {
   readonly token: string;
 }
 
+/** A head, and what was known before it came. */
+export interface Seen {
+  readonly state: Remembered;
+  readonly seen: SeenHead;
+}
+
 /** The part of the state that a head is compared with. */
 type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes'>;
 

@@ -24,7 +24,8 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
     const forwarded = isNew ? await bringIn(context, { state, seen }, job) : 0;
     if (forwarded !== undefined) {
-      const { applied, conflicts } = await mergeIn(context, seq, job);
+      const merged = context.merge?.(seq, job) ?? mergeIn(context, seq, job);
+      const { applied, conflicts } = await merged;
       const pulled = { seq, applied: forwarded + applied, conflicts };
       if (pulled.applied > 0) job.onPull?.(pulled);
       return pulled;
@@ -73,20 +74,21 @@ async function takeWhole(
   return takeCommit(context, origin, async (commit) => sameBytes(commit, EMPTY_COMMIT));
 }
 
-/** As it is, if its own commit `mayGo`. */
+/** Moves the local branch to a commit, if its own one `mayGo`; both have what the remote had at the commit `fork` then. */
 export async function takeCommit(
   { shared, refs, local, durability, settle }: MergeContext,
-  origin: Uint8Array,
+  commitBytes: Uint8Array,
   mayGo: (commitBytes: Uint8Array) => Promise<boolean>,
+  fork = commitBytes,
 ): Promise<number | undefined> {
   if (shared.host.sums !== undefined) return undefined;
   const rows = await local.exclusively(async () => {
     if (!(await mayGo(local.head.commitBytes))) return undefined;
-    const also = refs.moves({ fork: origin });
+    const also = refs.moves({ fork });
     const { generation } = local.head;
-    if (!(await local.move(origin, [], { durability, also }))) return undefined;
+    if (!(await local.move(commitBytes, [], { durability, also }))) return undefined;
     refs.made(also);
-    await local.moveOnto(origin, generation + 1);
+    await local.moveOnto(commitBytes, generation + 1);
     return local.head.rows;
   });
   if (rows !== undefined) settle();
