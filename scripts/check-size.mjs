@@ -11,9 +11,9 @@ import { INSPECTOR_PAGE } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
-const BUDGET_BYTES = 151_000;
+const BUDGET_BYTES = 152_000;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
-const SLIM_BUDGET_BYTES = 153_500;
+const SLIM_BUDGET_BYTES = 154_400;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
 const SLIM_SCRIPT_BUDGET_BYTES = 45_000;
 /** Of entries that a page can load without a store. */
@@ -27,7 +27,7 @@ const ENTRIES = [
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 320_000;
+const INSPECTOR_PAGE_BUDGET_BYTES = 324_500;
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
 /** Other rooms, and packages. */
@@ -60,6 +60,8 @@ const ROOMS = [
     budget: 2_000,
     later: 5_000,
   },
+  // What a lazy clone loads beside sync; a repair from a remote loads a part of it.
+  { name: 'lazy', file: 'lazy/clone-parts.ts', others: /^\.\.\//, budget: 8_000 },
   { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'rest', file: 'rest/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'abstract-level', file: 'adapters/abstract-level.ts', others: PACKAGES, budget: 2_000 },
@@ -74,7 +76,7 @@ const ROOMS = [
   { name: 'tanstack-db', file: 'tanstack-db/options.ts', others: PACKAGES, budget: 5_300 },
   { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_300 },
   // With the formats and the probe of remotes. Which remote an app brings is its own choice.
-  { name: 'sync', file: 'sync/index.ts', others: /^\.\.\/(?!remote\/)/, budget: 20_000 },
+  { name: 'sync', file: 'sync/index.ts', others: /^\.\.\/(?!remote\/)/, budget: 20_600 },
 ];
 /** Pages that tell the size, in units of 1,000 bytes. */
 const TOLD_IN = ['README.md', 'docs/comparison.md', 'docs/benchmarks.md'];

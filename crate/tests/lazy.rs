@@ -11,7 +11,7 @@ use hedgerow::cache::Want;
 use hedgerow::collect::Thoroughness;
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
-use hedgerow::lazy::{Leaves, NewNodes, NodeAt, land_nodes};
+use hedgerow::lazy::{Leaves, NewNodes, NodeAt, Taken, land_nodes};
 use hedgerow::segment::{Sealed, Table};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Census, Count, Range, Verify};
@@ -178,20 +178,28 @@ fn records_of_nodes_are_checked() {
     let remote = Remote::new(model(ROWS));
     let cache = hedgerow::cache::Cache::new(1 << 20);
     let records = remote.records(1);
-    let made = land_nodes(&cache, &records, false).expect("records");
+    let made = land_nodes(&cache, &records, Taken::Again).expect("records");
     assert!(!made.is_empty());
     for Sealed { bytes, table } in &made {
         assert_eq!(bytes.len(), table.segment_len());
         let again = Table::decode(table.bytes().to_vec()).expect("a table");
         assert!(again.has_remote() && !again.is_remote(0));
     }
+    // Who does not know them takes none; who knows the top takes what it names.
+    let known = |taken| land_nodes(&cache, &records, taken).expect("records").len();
+    assert_eq!((known(Taken::Known), known(Taken::Below(Hash([7; 32])))), (0, 0));
+    let mut top_down = remote.records(2);
+    top_down.extend(remote.records(1));
+    let made = land_nodes(&cache, &top_down, Taken::Below(remote.tree.root)).expect("records");
+    let count: usize = made.iter().map(|sealed| sealed.table.len()).sum();
+    assert_eq!(count, remote.chunk_count(), "all nodes are here, and all leaves are known");
     for end in [1, 2, 100, records.len() - 1] {
-        assert!(land_nodes(&cache, &records[..end], false).is_err(), "cut off at {end}");
+        assert!(land_nodes(&cache, &records[..end], Taken::Again).is_err(), "cut off at {end}");
     }
     let mut zero = records.clone();
     let at = zero.len() - 2;
     zero[at..].copy_from_slice(&[0, 0]);
-    assert!(land_nodes(&cache, &zero, false).is_err(), "a child of no bytes");
+    assert!(land_nodes(&cache, &zero, Taken::Again).is_err(), "a child of no bytes");
 }
 
 #[test]
@@ -247,7 +255,7 @@ fn a_copy_that_is_here_comes_before_one_at_the_remote_and_that_before_a_damaged_
     let node = remote.leaf(3);
     let mut cache = hedgerow::cache::Cache::new(1 << 20);
     let top = &remote.records(1)[..];
-    for (id, sealed) in (10..).zip(land_nodes(&cache, top, true).expect("records")) {
+    for (id, sealed) in (10..).zip(land_nodes(&cache, top, Taken::Again).expect("records")) {
         cache.add_table(id, sealed.table);
     }
     let asked = |cache: &hedgerow::cache::Cache| cache.missing(&node.hash);

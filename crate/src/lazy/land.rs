@@ -6,55 +6,75 @@ use crate::hash::Hash;
 use crate::le::u16_at;
 use crate::node::{Inner, Node};
 use crate::segment::Sealed;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 /// The most nodes of a segment: its table has about a hundred hashes for each.
 const MOST_NODES: usize = 64;
 
-/// Reads records of internal nodes, `length:u16 | node | length of each child:u16`, and makes segments of those that are not
-/// here. Their tables name the children that are not here, either, as chunks at the remote. Nobody vouches for the records:
-/// a node is stored under the hash of its bytes, and a length that is wrong makes one child unreadable.
+/// What is taken of records of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Nodes that are known to be at the remote, and are not here.
+    Known,
+    /// The top of a tree, which has this hash, and the nodes below it; each comes after the one that names it.
+    Below(Hash),
+    /// All, also those that are here: for a repair. Their tables then name all children that are not here.
+    Again,
+}
+
+/// Reads records of internal nodes, `length:u16 | node | length of each child:u16`, and makes segments of those that are
+/// `taken`. Their tables name the children that are not here, as chunks at the remote.
 ///
-/// With `again`, of all nodes, whether they are here or not: for a repair. Their tables then name all children that are
-/// not here.
+/// A node is stored under the hash of its bytes. One that no known node names is not taken: it would say of children what
+/// is not so, such as their last keys. A length that is wrong makes one child unreadable.
 ///
 /// # Errors
 /// The first fault, with its offset.
 pub fn land_nodes(
     cache: &Cache,
     records: &[u8],
-    again: bool,
+    taken: Taken,
 ) -> Result<Vec<Sealed>, DecodeError> {
+    let again = taken == Taken::Again;
+    let mut named = BTreeSet::new();
+    if let Taken::Below(top) = taken {
+        named.insert(top.0);
+    }
     let mut nodes: Vec<(Hash, &[u8])> = Vec::new();
     let mut children = Vec::new();
+    let mut made = BTreeSet::new();
     let mut at = 0;
     while at < records.len() {
-        let (node, lens, end) = record(records, at)?;
-        let bytes = &records[at + 2..at + 2 + lens.0];
+        let (node, (len, lens), end) = record(records, at)?;
+        let bytes = &records[at + 2..at + 2 + len];
         let hash = Hash::of(bytes);
-        let is_twice = nodes.iter().any(|(other, _)| *other == hash);
-        if !is_twice && (again || !is_here(cache, &hash)) {
+        let is_known = again || named.contains(&hash.0) || cache.copies(&hash).next().is_some();
+        if is_known && matches!(taken, Taken::Below(_)) {
+            named.extend((0..node.len()).map(|index| node.hash(index).0));
+        }
+        if is_known && (again || !is_here(cache, &hash)) && made.insert(hash.0) {
             nodes.push((hash, bytes));
-            children.push((node, &records[lens.1..end]));
+            children.push((node, &records[lens..end]));
         }
         at = end;
     }
-    let mut made = Vec::new();
+    let mut sealed = Vec::new();
     for (some, theirs) in nodes.chunks(MOST_NODES).zip(children.chunks(MOST_NODES)) {
         let mut remote: Vec<(Hash, u16)> = Vec::new();
         for (node, lens) in theirs {
             for index in 0..node.len() {
                 let hash = node.hash(index);
-                let is_known = if again { is_here(cache, &hash) } else { cache.copies(&hash).next().is_some() }
-                    || nodes.iter().any(|(other, _)| *other == hash);
+                let is_known = made.contains(&hash.0)
+                    || if again { is_here(cache, &hash) } else { cache.copies(&hash).next().is_some() };
                 if !is_known {
                     remote.push((hash, u16_at(lens, 2 * index)));
                 }
             }
         }
-        made.extend(Sealed::of_nodes(some, &remote));
+        sealed.extend(Sealed::of_nodes(some, &remote));
     }
-    Ok(made)
+    Ok(sealed)
 }
 
 /// The node of the record at `at`, its length and where the lengths of its children begin, and where the record ends.

@@ -9,6 +9,6 @@ mod land;
 mod leaves;
 mod walk;
 
-pub use land::land_nodes;
+pub use land::{Taken, land_nodes};
 pub use leaves::{Leaves, NodeAt};
 pub use walk::NewNodes;

@@ -9,7 +9,7 @@ use super::slots::Slots;
 use crate::cache::SegmentId;
 use crate::forest::Forest;
 use crate::hash::{HASH_BYTES, Hash};
-use crate::lazy::{Leaves, NewNodes, NodeAt, land_nodes};
+use crate::lazy::{Leaves, NewNodes, NodeAt, Taken, land_nodes};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::Tree;
@@ -74,12 +74,18 @@ pub fn remote_nodes_step(op: u32, budget: u32) -> u32 {
     })
 }
 
-/// Makes segments of the records of nodes in the buffer; with `again`, also of those that are here. [`status::MALFORMED`], and
-/// nothing is made.
+/// Makes segments of the records of nodes in the buffer, after a hash: of those that are known, and of those below the top
+/// with that hash unless it is zeros; with `again` of all. [`status::MALFORMED`], and nothing is made.
 #[wasm_bindgen]
 pub fn remote_land_nodes(again: bool) -> u32 {
-    let records = GIVEN.with(core::mem::take);
-    with(|engine| match land_nodes(&engine.cache, &records, again) {
+    let given = GIVEN.with(core::mem::take);
+    let Some(records) = given.get(HASH_BYTES..) else { return status::DONE };
+    let taken = match Hash::read(&given) {
+        _ if again => Taken::Again,
+        Hash::ZERO => Taken::Known,
+        top => Taken::Below(top),
+    };
+    with(|engine| match land_nodes(&engine.cache, records, taken) {
         Ok(sealed) => {
             keep(engine, sealed);
             status::DONE

@@ -8,7 +8,7 @@ use hedgerow::delta::Encoder;
 use hedgerow::error::Error;
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
-use hedgerow::lazy::{Leaves, NewNodes, NodeAt, land_nodes};
+use hedgerow::lazy::{Leaves, NewNodes, NodeAt, Taken, land_nodes};
 use hedgerow::node::Node;
 use hedgerow::output::Output;
 use hedgerow::segment::{Packer, Sealed, Table};
@@ -82,6 +82,11 @@ impl Remote {
         wanted.flat_map(|(_, record)| record.clone()).collect()
     }
 
+    /// The number of all nodes.
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.len()
+    }
+
     /// The nth leaf.
     pub fn leaf(&self, nth: usize) -> FoundLeaf {
         let mut leaves: Vec<_> = self
@@ -141,7 +146,7 @@ impl<'r> Device<'r> {
             fetched: 0,
             rounds: 0,
         };
-        let top = land_nodes(&device.cache, &remote.records(2), false).expect("records");
+        let top = land_nodes(&device.cache, &remote.records(2), Taken::Below(remote.tree.root)).expect("records");
         device.store(top);
         device
     }
@@ -178,7 +183,7 @@ impl<'r> Device<'r> {
 
     fn fetch(&mut self, hash: Hash) {
         if let Some((_, record)) = self.remote.nodes.get(&hash.0) {
-            let made = land_nodes(&self.cache, record, false).expect("a record");
+            let made = land_nodes(&self.cache, record, Taken::Known).expect("a record");
             self.store(made);
             return;
         }

@@ -9,6 +9,8 @@ import type { Host } from './host.js';
 import { laterCore } from './later-link.js';
 import { fail } from './status.js';
 
+const NO_HASH = new Uint8Array(32);
+
 /** A node as its parent tells it. */
 export interface NodeAt {
   readonly hashBytes: Uint8Array;
@@ -66,9 +68,23 @@ export class LazyEngine {
     return this.#engine.replyBytes();
   }
 
-  /** Makes segments of records of nodes, `isAgain` also of those that are here; take them then. */
-  landNodes(recordsBytes: Uint8Array, isAgain = false): void {
-    this.#give(recordsBytes);
+  /** Makes segments of records of nodes that are known to be at the remote; take them then. */
+  landNodes(recordsBytes: Uint8Array): void {
+    this.#land(NO_HASH, recordsBytes, false);
+  }
+
+  /** As `landNodes`, of the top with this hash, and of the nodes below it: each after the one that names it. */
+  landTop(rootBytes: Uint8Array, recordsBytes: Uint8Array): void {
+    this.#land(rootBytes, recordsBytes, false);
+  }
+
+  /** As `landNodes`, of all, also of those that are here. */
+  landAgain(recordsBytes: Uint8Array): void {
+    this.#land(NO_HASH, recordsBytes, true);
+  }
+
+  #land(rootBytes: Uint8Array, recordsBytes: Uint8Array, isAgain: boolean): void {
+    this.#give(joined([rootBytes, recordsBytes]));
     this.#check(this.#core.remote_land_nodes(Number(isAgain)), 'nodes');
   }
 

@@ -52,8 +52,9 @@ async function landTop(
   const rows = checkpointRows(checkpoint);
   await shared.prepareIds();
   const core = await lazyEngine(shared.host);
-  const topBytes = joined(generations.map((parts) => parts.topBytes));
-  core.landNodes(topBytes);
+  // The newest first: what they name comes after them.
+  const topBytes = joined([...generations].reverse().map((parts) => parts.topBytes));
+  core.landTop(rows.rootBytes, topBytes);
   await store(shared, core);
   const isTop = ({ nodeBytes }: { readonly nodeBytes: Uint8Array }) =>
     sameBytes(tools.hash(nodeBytes), rows.rootBytes);

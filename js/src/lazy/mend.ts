@@ -77,7 +77,7 @@ class Mender {
       if (hex(tools.hash(record.nodeBytes)) !== this.#fault.chunk) continue;
       await shared.prepareIds();
       const core = await lazyEngine(shared.host);
-      core.landNodes(record.recordBytes, true);
+      core.landAgain(record.recordBytes);
       await store(shared, core);
       return true;
     }
