@@ -27,7 +27,7 @@ const ENTRIES = [
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 324_500;
+const INSPECTOR_PAGE_BUDGET_BYTES = 326_500;
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
 /** Other rooms, and packages. */
@@ -61,7 +61,7 @@ const ROOMS = [
     later: 5_000,
   },
   // What a lazy clone loads beside sync; a repair from a remote loads a part of it.
-  { name: 'lazy', file: 'lazy/clone-parts.ts', others: /^\.\.\//, budget: 8_000 },
+  { name: 'lazy', file: 'lazy/open.ts', others: /^\.\.\//, budget: 8_000 },
   { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'rest', file: 'rest/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'abstract-level', file: 'adapters/abstract-level.ts', others: PACKAGES, budget: 2_000 },

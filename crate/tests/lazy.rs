@@ -32,7 +32,10 @@ fn a_get_fetches_a_node_of_each_level_and_no_more() {
     let keys: Vec<_> = remote.rows.keys().cloned().collect();
     for (nth, most) in [(15_000, 2), (15_000, 0), (15_001, 1), (29_999, 2), (0, 2)] {
         let before = device.fetched;
-        assert_eq!(device.get(&keys[nth]).as_deref(), remote.rows.get(&keys[nth]).map(String::as_str));
+        assert_eq!(
+            device.get(&keys[nth]).as_deref(),
+            remote.rows.get(&keys[nth]).map(String::as_str)
+        );
         assert!(device.fetched - before <= most, "{nth}: {} fetched", device.fetched - before);
     }
     assert_eq!(device.get("nothing"), None);

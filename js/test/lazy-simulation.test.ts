@@ -26,6 +26,7 @@ const EXPECTED = [
   'conflict',
   'remote-gone',
   'corrupt-chunk',
+  'unsupported-format',
   // Rows that were damaged on their way twice are not those that are wanted.
   'missing-chunk',
 ];

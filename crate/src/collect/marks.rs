@@ -21,8 +21,6 @@ pub struct Marked {
     pub kept: bool,
     /// It names chunks that are at a remote: it goes as a whole, once none of its chunks is live.
     pub has_remote: bool,
-    /// Any of its chunks is live.
-    pub is_used: bool,
     /// For each chunk: its position among the live ones, from 1; 0 for a dead chunk.
     ordinals: Vec<u32>,
 }
@@ -31,6 +29,11 @@ impl Marked {
     /// The position of a chunk among the live ones; `None` when it is not live.
     pub fn ordinal(&self, chunk: usize) -> Option<u32> {
         self.ordinals.get(chunk).copied().filter(|ordinal| *ordinal > 0)
+    }
+
+    /// Whether any of its chunks is live.
+    pub fn is_used(&self) -> bool {
+        self.ordinals.iter().any(|ordinal| *ordinal > 0)
     }
 
     pub const fn dead(&self) -> u64 {
@@ -70,7 +73,6 @@ impl Marks {
             only_values: table.only_values(),
             kept,
             has_remote: table.has_remote(),
-            is_used: false,
             ordinals: vec![0; table.len()],
         };
         self.segments.insert(at, marked);
@@ -124,7 +126,6 @@ impl Marks {
         }
         self.marked += 1;
         segment.ordinals[chunk] = self.marked;
-        segment.is_used = true;
         segment.live += if is_here { len as u64 } else { 0 };
         Ok(true)
     }

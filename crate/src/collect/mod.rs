@@ -220,10 +220,9 @@ impl Collect {
             (false, false) => 4,
         };
         // What names chunks at a remote is never copied.
+        let is_named = |segment: &marks::Marked| segment.has_remote && segment.is_used();
         let free = |segment: &marks::Marked| {
-            !segment.kept
-                && (exact || !segment.only_values)
-                && !(segment.has_remote && segment.is_used)
+            !segment.kept && (exact || !segment.only_values) && !is_named(segment)
         };
         let is_small = |segment: &marks::Marked| segment.bytes < SMALL_SEGMENT_BYTES as u64;
         let segments = &self.marks.segments;
@@ -231,7 +230,7 @@ impl Collect {
         let merges = small >= if full { FEW } else { MANY };
         let is_chosen = |segment: &&marks::Marked| {
             let goes = segment.dead() * part >= segment.bytes || (merges && is_small(segment));
-            if survey { segment.is_used } else { free(segment) && goes }
+            if survey { segment.is_used() } else { free(segment) && goes }
         };
         self.chosen.clear();
         // The last one is taken first: so dead segments are pushed last.

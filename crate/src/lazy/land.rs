@@ -31,11 +31,7 @@ pub enum Taken {
 ///
 /// # Errors
 /// The first fault, with its offset.
-pub fn land_nodes(
-    cache: &Cache,
-    records: &[u8],
-    taken: Taken,
-) -> Result<Vec<Sealed>, DecodeError> {
+pub fn land_nodes(cache: &Cache, records: &[u8], taken: Taken) -> Result<Vec<Sealed>, DecodeError> {
     let again = taken == Taken::Again;
     let mut named = BTreeSet::new();
     if let Taken::Below(top) = taken {
@@ -66,7 +62,11 @@ pub fn land_nodes(
             for index in 0..node.len() {
                 let hash = node.hash(index);
                 let is_known = made.contains(&hash.0)
-                    || if again { is_here(cache, &hash) } else { cache.copies(&hash).next().is_some() };
+                    || if again {
+                        is_here(cache, &hash)
+                    } else {
+                        cache.copies(&hash).next().is_some()
+                    };
                 if !is_known {
                     remote.push((hash, u16_at(lens, 2 * index)));
                 }
@@ -78,10 +78,7 @@ pub fn land_nodes(
 }
 
 /// The node of the record at `at`, its length and where the lengths of its children begin, and where the record ends.
-fn record(
-    records: &[u8],
-    at: usize,
-) -> Result<(Inner<'_>, (usize, usize), usize), DecodeError> {
+fn record(records: &[u8], at: usize) -> Result<(Inner<'_>, (usize, usize), usize), DecodeError> {
     let got = records.len() as u64;
     let short = |end: usize| DecodeError::new(Field::Length, at, end as u64, got);
     if records.len() < at + 2 {

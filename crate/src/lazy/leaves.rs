@@ -91,7 +91,8 @@ impl Leaves {
         let mut is_found = false;
         self.keep(builder, |sealed| {
             let is_value = sealed.table.only_values();
-            is_found |= is_value && (0..sealed.table.len()).any(|at| sealed.table.hash(at) == *hash);
+            is_found |=
+                is_value && (0..sealed.table.len()).any(|at| sealed.table.hash(at) == *hash);
             is_value
         });
         is_found

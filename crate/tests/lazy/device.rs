@@ -53,7 +53,8 @@ impl Remote {
         let mut nodes = BTreeMap::new();
         let mut walk = NewNodes::new(Tree::EMPTY, tree);
         let mut bytes = Vec::new();
-        while walk.step(&cache, &mut Budget::of(usize::MAX)).expect("all is here") != Step::Done(()) {
+        while walk.step(&cache, &mut Budget::of(usize::MAX)).expect("all is here") != Step::Done(())
+        {
         }
         bytes.extend(walk.take());
         let mut at = 0;
@@ -116,7 +117,7 @@ impl Remote {
             encoder.out().extend_from_slice(value.as_bytes());
         }
         encoder.end();
-        encoder.out().to_vec()
+        encoder.out().clone()
     }
 }
 
@@ -146,7 +147,8 @@ impl<'r> Device<'r> {
             fetched: 0,
             rounds: 0,
         };
-        let top = land_nodes(&device.cache, &remote.records(2), Taken::Below(remote.tree.root)).expect("records");
+        let top = land_nodes(&device.cache, &remote.records(2), Taken::Below(remote.tree.root))
+            .expect("records");
         device.store(top);
         device
     }
@@ -175,7 +177,11 @@ impl<'r> Device<'r> {
             let at = table.chunk_at(want.from as usize).expect("a chunk");
             assert!(table.is_remote(at));
             let hash = table.hash(at);
-            assert_eq!(table.range(at).len(), self.remote.chunks[&hash.0].len(), "its length is told");
+            assert_eq!(
+                table.range(at).len(),
+                self.remote.chunks[&hash.0].len(),
+                "its length is told"
+            );
             self.fetched += 1;
             self.fetch(hash);
         }
@@ -204,7 +210,9 @@ impl<'r> Device<'r> {
     fn told(&self, hash: &Hash) -> (Vec<u8>, u64) {
         for (bytes, table) in self.stored.values() {
             for at in (0..table.len()).filter(|at| !table.is_remote(*at)) {
-                let Ok(Node::Inner(inner)) = Node::decode(&bytes[table.range(at)]) else { continue };
+                let Ok(Node::Inner(inner)) = Node::decode(&bytes[table.range(at)]) else {
+                    continue;
+                };
                 if let Some(child) =
                     (0..inner.len()).map(|at| inner.child(at)).find(|child| child.hash == *hash)
                 {
@@ -234,7 +242,8 @@ impl<'r> Device<'r> {
         loop {
             let want = match get(&self.cache, self.tree, key.as_bytes()).expect("it is sound") {
                 Fetch::Here(entry) => {
-                    return entry.map(|entry| String::from_utf8(entry.value.to_vec()).expect("text"));
+                    return entry
+                        .map(|entry| String::from_utf8(entry.value.to_vec()).expect("text"));
                 }
                 Fetch::At(want) => want,
             };
@@ -301,7 +310,9 @@ impl<'r> Device<'r> {
         let mut hashes: Vec<_> = self
             .stored
             .values()
-            .flat_map(|(_, table)| (0..table.len()).filter(|at| !table.is_remote(*at)).map(|at| table.hash(at).0))
+            .flat_map(|(_, table)| {
+                (0..table.len()).filter(|at| !table.is_remote(*at)).map(|at| table.hash(at).0)
+            })
             .collect();
         hashes.sort_unstable();
         hashes.dedup();

@@ -200,7 +200,8 @@ mod tests {
         assert!(remote.is_remote() && !remote.is_whole() && remote.whole() == remote);
         assert_eq!((remote.end(), remote.len()), (20, 10));
         assert!(!part(7, 0).is_remote());
-        let many: Vec<_> = (0..200).map(|at| Want { from: at, to: (at + 1) | REMOTE, ..remote }).collect();
+        let many: Vec<_> =
+            (0..200).map(|at| Want { from: at, to: (at + 1) | REMOTE, ..remote }).collect();
         assert_eq!(gathered(LEN, &many), many);
     }
 
