@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn a_want_of_a_chunk_at_a_remote_is_never_a_whole_segment() {
-        let remote = Want { segment: 7, from: 10, to: 20 | REMOTE };
+        let remote = Want { segment: 7, from: 10, to: REMOTE + 20 };
         assert!(remote.is_remote() && !remote.is_whole() && remote.whole() == remote);
         assert_eq!((remote.end(), remote.len()), (20, 10));
         assert!(!part(7, 0).is_remote());
         let many: Vec<_> =
-            (0..200).map(|at| Want { from: at, to: (at + 1) | REMOTE, ..remote }).collect();
+            (0..200).map(|at| Want { from: at, to: REMOTE + at + 1, ..remote }).collect();
         assert_eq!(gathered(LEN, &many), many);
     }
 
