@@ -39,6 +39,31 @@ it('pulls and pushes fetch the leaves that they touch', async () => {
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
 });
 
+it('writes a checkpoint without reading all rows, also where it is time to write them anew', async () => {
+  const { remote, from, link: source } = await published(ROWS);
+  const chance = random(7);
+  for (let round = 0; round < 3; round++) {
+    const rows = Array.from({ length: 60_000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
+    await from.putMany(rows);
+    await source.push();
+  }
+  const generations = async () =>
+    decodeHead((await remote.readHead('main'))?.bytes as Uint8Array).checkpoint.generations.length;
+  const before = await generations();
+  // A tail of so many rows would have to be applied to all leaves.
+  expect(decodeHead((await remote.readHead('main'))?.bytes as Uint8Array).tail).toEqual([]);
+  const { db, link } = await lazy(remote, memory());
+  for (let nth = 0; nth < 80; nth++) {
+    await db.put(keyOf(nth), nth);
+    await link.push();
+  }
+  expect(await generations()).toBe(before + 1);
+  const bytes = (await remote.list('p/')).reduce((sum, { length }) => sum + length, 0);
+  expect(link.traffic.receivedBytes).toBeLessThan(bytes / 4);
+  await source.pull();
+  expect(from.root).toBe(db.root);
+});
+
 it('goes through checkpoints that are added, and through one that is written anew', async () => {
   const { remote, from, link: source } = await published(ROWS);
   const { db, link } = await lazy(remote, memory());

@@ -18,6 +18,8 @@ import { firstKeyOf, writeDirectory } from './write-directory.js';
 const AT_ONCE = 4;
 /** Most generations: a reader who was away finds the rows that it has in one of them. */
 const MAX_GENERATIONS = 16;
+/** The same for a device that is only partly a clone. */
+const MOST_OF_PARTLY = 48;
 /** Most packs of a head, which take a third of it. */
 const MAX_PACKS = 512;
 
@@ -36,7 +38,9 @@ export async function makeCheckpoint(
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
-    if (isKnown && hasRoom(before.generations)) {
+    // Who does not have all rows would have to fetch them, to write them anew: another device does that.
+    const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
+    if (isKnown && (isPartly || hasRoom(before.generations))) {
       const packs = await writePacks(context, commit, to.commitBytes, job);
       return packs.length === 0
         ? before.generations.slice()
