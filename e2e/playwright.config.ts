@@ -44,6 +44,7 @@ const CORE = [
   'health',
   'import',
   'indexes',
+  'inspector-engines',
   'integrity',
   'kills',
   'lines',

@@ -91,6 +91,7 @@ const SECTIONS = [
       ['Format', 'format'],
       ['Decisions', 'decisions'],
       ['How it is tested', 'testing'],
+      ['Releases', 'releases'],
     ],
   ],
   [
