@@ -8,6 +8,7 @@ const REASONS = [
     suites: [
       'expo-sqlite',
       'expo-sqlite-shapes',
+      'formats',
       'gone',
       'op-sqlite-shapes',
       'process-locks',
@@ -65,7 +66,11 @@ const REASONS = [
     why: 'is about tests of apps in happy-dom',
     suites: ['testing-guide'],
   },
-  { needs: "from 'vite'", why: 'compiles examples of pages', suites: ['error-examples'] },
+  {
+    needs: "from 'typescript-5.4'",
+    why: 'compiles examples of pages',
+    suites: ['error-examples', 'guide-examples'],
+  },
   {
     needs: 'setImmediate(go)',
     why: 'a model of tabs whose clock counts turns of Node; `e2e/tests` has real tabs',

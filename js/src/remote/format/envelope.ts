@@ -10,6 +10,7 @@
 import { joined } from '../../base/bytes.js';
 import { crc32 } from '../../base/crc32.js';
 import type { RemoteKind } from '../../base/errors.js';
+import { REMOTE_FORMAT } from '../../base/limits.js';
 import { FieldReader, FieldWriter, ID_BYTES, invalidRemote, tooNew, unwritable } from './cursor.js';
 
 const MAGICS: Readonly<Record<RemoteKind, number>> = {
@@ -19,7 +20,6 @@ const MAGICS: Readonly<Record<RemoteKind, number>> = {
   pack: 0x5047_4448, // HDGP
   delta: 0x4547_4448, // HDGE
 };
-const VERSION = 1;
 /** No encryption: the only suite so far. */
 export const PLAIN_SUITE = 0;
 
@@ -31,7 +31,7 @@ export const SEAL_BYTES = 4;
 export function envelopeOf(object: RemoteKind, saltBytes: Uint8Array): Uint8Array {
   const writer = new FieldWriter(object);
   writer.u32(MAGICS[object]);
-  writer.u8(VERSION);
+  writer.u8(REMOTE_FORMAT);
   writer.u8(PLAIN_SUITE);
   writer.u16(0);
   writer.exactly(ID_BYTES, saltBytes);
@@ -89,8 +89,8 @@ export function checkEnvelope(object: RemoteKind, bytes: Uint8Array): Uint8Array
   const reader = new FieldReader(object, bytes, 0, bytes.length);
   reader.check(reader.u32() === MAGICS[object], `not a ${object}`, 0);
   const version = reader.u8();
-  if (version > VERSION) throw tooNew(object, `version ${version}`);
-  reader.check(version === VERSION, `version ${version}`, 4);
+  if (version > REMOTE_FORMAT) throw tooNew(object, `version ${version}`);
+  reader.check(version === REMOTE_FORMAT, `version ${version}`, 4);
   const suite = reader.u8();
   if (suite !== PLAIN_SUITE) throw tooNew(object, `crypto suite ${suite}`);
   reader.zeros(2);
