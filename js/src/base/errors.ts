@@ -34,11 +34,12 @@ export type ErrorCode =
   | 'remote-gone'
   | 'rollback'
   | 'remote-unsafe'
+  | 'wrong-key'
   | 'newer-version'
   | 'exists';
 
 /** What is kept at a remote. */
-export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta';
+export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta' | 'record' | 'mark';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {

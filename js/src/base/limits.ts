@@ -28,8 +28,13 @@ export const SQL_FORMAT = 1;
 export const EXPORT_FORMAT = 1;
 /** Of the objects of a remote, but for the deltas in them. */
 export const REMOTE_FORMAT = 1;
+/** Of stores that are encrypted where they are kept. */
+export const AT_REST_FORMAT = 1;
 /** The core makes and reads deltas. */
 export const DELTA_FORMAT = 1;
+
+/** The largest number that a format may get: one above it is of a ref that is sealed, see `encryption/at-rest/refs.ts`. */
+export const MAX_FORMAT = 0xff;
 
 /** Tries of a commit that loses races, before it fails with `conflict`. */
 export const MAX_COMMIT_TRIES = 64;

@@ -2,14 +2,14 @@
 
 import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
-import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
+import type { Generation, Head, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
-import { MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
-import { encodePack } from '../remote/format/pack.js';
+import { encodePack } from '../remote/format/pack-write.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { makeDeltas, rowsOf } from './delta.js';
-import type { SeenHead } from './heads.js';
+import { type Delta, makeDeltas, rowsOf } from './delta.js';
 import type { Remembered } from './state.js';
 
 /** Uploads at once. */
@@ -25,23 +25,25 @@ const MAX_PACKS = 512;
  */
 export async function makeCheckpoint(
   context: SyncContext,
-  seen: SeenHead | undefined,
+  head: Pick<Head, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
   { checkpoint: commit }: Pick<Remembered, 'checkpoint'>,
   to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
   job: SyncJob,
 ): Promise<Generation[]> {
-  const before = seen?.head.checkpoint ?? { seq: 0, generations: [] };
+  const before = head.checkpoint;
+  const scope = scopeInside(context.scope, head);
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
     if (isKnown && hasRoom(before.generations)) {
-      const packs = await writePacks(context, commit, to.commitBytes, job);
+      const packs = await writePacks(context, commit, to.commitBytes, scope, job);
       return packs.length === 0
         ? before.generations.slice()
         : [...before.generations, { seq, rows, packs }];
     }
   }
-  return [{ seq, rows, packs: await writePacks(context, EMPTY_COMMIT, to.commitBytes, job) }];
+  const packs = await writePacks(context, EMPTY_COMMIT, to.commitBytes, scope, job);
+  return [{ seq, rows, packs }];
 }
 
 /** Whether another generation costs a clone less than it saves. */
@@ -59,6 +61,7 @@ async function writePacks(
   { shared, remote, tools }: SyncContext,
   from: Uint8Array,
   to: Uint8Array,
+  scope: Scope,
   job: SyncJob,
 ): Promise<PackRecord[]> {
   const { signal } = job;
@@ -66,10 +69,11 @@ async function writePacks(
   const under = new Set<Promise<void>>();
   let [packs, bytes] = [0, 0];
   let failure: unknown;
-  const limits = { cutBytes: tools.packBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const cutBytes = Math.min(tools.packBytes, FRAME_BYTES);
+  const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   // Platforms deflate beside the page: several at once, as they are put.
-  const put = async (deltaBytes: Uint8Array, edits: number, nth: number): Promise<void> => {
-    const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
+  const put = async ({ deltas, edits }: Gathered, nth: number): Promise<void> => {
+    const packBytes = await encodePack(deltas, tools.random(16), tools.deflate, scope);
     // To seal a long one has taken a slice.
     await turn();
     const nameBytes = tools.hash(packBytes);
@@ -80,8 +84,8 @@ async function writePacks(
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
   };
   let count = 0;
-  for await (const { deltaBytes, edits } of makeDeltas(shared, from, to, limits)) {
-    const work: Promise<void> = put(deltaBytes, edits, count++)
+  for await (const pack of gathered(makeDeltas(shared, from, to, limits), tools.packBytes)) {
+    const work: Promise<void> = put(pack, count++)
       .catch((cause: unknown) => {
         failure ??= cause;
       })
@@ -93,4 +97,34 @@ async function writePacks(
   await Promise.all(under);
   if (failure !== undefined) throw failure;
   return records;
+}
+
+/** What becomes a pack. */
+interface Gathered {
+  /** One for each frame. */
+  readonly deltas: readonly Uint8Array[];
+  readonly edits: number;
+}
+
+/** Gathers deltas until they have the length of a pack. */
+async function* gathered(
+  deltas: AsyncIterable<Pick<Delta, 'deltaBytes' | 'edits'>>,
+  packBytes: number,
+): AsyncGenerator<Gathered, void, void> {
+  let [frames, edits, bytes]: [Uint8Array[], number, number] = [[], 0, 0];
+  const take = () => {
+    const pack = { deltas: frames, edits };
+    [frames, edits, bytes] = [[], 0, 0];
+    return pack;
+  };
+  for await (const one of deltas) {
+    const { length } = one.deltaBytes;
+    // A long row has a pack of its own: with others it would perhaps not fit.
+    if (frames.length > 0 && bytes + length > 2 * packBytes) yield take();
+    frames.push(one.deltaBytes);
+    edits += one.edits;
+    bytes += length;
+    if (bytes >= packBytes || frames.length === MAX_FRAMES) yield take();
+  }
+  if (frames.length > 0) yield take();
 }

@@ -24,11 +24,17 @@ export function decodeDeltaBody(
   bodyBytes: Uint8Array,
   inflate: Inflate,
 ): AsyncIterable<Uint8Array> {
-  const reader = new FieldReader('delta', bodyBytes, 0, bodyBytes.length);
+  const length = deltaBodyLength(bodyBytes);
+  return checked(inflate(bodyBytes.subarray(4), length), length);
+}
+
+/** How many bytes a delta has when it is inflated, as it says. Throws `invalid-remote`. */
+export function deltaBodyLength(bodyBytes: Uint8Array): number {
+  const reader = new FieldReader('delta', bodyBytes);
   const length = reader.u32();
   const isLength = length > 0 && length <= MAX_PLAIN_DELTA_BYTES;
   reader.check(isLength, `${length} bytes when inflated`, 0);
-  return checked(inflate(bodyBytes.subarray(4), length), length);
+  return length;
 }
 
 async function* checked(
