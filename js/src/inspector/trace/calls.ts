@@ -58,6 +58,7 @@ export const STORE_CALLS: Timed<Store> = {
 
 export const LINK_CALLS: Timed<Link> = {
   close: 1,
+  collect: 1,
   conflicts: 1,
   forgetConflicts: 1,
   isPending: 1,
