@@ -1,46 +1,22 @@
-// Type-checks the TypeScript in the pages against the package in `js/dist`. The blocks of a page are one module, each within
-// the scope of the one before it, so that it may use names of that or declare them anew. What a page leaves out is in a comment
-// of its own: `<!-- snippets: declare const closeIssue: (tx: Transaction) => void; -->`.
+// `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/dist`, and counts
+// which blocks of code run (`js/test/snippet-list.mjs`); with `--list` it says why others do not. The blocks of a page are one
+// module, each within the scope of the one before it, so that it may use names of that or declare them anew. What a page leaves out
+// is in a comment of its own: `<!-- snippets: declare const closeIssue: (tx: Transaction) => void; -->`.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { blocksOf, isFollowed, pages } from '../js/test/snippet-list.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { moduleOf } from './lib/snippets.mjs';
 
-const docs = (...names) => names.map((name) => `docs/${name}.md`);
-const GUIDES = docs(
-  ...[
-    'index',
-    'keys',
-    'indexes',
-    'bulk-load',
-    'lists',
-    'drafts',
-    'tabs',
-    'service-workers',
-    'workers',
-  ],
-  ...[
-    'backup',
-    'which-sync',
-    'api',
-    'react-native',
-    'sum-tree',
-    'why-a-page-freezes',
-    'trees',
-    'merges',
-  ],
-);
-const ERRORS = readdirSync(join(ROOT, 'docs', 'errors')).map((name) => `docs/errors/${name}`);
-const OWN = [
-  ...['README.md', 'js/README.md', ...docs('tables', 'live', 'values', 'migrations')],
-  ...GUIDES,
-  ...ERRORS,
-];
 /** Pages that import packages of others, whose declarations are not checked. */
-const WITH_PACKAGES = docs(
+const WITH_PACKAGES = [
   ...['coming-from', 'adapters', 'frameworks', 'tanstack-db'],
   ...['quick-start', 'editing', 'testing-an-app'],
+].map((name) => `docs/${name}.md`);
+const isCompiled = (block) => block.isCompiled;
+const OWN = pages().filter(
+  (page) => blocksOf(page).some(isCompiled) && !WITH_PACKAGES.includes(page),
 );
 const TO = join(ROOT, '.cache', 'snippets');
 
@@ -77,9 +53,27 @@ async function compile(name, pages, skipLibCheck) {
   return blocks;
 }
 
+/** How many blocks run, and why others do not. */
+function tellWhatRuns(isLong) {
+  const blocks = pages().flatMap((page) => blocksOf(page).map((block) => ({ page, ...block })));
+  const others = blocks.filter(({ why }) => why !== undefined);
+  const followed = others.filter(({ why }) => isFollowed(why));
+  const left = others.filter(({ why }) => !isFollowed(why));
+  const compiled = left.filter(isCompiled);
+  console.log(
+    `${blocks.length} blocks of code: run ${blocks.length - left.length} (${followed.length} of them by scripts/newcomer.mjs), ` +
+      `compiled only ${compiled.length}, neither ${left.length - compiled.length}`,
+  );
+  if (!isLong) return;
+  for (const { page, language, code, why } of left) {
+    console.log(`${page}, ${language}: ${code.split('\n', 1)[0].slice(0, 60)} … ${why}`);
+  }
+}
+
 await runMain(async () => {
   rmSync(TO, { recursive: true, force: true });
   const own = await compile('own', OWN, false);
   const others = await compile('with-packages', WITH_PACKAGES, true);
   console.log(`${own + others} blocks of ${OWN.length + WITH_PACKAGES.length} pages compile`);
+  tellWhatRuns(process.argv.includes('--list'));
 });

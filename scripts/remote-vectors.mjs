@@ -1,107 +1,43 @@
-// Writes `vectors/remote/objects.json`: objects of a remote with what they say, and objects that must be refused.
-// `node scripts/remote-vectors.mjs > vectors/remote/objects.json`
+// Writes `vectors/remote/objects.json`, objects of a remote with what they say, and objects that must be refused; and
+// `vectors/remote/sealed.json`, the same of a remote that is encrypted: `node scripts/remote-vectors.mjs`
 
-import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as make from './lib/remote-objects.mjs';
+import {
+  bytesOf,
+  EDITS,
+  FIRST,
+  FULL,
+  flipped,
+  hash,
+  id,
+  inline,
+  LOG,
+  logOf,
+  MARK,
+  NO_ROWS,
+  PACK,
+  pack,
+  packFaults,
+  RECORD,
+  rows,
+  STORED,
+  saysOf,
+  valid,
+  ZERO,
+} from './lib/remote-samples.mjs';
+import { faultOf, sealedVectors } from './lib/remote-sealed.mjs';
+import { ROOT } from './lib/run.mjs';
 
 const { hexOf } = make;
-/** Bytes that look random, by a name. */
-const bytesOf = (name, length) =>
-  createHash('shake256', { outputLength: length }).update(name).digest('hex');
-const id = (name) => bytesOf(name, 16);
-const hash = (name) => bytesOf(name, 32);
-const rows = (name, count = 7) => ({ root: hash(name), count });
-const ZERO = '00'.repeat(32);
-const NO_ROWS = { root: ZERO, count: 0 };
-const flipped = (bytes, at, mask = 1) =>
-  bytes.map((byte, nth) => (nth === at ? byte ^ mask : byte));
-
-const inline = (seq, delta = '010203') => ({
-  ...{ seq, nonce: id(`nonce ${seq}`), after: rows(`rows ${seq}`, seq), delta },
-});
-const byName = (seq, length = 5000) => {
-  const { delta, ...rest } = inline(seq);
-  return { ...rest, name: hash(`delta ${seq}`), length };
-};
-const pack = (name, length = 4000, edits = 3) => ({ name: hash(name), length, edits });
-const logOf = (seq, entries) => ({
-  ...{ name: hash(`log ${seq}`), length: 900, seq, entries, deltaBytes: 10 * entries },
-});
-
-const FIRST = {
-  ...{ nonce: id('nonce 1'), repository: id('repository'), seq: 1, writer: id('writer') },
-  ...{ previous: ZERO, app: 0, flags: 0, rows: NO_ROWS, checkpoint: { seq: 0, generations: [] } },
-  ...{ logs: [], base: NO_ROWS, tail: [], retired: [], sums: [] },
-};
-
-/** Two generations of packs, two logs, a tail that goes through the checkpoint, retired objects and sums. */
-const FULL = {
-  ...FIRST,
-  ...{ nonce: id('nonce 40'), seq: 40, previous: hash('head 39'), app: 0xffff_fffe, flags: 1 },
-  rows: rows('rows 40', 40),
-  checkpoint: {
-    seq: 38,
-    generations: [
-      { seq: 12, rows: rows('rows 12', 12), packs: [pack('a', 16 << 20), pack('b', 1, 1)] },
-      { seq: 38, rows: rows('rows 38', 38), packs: [pack('c', 4000, 0xffff_ffff)] },
-    ],
-  },
-  logs: [logOf(20, 8), logOf(29, 3)],
-  base: rows('rows 36', 2 ** 53 - 1),
-  tail: [inline(37), byName(38), inline(40, bytesOf('edits', 300))],
-  retired: [
-    { folder: 0, name: hash('x'), seq: 12, stamp: 1_700_000_000 },
-    { folder: 1, name: hash('y'), seq: 12, stamp: 0 },
-    { folder: 1, name: hash('z'), seq: 40, stamp: 0 },
-  ],
-  sums: [
-    { name: hexOf(Buffer.from('größe')), root: hash('sum 1'), sum: 0 },
-    { name: hexOf(Buffer.from('total')), root: hash('sum 2'), sum: 2n ** 64n - 1n },
-  ],
-};
-/** Eight entries, which begin with the branch. */
-const EIGHT = {
-  ...FIRST,
-  ...{ nonce: id('nonce 8'), seq: 8, previous: hash('head 7'), rows: rows('rows 8', 8) },
-  tail: Array.from({ length: 8 }, (_, nth) => inline(nth + 1)),
-};
-const ALONE = {
-  ...{ ...FIRST, nonce: id('nonce 1'), rows: rows('rows 1', 1) },
-  tail: [inline(1, bytesOf('long', 4096))],
-};
-const LOG = { salt: id('salt'), base: FULL.base, tail: FULL.tail };
-const EDITS = Buffer.from(
-  '4844474401390069737375652f3030303030313235087b226964223a317d0001',
-  'hex',
-);
-const STORED = make.edits(make.stored(EDITS), EDITS.length);
-
-const valid = [
-  ['repository', 'a repository', make.repository, { id: id('repository'), app: 0 }],
-  ['repository', 'of the newest app', make.repository, { id: id('other'), app: 0xffff_ffff }],
-  ['head', 'the first one, without rows', make.head, FIRST],
-  ['head', 'with every field', make.head, FULL],
-  ['head', 'eight entries', make.head, EIGHT],
-  ['head', 'one entry of 4 KiB', make.head, ALONE],
-  ['log', 'three entries', make.log, LOG],
-  ['log', 'one entry of 4 KiB', make.log, { ...LOG, base: NO_ROWS, tail: ALONE.tail }],
-  [
-    'pack',
-    'edits that are stored, in two frames',
-    make.pack,
-    { salt: id('salt'), frames: [STORED, STORED] },
-  ],
-  ['delta', 'edits that are stored', make.delta, { salt: id('salt'), body: STORED }],
-];
 
 const withHead = (change) => make.head({ ...FULL, ...change });
 const tailWith = (nth, change) =>
   withHead({ tail: FULL.tail.map((one, at) => (at === nth ? { ...one, ...change } : one)) });
 const logsWith = (nth, change) =>
   withHead({ logs: FULL.logs.map((one, at) => (at === nth ? { ...one, ...change } : one)) });
-const retiredWith = (nth, change) =>
-  withHead({ retired: FULL.retired.map((one, at) => (at === nth ? { ...one, ...change } : one)) });
 const generationWith = (nth, change) => {
   const generations = FULL.checkpoint.generations.map((one, at) =>
     at === nth ? { ...one, ...change } : one,
@@ -110,7 +46,10 @@ const generationWith = (nth, change) => {
 };
 const logWith = (change) => make.log({ ...LOG, ...change });
 
-const packOf = (...frames) => make.pack({ salt: id('salt'), frames });
+const recordWith = (change) => make.record({ ...RECORD, ...change });
+const markWith = (change) => make.mark({ ...MARK, ...change });
+
+const packOf = (frame) => make.pack({ salt: id('salt'), frames: [frame] });
 
 /** Name, kind, object, and the mark of the fault; none for a format that is not supported. */
 const refused = [
@@ -118,8 +57,9 @@ const refused = [
     ['repository', make.repository({ id: id('repository'), app: 1 })],
     ['head', make.head(FULL)],
     ['log', make.log(LOG)],
-    ['pack', packOf(STORED)],
     ['delta', make.delta({ salt: id('salt'), body: STORED })],
+    ['record', make.record(RECORD)],
+    ['mark', make.mark(MARK)],
   ].flatMap(([kind, { bytes, marks }]) => [
     ['nothing', kind, { bytes: bytes.slice(0, 0), marks }, 0],
     ['another magic', kind, { bytes: flipped(bytes, 3), marks }, 0],
@@ -130,9 +70,16 @@ const refused = [
     ['a bit of the salt', kind, { bytes: flipped(bytes, 9), marks }, 'seal'],
     ['a bit of the seal', kind, { bytes: flipped(bytes, bytes.length - 1), marks }, 'seal'],
   ]),
+  ...packFaults(make.pack(PACK), make.pack({ ...PACK, salt: id('other') })),
+  ['no frames', 'pack', make.pack({ ...PACK, frames: [] }), 'frames'],
+  ['1,025 frames', 'pack', make.pack({ ...PACK, count: 1025 }), 'frames'],
+  ['frames that are swapped', 'pack', make.pack({ ...PACK, as: { order: [1, 0] } }), 'frame 1', -4],
+  ['a frame that is there twice', 'pack', make.pack({ ...PACK, as: { order: [0, 0] } }), 'end', -4],
+  ['frames above 16 MiB', 'pack', make.pack({ ...PACK, lengths: [9, 16 << 20] }), 'table', 4],
   ['version 0', 'head', withHead({ version: 0 }), 'version'],
   ['version 2', 'head', withHead({ version: 2 }), undefined],
-  ['a crypto suite', 'head', withHead({ suite: 1 }), undefined],
+  ['a later crypto suite', 'head', withHead({ suite: 2 }), undefined],
+  ['encrypted, without an epoch', 'head', withHead({ suite: 1 }), 'reserved'],
   ['reserved bytes', 'head', withHead({ reserved: 256 }), 'reserved'],
   ['no codec', 'repository', make.repository({ id: id('r'), app: 1, codec: 0 }), 'codec'],
   ['codec 2', 'repository', make.repository({ id: id('r'), app: 1, codec: 2 }), undefined],
@@ -223,25 +170,6 @@ const refused = [
   ['an inline delta above 4 KiB', 'head', tailWith(0, { length: 4097 }), 'tail 0 length'],
   ['a delta without a name', 'head', tailWith(1, { name: ZERO }), 'tail 1 name'],
   ['a delta above 1 MiB', 'head', tailWith(1, { length: (1 << 20) + 1 }), 'tail 1'],
-  ['9 retired objects', 'head', withHead({ retiredCount: 9 }), 'retired'],
-  ['a retired object of no folder', 'head', retiredWith(1, { folder: 2 }), 'retired 1'],
-  ['a retired object without a name', 'head', retiredWith(1, { name: ZERO }), 'retired 1 name'],
-  ['retired objects out of order', 'head', retiredWith(0, { seq: 13 }), 'retired 1'],
-  ['retired by a later head', 'head', retiredWith(2, { seq: 41 }), 'retired 2'],
-  ['retired by no head', 'head', retiredWith(0, { seq: 0 }), 'retired 0'],
-  ['a stamp that nobody can know yet', 'head', retiredWith(2, { stamp: 5 }), 'retired 2'],
-  [
-    'a delta that is retired and in use',
-    'head',
-    retiredWith(2, { name: hash('delta 38') }),
-    'retired 2',
-  ],
-  [
-    'a log that is retired and in use',
-    'head',
-    retiredWith(2, { name: hash('log 20') }),
-    'retired 2',
-  ],
   ['65 sums', 'head', withHead({ sumCount: 65 }), 'sums'],
   ['sums out of order', 'head', withHead({ sums: FULL.sums.toReversed() }), 'sum 1'],
   ['a sum without a name', 'head', withHead({ sums: [{ ...FULL.sums[0], name: '' }] }), 'sum 0'],
@@ -271,19 +199,28 @@ const refused = [
   ['an entry that changes nothing', 'log', logWith({ base: FULL.tail[0].after }), 'tail 0'],
   ['a log above 8 KiB', 'log', logWith({ after: '00'.repeat(8192) }), 8192],
   ['without edits', 'delta', make.delta({ salt: id('salt'), body: '' }), 'body'],
-  ['without frames', 'pack', packOf(), 'frames'],
+  ['9 marks', 'record', recordWith({ count: 9 }), 'count'],
+  ['more marks than it has', 'record', recordWith({ count: 3 }), 'rest'],
+  ['fewer marks than it has', 'record', recordWith({ count: 1 }), 'mark 1'],
   [
-    'a frame that is cut off',
-    'pack',
-    make.pack({ salt: id('salt'), frames: [STORED], lengths: [STORED.length] }),
-    'frame 0',
+    'a mark without a name',
+    'record',
+    recordWith({ marks: [{ ...RECORD.marks[0], name: ZERO }] }),
+    'mark 0',
   ],
   [
-    'behind its last frame',
-    'pack',
-    make.pack({ salt: id('salt'), frames: [STORED], after: '00' }),
-    'rest',
+    'a mark without bytes',
+    'record',
+    recordWith({ marks: [{ ...RECORD.marks[0], length: 0 }] }),
+    'mark 0 length',
   ],
+  ['bytes behind its marks', 'record', recordWith({ after: '00' }), 'rest'],
+  ['more names than it has', 'mark', markWith({ packCount: 99 }), 'packs'],
+  ['names out of order', 'mark', markWith({ packs: MARK.packs.toReversed() }), 'pack 1'],
+  ['a name twice', 'mark', markWith({ deltas: [hash('a'), hash('a')] }), 'delta 1'],
+  ['a name of zeros', 'mark', markWith({ deltas: [ZERO] }), 'delta 0'],
+  ['no names', 'mark', markWith({ packs: [], deltas: [] }), 'rest'],
+  ['bytes behind its names', 'mark', markWith({ after: '00' }), 'rest'],
   ['no length', 'pack', packOf('000000'), 0],
   ['no bytes when inflated', 'pack', packOf(make.edits([], 0)), 0],
   ['more than 16 MiB when inflated', 'pack', packOf(make.edits([], (16 << 20) + 1)), 0],
@@ -299,22 +236,29 @@ const refused = [
   ],
 ];
 
-/** The vectors, as text. */
+/** The vectors of objects that are not encrypted, as text. */
 export function vectorsText() {
-  const objects = valid.map(([kind, name, write, fields]) => {
-    const bytes = hexOf(write(fields).bytes);
-    const says = kind === 'pack' || kind === 'delta' ? { ...fields, edits: hexOf(EDITS) } : fields;
-    return { kind, name, bytes, says };
-  });
-  const faults = refused.map(([name, kind, { bytes, marks }, at]) => {
-    const offset = typeof at === 'string' ? marks[at] : at;
-    if (typeof at === 'string' && offset === undefined) throw new Error(`${kind}: no field ${at}`);
-    const code = at === undefined ? 'unsupported-format' : 'invalid-remote';
-    return { kind, name, bytes: hexOf(bytes), code, ...(at !== undefined && { offset }) };
-  });
-  // A sum has 64 bits, which no number of JSON has.
-  const text = (_, value) => (typeof value === 'bigint' ? `${value}` : value);
-  return `${JSON.stringify({ objects, refused: faults }, text, 2)}\n`;
+  return textOf({ objects: valid.map(vectorOf), refused: refused.map(faultOf) });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) process.stdout.write(vectorsText());
+function vectorOf([kind, name, write, fields]) {
+  return { kind, name, bytes: hexOf(write(fields).bytes), says: saysOf(kind, fields) };
+}
+
+/** A sum has 64 bits, which no number of JSON has. */
+const textOf = (vectors) => {
+  const text = (_, value) => (typeof value === 'bigint' ? `${value}` : value);
+  return `${JSON.stringify(vectors, text, 2)}\n`;
+};
+
+/** The vectors of a remote that is encrypted, as text. */
+export const sealedText = () => textOf(sealedVectors());
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  for (const [name, text] of [
+    ['objects', vectorsText()],
+    ['sealed', sealedText()],
+  ]) {
+    writeFileSync(join(ROOT, 'vectors', 'remote', `${name}.json`), text);
+  }
+}

@@ -70,9 +70,21 @@ async function run(work: () => Promise<void>): Promise<void> {
   compareButton.disabled = !livePart.isThere || figures.state !== 'ready';
 }
 
+/** Once somebody has inspected the store, what it does is traced. */
+let trace: ((opened: CityStore) => unknown) | undefined;
+
 /** Opens the store without indexes. */
-function openPlain(): Promise<CityStore> {
-  return open(STORE, { tables: { cities: plainCities } });
+async function openPlain(): Promise<CityStore> {
+  const opened = await open(STORE, { tables: { cities: plainCities } });
+  trace?.(opened);
+  return opened;
+}
+
+async function inspect(): Promise<void> {
+  const inspector = await import('./inspect.js');
+  inspector.inspect();
+  trace = inspector.trace;
+  if (store !== undefined) trace(store);
 }
 
 async function start(): Promise<void> {
@@ -179,6 +191,7 @@ async function addIndexes(plain: CityStore): Promise<void> {
     showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
   });
   store = indexed;
+  trace?.(indexed);
   attach(indexed);
   await plain.close();
   const isCurrent = () => livePart.store === indexed;
@@ -225,6 +238,7 @@ compareButton.addEventListener('click', () =>
     if (store !== undefined) await comparisonView.run(store, manner);
   }),
 );
+byId('inspect').addEventListener('click', () => void inspect().catch(showTrouble));
 byId('retry').addEventListener('click', () => location.reload());
 wireCopy();
 void run(start);

@@ -1,6 +1,7 @@
 /** The page of `tests/inspector.spec.ts`: an app that opens the inspector, and has stores to look at. */
 import { open, type Store } from 'hedgerow';
 import { openInspector } from 'hedgerow/inspector';
+import { type Trace, trace } from 'hedgerow/trace';
 
 const page = new URL('hedgerow/inspector/page.html', import.meta.url);
 
@@ -38,7 +39,7 @@ async function makeLong(count: number): Promise<void> {
   await db.close();
 }
 
-window.inspected = { href: page.href, make, makeLong };
+window.inspected = { href: page.href, make, makeLong, trace };
 
 declare global {
   interface Window {
@@ -46,6 +47,7 @@ declare global {
       readonly href: string;
       make(): Promise<Store>;
       makeLong(count: number): Promise<void>;
+      trace(db: Store): Trace;
     };
     inspectedStore: Store;
   }

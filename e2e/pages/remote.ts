@@ -1,5 +1,6 @@
 /** The page of `tests/remote.spec.ts`, `sync.spec.ts` and `rest.spec.ts`: asks remotes and servers of other origins. */
 import { open, type Store } from 'hedgerow';
+import { importKey, passphraseKey, remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
 import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
@@ -25,6 +26,11 @@ declare global {
     runRemoteContract(name: string, place: RemotePlace): Promise<void>;
     remoteAt(place: RemotePlace): Remote;
     openStore(name: string): Promise<Store>;
+    encryption: {
+      importKey: typeof importKey;
+      passphraseKey: typeof passphraseKey;
+      remoteKeys: typeof remoteKeys;
+    };
     /** Binds a store to a server of plain rows. */
     restAt(db: Store, url: string): Promise<RestLink>;
     serverPokes: typeof serverPokes;
@@ -54,6 +60,7 @@ window.probeAt = (place) =>
   );
 
 window.openStore = (name) => open(name);
+window.encryption = { importKey, passphraseKey, remoteKeys };
 window.restAt = (db, url) =>
   rest(db, { pull: { url: `${url}/pull` }, push: { url: `${url}/push` } });
 window.serverPokes = serverPokes;

@@ -65,6 +65,7 @@ export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
 export type {
   Durability,
+  Encryption,
   Lifetime,
   SegmentPart,
   SegmentStore,
@@ -78,6 +79,12 @@ export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Store } from './store/store.js';
 export type { SumTree } from './sums/sum-tree.js';
+export type {
+  CollectOptions,
+  CollectProgress,
+  CollectResult,
+  RemoteAmount,
+} from './sync/collect-types.js';
 export type { LoggedConflict } from './sync/conflict-log.js';
 export type { PullResult, SyncProgress } from './sync/context.js';
 export type { Link, LinkOptions, PullOptions } from './sync/link.js';
@@ -149,7 +156,7 @@ export async function destroy(
   return storage.destroy(name);
 }
 
-const IMPORT_NAMES = 'storage durability sliceMs checkIndexes signal onProgress';
+const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal onProgress';
 
 /**
  * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there

@@ -1,12 +1,14 @@
-/** The first example of a page of errors throws that error. */
+/** The pages of errors run from their first block to the last; the first throws the error, where that can be had. */
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { blocksOf, runBlocks } from './page-examples.js';
+import { closeAll, runBlocks } from './page-examples.js';
+import { server, setting } from './page-settings.js';
+import { blocksOf, pages } from './snippet-list.mjs';
 
 /** Those whose examples need neither a network, nor another version, nor a fault of storage. */
-const CODES = [
+const THROWN = [
   'bad-response',
   'blocked',
   'branch-not-found',
@@ -22,22 +24,37 @@ const CODES = [
   'invalid-value',
   'store-not-found',
   'sum-overflow',
+  'wrong-key',
 ];
+
+const PAGES = pages().filter((name) => name.startsWith('docs/errors/'));
 
 beforeEach(() => {
   vi.stubGlobal('indexedDB', new IDBFactory());
-  vi.stubGlobal('fetch', async () => new Response('not here', { status: 404 }));
+  vi.stubGlobal('fetch', server());
 });
 
-afterEach(() => {
+afterEach(async () => {
+  await closeAll();
   vi.unstubAllGlobals();
 });
 
-it.each(CODES)('%s', async (code) => {
-  const thrown = await runBlocks(blocksOf(`errors/${code}`).slice(0, 1)).then(
-    () => undefined,
-    (cause: unknown) => cause,
+it.each(PAGES)('%s', async (page) => {
+  const [, code = ''] = /([a-z-]+)\.md$/.exec(page) ?? [];
+  const { after, ...options } = await setting(page);
+  const thrown: unknown[] = [];
+  const onThrown = THROWN.includes(code) ? (cause: unknown) => thrown.push(cause) : undefined;
+  await runBlocks(
+    blocksOf(page).map((block) => block.code),
+    { ...options, onThrown },
   );
-  expect(thrown).toBeInstanceOf(HedgerowError);
-  expect((thrown as HedgerowError).code, String(thrown)).toBe(code);
+  await after?.();
+  if (onThrown === undefined) return;
+  expect(thrown).toHaveLength(1);
+  expect(thrown[0]).toBeInstanceOf(HedgerowError);
+  expect((thrown[0] as HedgerowError).code, String(thrown[0])).toBe(code);
+});
+
+it('there is a page for each of these', () => {
+  expect(PAGES).toEqual(expect.arrayContaining(THROWN.map((code) => `docs/errors/${code}.md`)));
 });

@@ -1,6 +1,7 @@
 /** What an error says of itself: code, message, and whether another try may succeed. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open } from '../src/index.js';
+import { HedgerowError, memory, open } from '../src/index.js';
+import { errorOf, toldError } from '../src/worker/errors.js';
 import { failure, refuses, storeOf } from './model.js';
 
 const caught = (call: Promise<unknown>): Promise<HedgerowError> =>
@@ -16,7 +17,9 @@ describe('the message of an error', () => {
     expect(error.code).toBe('invalid-key');
     expect(error.message).not.toContain('invalid-key');
     expect(`${error.code}: ${error.message}`.match(/invalid-key/g)).toHaveLength(1);
-    expect(String(error)).toBe(`HedgerowError [invalid-key]: ${error.message}`);
+    expect(String(error)).toBe(
+      `HedgerowError [invalid-key]: ${error.message} (hedgerow/errors/invalid-key.md)`,
+    );
   });
 
   it('of a refused patch has no code within it either', async () => {
@@ -26,6 +29,31 @@ describe('the message of an error', () => {
     expect(error).toEqual(failure('invalid-patch', { row: 0 }));
     expect(error.message).not.toMatch(/invalid-/);
     expect(error.message).toContain('operation 0');
+  });
+});
+
+describe('the address of an error', () => {
+  it('names the page of the code, as a member of its own: Node prints these', async () => {
+    const db = await storeOf();
+    const error = await caught(db.put('\ud800', 1));
+    expect(error.help).toBe('hedgerow/errors/invalid-key.md');
+    expect(error.message).not.toContain('hedgerow/');
+    expect({ ...error }).toMatchObject({ code: 'invalid-key', help: error.help });
+  });
+
+  it('is there once, whatever the error is made of', () => {
+    const inner = new HedgerowError('invalid-value', 'no number', { row: 3 });
+    const error = new HedgerowError('invalid-row', inner.message, { ...inner, cause: inner });
+    expect(error.help).toBe('hedgerow/errors/invalid-row.md');
+    expect(String(error)).toBe(
+      'HedgerowError [invalid-row]: no number (hedgerow/errors/invalid-row.md)',
+    );
+    expect(error).toMatchObject({ name: 'HedgerowError', row: 3, cause: inner });
+  });
+
+  it('has crossed from a worker', () => {
+    const error = errorOf(structuredClone(toldError(new HedgerowError('closed', 'it is closed'))));
+    expect(error).toMatchObject({ code: 'closed', help: 'hedgerow/errors/closed.md' });
   });
 });
 

@@ -4,7 +4,7 @@ import { linesBetween } from '../src/inspector/model/lines.js';
 import { locksOf } from '../src/inspector/model/locks.js';
 import { hashOf, shownBy } from '../src/inspector/model/place.js';
 import { rangeOf } from '../src/inspector/model/search.js';
-import { placed, TimeLine } from '../src/inspector/model/time-line.js';
+import { joined, placed, TimeLine } from '../src/inspector/model/time-line.js';
 import { definitionOf, titleOf, treesIn } from '../src/inspector/model/trees.js';
 import {
   dumpOf,
@@ -14,6 +14,7 @@ import {
   textOf,
   valueFrom,
 } from '../src/inspector/model/values.js';
+import { TRACED } from '../src/inspector/trace/traced.js';
 import { failure } from './model.js';
 import { forSeeds } from './property.js';
 
@@ -227,9 +228,45 @@ describe('times', () => {
 
   it('are kept up to a number', () => {
     const line = new TimeLine();
-    for (let n = 0; n < 2500; n++)
+    for (let n = 0; n < 6500; n++)
       line.add({ kind: 'measure', name: `${n}`, startMs: n, durationMs: 1 });
-    expect(line.bars).toHaveLength(2000);
+    expect(line.bars).toHaveLength(6000);
     expect(line.bars[0]?.name).toBe('500');
+  });
+
+  it('that are too short to be seen alone are joined, with their number and the longest', () => {
+    const slice = (startMs: number, durationMs: number) =>
+      ({ kind: 'slice', name: 'slice', startMs, durationMs }) as const;
+    const call = { kind: 'call', name: 'putMany', startMs: 0, durationMs: 90 } as const;
+    const bars = [slice(0, 8), slice(9, 7), slice(17, 3), call, slice(60, 8), slice(75, 40)];
+    const shown = joined(bars, 10).map(({ name, startMs, durationMs }) => [
+      name,
+      startMs,
+      durationMs,
+    ]);
+    expect(shown.sort(([, a], [, b]) => Number(a) - Number(b))).toEqual([
+      ['3 × slice, longest 8.0 ms', 0, 20],
+      ['putMany', 0, 90],
+      ['slice', 60, 8],
+      ['slice', 75, 40],
+    ]);
+  });
+
+  it('of traces are taken once, those of before the first look, too', () => {
+    const bar = (name: string) => ({ kind: 'call', name, startMs: 0, durationMs: 1 }) as const;
+    const traced = { store: 'a', bars: [bar('put')], count: 1, watches: () => [], links: () => [] };
+    const page = { [TRACED]: new Set([traced]) } as unknown as Window & typeof globalThis;
+    const line = new TimeLine();
+    line.look();
+    line.follow(page);
+    line.look();
+    line.look();
+    traced.bars.push(bar('get'));
+    traced.count += 1;
+    line.look();
+    // The same, as its browser tells it.
+    line.take([{ entryType: 'measure', name: 'hedgerow: get', startTime: 0, duration: 1 }]);
+    expect(line.bars.map(({ name }) => name)).toEqual(['put', 'get']);
+    expect(line.traces).toEqual([traced]);
   });
 });

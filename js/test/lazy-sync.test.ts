@@ -4,10 +4,15 @@ import { clone, memory, type Store } from '../src/index.js';
 import { packsOf } from '../src/remote/format/head.js';
 import { decodeHead } from '../src/remote/format/head-codec.js';
 import { pathOf } from '../src/remote/format/names.js';
+import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
+import type { Remote } from '../src/remote/index.js';
 import { keyOf, lazy, published, rowOf } from './lazy-devices.js';
 import { random } from './random.js';
 
 const ROWS = 40_000;
+
+const headOf = async (remote: Remote) =>
+  decodeHead((await remote.readHead('main'))?.bytes as Uint8Array, PLAIN_SCOPE);
 
 async function rowsOf(db: Store): Promise<Map<string, unknown>> {
   const rows = new Map<string, unknown>();
@@ -47,11 +52,10 @@ it('writes a checkpoint without reading all rows, also where it is time to write
     await from.putMany(rows);
     await source.push();
   }
-  const generations = async () =>
-    decodeHead((await remote.readHead('main'))?.bytes as Uint8Array).checkpoint.generations.length;
+  const generations = async () => (await headOf(remote)).checkpoint.generations.length;
   const before = await generations();
   // A tail of so many rows would have to be applied to all leaves.
-  expect(decodeHead((await remote.readHead('main'))?.bytes as Uint8Array).tail).toEqual([]);
+  expect((await headOf(remote)).tail).toEqual([]);
   const { db, link } = await lazy(remote, memory());
   for (let nth = 0; nth < 80; nth++) {
     await db.put(keyOf(nth), nth);
@@ -82,7 +86,7 @@ it('goes through checkpoints that are added, and through one that is written ane
   expect(db.root).toBe(from.root);
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
   // What no head needs any more is deleted. The late device has never read the old state of most rows.
-  const head = decodeHead((await remote.readHead('main'))?.bytes as Uint8Array);
+  const head = await headOf(remote);
   const live = new Set(packsOf(head.checkpoint).map(({ nameBytes }) => pathOf('p', nameBytes)));
   const dead = (await remote.list('p/')).map(({ name }) => name).filter((name) => !live.has(name));
   expect(dead.length).toBeGreaterThan(3);

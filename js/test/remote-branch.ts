@@ -1,7 +1,6 @@
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
 import type { Delta, Generation, Head, Rows, Tail } from '../src/remote/format/head.js';
-import { encodeHead } from '../src/remote/format/head-codec.js';
 import {
   type Appended,
   type Author,
@@ -13,6 +12,7 @@ import {
   withLog,
 } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
+import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
 import type { Random } from './random.js';
 import { hash } from './remote-samples.js';
 
@@ -30,16 +30,19 @@ export const object = (from: Random, length: number): Delta => ({
   nameBytes: from.bytes(32),
   length,
 });
+/** Stands for the hash of the bytes of a head: each encoding has another one. */
+export const hashOf = ({ nonceBytes }: Head): Uint8Array => hash(nonceBytes);
 export const authorOf = (from: Random, head: Head): Author => ({
   writerBytes: from.bytes(16),
   nonceBytes: from.bytes(16),
-  previousBytes: hash(encodeHead(head)),
+  previousBytes: hashOf(head),
 });
 
 /** The first head of a branch without rows. */
 export function emptyHead(from: Random): Head {
   const rows = { rootBytes: ZERO, count: 0 };
   return {
+    epoch: 0,
     repositoryBytes: from.bytes(16),
     seq: 1,
     writerBytes: from.bytes(16),
@@ -52,7 +55,6 @@ export function emptyHead(from: Random): Head {
     logs: [],
     base: rows,
     tail: [],
-    retired: [],
     sums: [],
   };
 }
@@ -66,14 +68,14 @@ export function checkpointed(from: Random, head: Head): Head {
 }
 
 export function appended(head: Head, rows: Rows, delta: Delta, author: Author): Head {
-  const result = withEntry(head, rows, delta, author);
+  const result = withEntry(head, rows, delta, author, PLAIN_SCOPE);
   if (result.kind !== 'head') throw new Error(result.kind);
   return result.head;
 }
 
-export function errorOf(call: () => unknown): HedgerowError {
+export async function errorOf(call: () => unknown): Promise<HedgerowError> {
   try {
-    call();
+    await call();
   } catch (cause) {
     if (cause instanceof HedgerowError) return cause;
     throw cause;
@@ -96,15 +98,16 @@ export class Branch {
   }
 
   /** Appends as a push does; says why not. */
-  add(rows: Rows, delta: Delta): Exclude<Appended['kind'], 'log'> {
+  async add(rows: Rows, delta: Delta): Promise<Exclude<Appended['kind'], 'log'>> {
     const author = authorOf(this.#from, this.head);
     this.#before = this.head;
-    let result = withEntry(this.head, rows, delta, author);
+    let result = withEntry(this.head, rows, delta, author, PLAIN_SCOPE);
     if (result.kind === 'log') {
-      const { bytes, record } = encodeLog(this.head, this.#from.bytes(16), hash);
+      const salt = this.#from.bytes(16);
+      const { bytes, record } = await encodeLog(this.head, salt, hash, PLAIN_SCOPE);
       this.logs.set(hex(record.nameBytes), bytes);
       this.#before = withLog(this.head, record);
-      result = withEntry(this.#before, rows, delta, author);
+      result = withEntry(this.#before, rows, delta, author, PLAIN_SCOPE);
     }
     if (result.kind === 'log') throw new Error('a head without entries has no room');
     if (result.kind === 'head') this.head = result.head;
@@ -124,18 +127,17 @@ export class Branch {
     ],
   ): void {
     const author = authorOf(this.#from, this.head);
-    this.head = withCheckpoint(this.#before, rows, delta, generations, author);
+    this.head = withCheckpoint(this.#before, rows, delta, generations, author, PLAIN_SCOPE);
   }
 
   /** The tail of the head with its last logs. */
-  tail(seq: number): Tail {
+  async tail(seq: number): Promise<Tail> {
     const records = logsSince(this.head, seq);
-    return joinedTail(
-      this.head,
-      records.map(({ nameBytes }) => {
-        const bytes = this.logs.get(hex(nameBytes)) as Uint8Array;
-        return decodeLog(bytes).entries;
-      }),
-    );
+    const logs: Tail[] = [];
+    for (const { nameBytes } of records) {
+      const bytes = this.logs.get(hex(nameBytes)) as Uint8Array;
+      logs.push((await decodeLog(bytes, PLAIN_SCOPE)).entries);
+    }
+    return joinedTail(this.head, logs);
   }
 }

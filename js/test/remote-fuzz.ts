@@ -5,16 +5,20 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { joined, sameBytes } from '../src/base/bytes.js';
-import { HedgerowError } from '../src/index.js';
+import { HedgerowError, type RemoteKind } from '../src/base/errors.js';
 import { deflate, type Inflate, inflate, inflateByStream } from '../src/remote/format/deflate.js';
 import { decodeDeltaBody } from '../src/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { decodeFrames, encodeFrames, framesAt } from '../src/remote/format/pack.js';
+import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
+import { unwrapped, wrapped } from '../src/remote/format/one-part.js';
+import { decodePack, readPackTable } from '../src/remote/format/pack.js';
 import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
-import { hash } from './remote-samples.js';
+import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
+import { encodePack, hash } from './remote-samples.js';
+import { SEALED_SCOPE } from './remote-scopes.js';
 
 export { resealed } from './remote-samples.js';
 
@@ -47,11 +51,14 @@ function usedBytes(): number {
 }
 
 /** What a decoder makes of bytes; undefined if it refuses them. */
-function decoded<T>(bytes: Uint8Array, decode: (bytes: Uint8Array) => T): T | undefined {
+async function decoded<T>(
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => T | Promise<T>,
+): Promise<T | undefined> {
   const before = usedBytes();
   let found: T | undefined;
   try {
-    found = decode(bytes);
+    found = await decode(bytes);
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
   }
@@ -61,10 +68,10 @@ function decoded<T>(bytes: Uint8Array, decode: (bytes: Uint8Array) => T): T | un
 }
 
 /** All parts of what a call gives. */
-async function whole(call: () => AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of call()) parts.push(part);
-  return joined(parts);
+async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const part of parts) all.push(part);
+  return joined(all);
 }
 
 let inflatedBytes = 0;
@@ -99,7 +106,7 @@ async function inflated(
   const says = body.length < 4 ? 0 : new DataView(body.buffer, body.byteOffset).getUint32(0, true);
   const found: (Uint8Array | undefined)[] = [];
   for (const by of [inflateByStream, inflate]) {
-    const edits = await whole(() => decode(by)).catch((cause: unknown) => {
+    const edits = await whole(decode(by)).catch((cause: unknown) => {
       if (!isRefusal(cause)) throw cause;
       return undefined;
     });
@@ -116,78 +123,181 @@ async function inflated(
   return byNode;
 }
 
-type Parts = AsyncIterable<Uint8Array>;
+const saltOf = (bytes: Uint8Array) => bytes.slice(SALT_AT, SALT_AT + SALT_BYTES);
 
-/** The frames of a pack, as they are in it. */
-function framesOf(bytes: Uint8Array): Uint8Array[] {
-  const count = decodeFrames('pack', bytes, inflate).length;
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const lengths = Array.from({ length: count }, (_, nth) => view.getUint32(26 + 4 * nth, true));
-  return framesAt(lengths).map(({ from, to }) => bytes.subarray(from, to));
+async function repository(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeRepository(by, scope));
+  if (found) expectSame(await encodeRepository(found, scope), bytes, 'encodes');
+  return found !== undefined;
 }
 
+async function head(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeHead(by, scope));
+  if (found === undefined) return false;
+  expectSame(await encodeHead(found, saltOf(bytes), scope), bytes, 'encodes');
+  const length = headLength(found, scope);
+  if (length !== bytes.length) throw new Error(`${length} bytes`);
+  return true;
+}
+
+async function log(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeLog(by, scope));
+  if (found === undefined) return false;
+  const { entries, saltBytes } = found;
+  const again = await encodeLog(entries, saltBytes, hash, scope);
+  expectSame(again.bytes, bytes, 'encodes');
+  // The head that names it, with what follows, takes it; any other refuses it by a typed error.
+  const { record } = again;
+  const last = entries.tail.at(-1);
+  if (last === undefined) throw new Error('a log without entries');
+  const next = { seq: last.seq + 1, nonceBytes: saltBytes, rows: entries.base };
+  const tail = [{ ...next, delta: { kind: 'inline' as const, deltaBytes: saltBytes } }];
+  const rows = { logs: [record], base: last.rows, tail, rows: entries.base };
+  const checkpoint = { seq: 0, generations: [] };
+  const rest = { sums: [], app: 0, isCompacting: false, checkpoint, epoch: 0 };
+  const ids = { repositoryBytes: saltBytes, writerBytes: saltBytes, nonceBytes: saltBytes };
+  const naming = { ...ids, ...rest, ...rows, seq: next.seq, previousBytes: record.nameBytes };
+  const isFirst = entries.base.count === 0;
+  const joint = await decoded(bytes, () => joinedTail(naming, [entries]));
+  if (isFirst !== (joint !== undefined)) throw new Error(`a log joined: ${isFirst}`);
+  const other = { ...naming, logs: [{ ...record, seq: record.seq + 1 }] };
+  if (await decoded(bytes, () => joinedTail(other, [entries])))
+    throw new Error('another log joined');
+  return true;
+}
+
+async function pack(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const table = await decoded(bytes, (by) => readPackTable(by, scope));
+  const deltas: Uint8Array[] = [];
+  if (table !== undefined) {
+    for (const [nth, { at, length }] of table.frames.entries()) {
+      const frame = bytes.subarray(at, at + length);
+      const body = await decoded(frame, (by) => table.open(nth, by));
+      const edits = body && (await inflated(body, (by) => bodyOf(body, by)));
+      if (edits) deltas.push(edits);
+    }
+  }
+  const isWhole = table?.end === bytes.length && deltas.length === table.frames.length;
+  const most = 16 << 20;
+  const total = deltas.reduce((sum, { length }) => sum + length, 0);
+  const found = await deltasOf(bytes, scope).catch((cause: unknown) => {
+    if (!isRefusal(cause)) throw cause;
+    return undefined;
+  });
+  if ((found !== undefined) !== (isWhole && total <= most)) throw new Error(`a pack of ${total}`);
+  if (found === undefined) return false;
+  for (const [nth, delta] of found.entries()) expectSame(delta, deltas[nth] as Uint8Array, 'frame');
+  const again = await encodePack(found, saltOf(bytes), deflate, scope);
+  const back = await deltasOf(again, scope);
+  for (const [nth, delta] of found.entries())
+    expectSame(delta, back[nth] as Uint8Array, 'comes back');
+  return true;
+}
+
+/** As a head has it: a fault is told when it is read. */
+async function* bodyOf(body: Uint8Array, by: Inflate): AsyncGenerator<Uint8Array, void, void> {
+  yield* decodeDeltaBody(body, by);
+}
+
+async function deltasOf(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> {
+  const deltas: Uint8Array[] = [];
+  for await (const delta of decodePack(bytes, inflate, scope)) deltas.push(await whole(delta));
+  return deltas;
+}
+
+async function delta(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const body = await decoded(bytes, (by) => decodeDeltaObject(by, scope));
+  if (body === undefined) return false;
+  expectSame(await encodeDeltaObject(body, saltOf(bytes), scope), bytes, 'encodes');
+  return (await inflated(body, (by) => bodyOf(body, by))) !== undefined;
+}
+
+async function record(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeRecord(by, scope));
+  if (found) expectSame(await encodeRecord(found, found.nonceBytes, scope), bytes, 'encodes');
+  return found !== undefined;
+}
+
+async function mark(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeMark(by, scope));
+  if (found) expectSame(await encodeMark(found, saltOf(bytes), scope), bytes, 'encodes');
+  return found !== undefined;
+}
+
+const OBJECTS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<boolean>> = {
+  ...{ repository, head, log, pack, delta, record, mark },
+};
+
+/**
+ * As somebody does who has the key: the parts of an object that is not encrypted, encrypted. What is in an encrypted
+ * object is as hostile as what is in another one, and is refused alike.
+ */
+async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Array | undefined> {
+  const salt = saltOf(bytes);
+  if (salt.length < SALT_BYTES) return undefined;
+  if (object === 'repository') {
+    const found = await decoded(bytes, (by) => decodeRepository(by, PLAIN_SCOPE));
+    return found && encodeRepository(found, SEALED_SCOPE);
+  }
+  if (object !== 'pack') {
+    const most = 1 << 20;
+    const found = await decoded(bytes, (by) => unwrapped(object, by, most, PLAIN_SCOPE));
+    if (found === undefined) return undefined;
+    const { reader } = found;
+    return wrapped(object, salt, reader.take(reader.left), most, SEALED_SCOPE);
+  }
+  const table = await decoded(bytes, (by) => readPackTable(by, PLAIN_SCOPE));
+  if (table?.end !== bytes.length) return undefined;
+  const frames: Uint8Array[] = [];
+  for (const [nth, { at, length }] of table.frames.entries()) {
+    const frame = await decoded(bytes.subarray(at, at + length), (by) => table.open(nth, by));
+    if (frame === undefined) return undefined;
+    if (frame.length < 4) return undefined;
+    frames.push(frame);
+  }
+  const bodies = frames.map((frame) => frame.subarray(4));
+  const lengths = frames.map((frame) =>
+    new DataView(frame.buffer, frame.byteOffset).getUint32(0, true),
+  );
+  if (lengths.some((length) => length > 1 << 20)) return undefined;
+  const plain = lengths.map((length) => new Uint8Array(length));
+  return encodePack(plain, salt, async () => bodies.shift() as Uint8Array, SEALED_SCOPE);
+}
+
+/** As somebody does who has only objects of the remote: their first bytes, and others behind these. */
+async function forged(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Array | undefined> {
+  const salt = saltOf(bytes);
+  if (object === 'repository' || salt.length < SALT_BYTES) return undefined;
+  const { envelopeBytes } = await SEALED_SCOPE.suite.toWrite(object, salt, SEALED_SCOPE);
+  return joined([envelopeBytes, bytes.subarray(SALT_AT + SALT_BYTES)]);
+}
+
+const expectSealed =
+  (name: string, target: (typeof OBJECTS)[string]): Target =>
+  async (bytes) => {
+    const object = name as RemoteKind;
+    const other = await forged(object, bytes);
+    if (other && (await target(other, SEALED_SCOPE))) throw new Error(`a forged ${name}`);
+    const sealed = await sealedBy(object, bytes);
+    // Padding may make it longer than it may be.
+    if (sealed === undefined || sealed.length > 60 << 10) return false;
+    const isSound = await target(sealed, SEALED_SCOPE);
+    if (isSound !== (await target(bytes, PLAIN_SCOPE))) throw new Error(`${isSound}, encrypted`);
+    return isSound;
+  };
+
+/** By their names: those of objects that are not encrypted, and of the same that are. */
 export const TARGETS: Record<string, Target> = {
-  repository(bytes) {
-    const found = decoded(bytes, decodeRepository);
-    if (found) expectSame(encodeRepository(found), bytes, 'encodes');
-    return found !== undefined;
-  },
-
-  head(bytes) {
-    const head = decoded(bytes, decodeHead);
-    if (head === undefined) return false;
-    expectSame(encodeHead(head), bytes, 'encodes');
-    if (headLength(head) !== bytes.length) throw new Error(`${headLength(head)} bytes`);
-    return true;
-  },
-
-  log(bytes) {
-    const log = decoded(bytes, decodeLog);
-    if (log === undefined) return false;
-    const { entries, saltBytes } = log;
-    const again = encodeLog(entries, saltBytes, hash);
-    expectSame(again.bytes, bytes, 'encodes');
-    // The head that names it, with what follows, takes it; any other refuses it by a typed error.
-    const { record } = again;
-    const last = entries.tail.at(-1);
-    if (last === undefined) throw new Error('a log without entries');
-    const next = { seq: last.seq + 1, nonceBytes: saltBytes, rows: entries.base };
-    const tail = [{ ...next, delta: { kind: 'inline' as const, deltaBytes: saltBytes } }];
-    const rows = { logs: [record], base: last.rows, tail, rows: entries.base };
-    const checkpoint = { seq: 0, generations: [] };
-    const rest = { retired: [], sums: [], app: 0, isCompacting: false, checkpoint };
-    const ids = { repositoryBytes: saltBytes, writerBytes: saltBytes, nonceBytes: saltBytes };
-    const head = { ...ids, ...rest, ...rows, seq: next.seq, previousBytes: record.nameBytes };
-    const isFirst = entries.base.count === 0;
-    const joined = decoded(bytes, () => joinedTail(head, [entries]));
-    if (isFirst !== (joined !== undefined)) throw new Error(`a log joined: ${isFirst}`);
-    const other = { ...head, logs: [{ ...record, seq: record.seq + 1 }] };
-    if (decoded(bytes, () => joinedTail(other, [entries]))) throw new Error('another log joined');
-    return true;
-  },
-
-  async pack(bytes) {
-    const frames = decoded(bytes, () => framesOf(bytes));
-    if (frames === undefined) return false;
-    const edits: Uint8Array[] = [];
-    for (const [nth, frame] of frames.entries()) {
-      const found = await inflated(frame, (by) => decodeFrames('pack', bytes, by)[nth] as Parts);
-      if (found === undefined) return false;
-      edits.push(found);
-    }
-    const salt = bytes.slice(SALT_AT, SALT_AT + SALT_BYTES);
-    const again = await encodeFrames('pack', edits, salt, deflate);
-    for (const [nth, frame] of decodeFrames('pack', again.bytes, inflate).entries()) {
-      expectSame(await whole(() => frame), edits[nth] as Uint8Array, 'comes back');
-    }
-    return true;
-  },
-
-  async delta(bytes) {
-    const body = decoded(bytes, decodeDeltaObject);
-    if (body === undefined) return false;
-    const salt = bytes.slice(SALT_AT, SALT_AT + SALT_BYTES);
-    expectSame(encodeDeltaObject(body, salt), bytes, 'encodes');
-    return (await inflated(body, (by) => decodeDeltaBody(body, by))) !== undefined;
-  },
+  ...Object.fromEntries(
+    Object.entries(OBJECTS).map(([name, target]): [string, Target] => [
+      name,
+      (bytes) => target(bytes, PLAIN_SCOPE),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(OBJECTS).map(([name, target]): [string, Target] => [
+      `sealed-${name}`,
+      expectSealed(name, target),
+    ]),
+  ),
 };

@@ -5,6 +5,7 @@ import { type Checkpoint, type Head, packsOf } from '../src/remote/format/head.j
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
 import { breakBetween, successorOf } from '../src/remote/format/head-rules.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../src/remote/format/repository.js';
+import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
 import { forSeeds, seedCount } from './property.js';
 import { random } from './random.js';
 import {
@@ -13,28 +14,42 @@ import {
   checkpointed,
   emptyHead,
   errorOf,
+  hashOf,
   inline,
   rowsOf,
   ZERO,
 } from './remote-branch.js';
 import { hash, randomHead, resealed } from './remote-samples.js';
+import { SEALED_SCOPE, SUITES } from './remote-scopes.js';
 
 describe('a repository file', () => {
-  it('comes back as it was', () => {
+  it.each(SUITES)('of a remote %s comes back as it was', async (_, scope) => {
     const repository = { idBytes: random(1).bytes(16), app: 0xffff_ffff };
-    const bytes = encodeRepository(repository);
-    expect(bytes.length).toBe(40);
-    expect(decodeRepository(bytes)).toEqual(repository);
+    const bytes = await encodeRepository(repository, scope);
+    expect(bytes.length).toBe(scope === PLAIN_SCOPE ? 40 : 48);
+    expect(await decodeRepository(bytes, scope)).toEqual(repository);
   });
 
-  it('of a later version, suite or codec is not supported', () => {
-    const bytes = encodeRepository({ idBytes: random(1).bytes(16), app: 1 });
+  it.each(SUITES)('of a remote %s is refused with each single bit flipped', async (_, scope) => {
+    const bytes = await encodeRepository({ idBytes: random(1).bytes(16), app: 7 }, scope);
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const [at, mask] = [bit >> 3, 1 << (bit & 7)];
+      const flipped = bytes.with(at, (bytes[at] as number) ^ mask);
+      const { code } = await errorOf(() => decodeRepository(flipped, scope));
+      expect(['invalid-remote', 'unsupported-format'], `bit ${bit}`).toContain(code);
+    }
+  });
+
+  it('of a later version, suite or codec is not supported', async () => {
+    const repository = { idBytes: random(1).bytes(16), app: 1 };
+    const bytes = await encodeRepository(repository, PLAIN_SCOPE);
     for (const [at, byte] of [
       [4, 2],
-      [5, 1],
+      [5, 2],
       [24, 2],
     ] as const) {
-      const error = errorOf(() => decodeRepository(resealed(bytes.with(at, byte))));
+      const changed = resealed(bytes.with(at, byte));
+      const error = await errorOf(() => decodeRepository(changed, PLAIN_SCOPE));
       expect([error.code, error.object]).toEqual(['unsupported-format', 'repository']);
     }
   });
@@ -44,33 +59,40 @@ describe('a repository file', () => {
   });
 });
 
-describe('a head', () => {
+describe.each(SUITES)('a head %s', (_, scope) => {
   it('comes back as it was, and has one encoding', async () => {
-    await forSeeds(seedCount(300), async (from, _, begin) => {
-      const head = randomHead(from);
+    await forSeeds(seedCount(200), async (from, _, begin) => {
+      const head = await randomHead(from, scope);
       begin({ seq: head.seq, tail: head.tail.length, packs: packsOf(head.checkpoint).length });
-      const bytes = encodeHead(head);
-      expect(bytes.length).toBe(headLength(head));
-      const found = decodeHead(bytes);
+      const salt = from.bytes(16);
+      const bytes = await encodeHead(head, salt, scope);
+      expect(bytes.length).toBe(headLength(head, scope));
+      const found = await decodeHead(bytes, scope);
       expect(found).toEqual(head);
-      expect(encodeHead(found)).toEqual(bytes);
+      expect(await encodeHead(found, salt, scope)).toEqual(bytes);
     });
   });
 
-  it('is refused wherever it is cut off', () => {
-    const bytes = encodeHead(randomHead(random(4)));
+  const sample = async (seed: number) => {
+    const head = await randomHead(random(seed), scope);
+    return encodeHead(head, random(9).bytes(16), scope);
+  };
+
+  it('is refused wherever it is cut off', async () => {
+    const bytes = await sample(4);
     for (let length = 0; length < bytes.length; length++) {
-      const error = errorOf(() => decodeHead(bytes.slice(0, length)));
+      const error = await errorOf(() => decodeHead(bytes.slice(0, length), scope));
       expect([error.code, error.object], `${length}`).toEqual(['invalid-remote', 'head']);
     }
   });
 
-  it('is refused with each single bit flipped', () => {
-    const bytes = encodeHead(randomHead(random(2)));
+  it('is refused with each single bit flipped', async () => {
+    const bytes = await sample(2);
     expect(bytes.length).toBeGreaterThan(300);
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const [at, mask] = [bit >> 3, 1 << (bit & 7)];
-      const error = errorOf(() => decodeHead(bytes.with(at, (bytes[at] as number) ^ mask)));
+      const flipped = bytes.with(at, (bytes[at] as number) ^ mask);
+      const error = await errorOf(() => decodeHead(flipped, scope));
       const isLater = at === 4 || at === 5;
       expect(error.code, `bit ${bit}`).toBe(
         isLater && error.offset === undefined ? 'unsupported-format' : 'invalid-remote',
@@ -79,7 +101,7 @@ describe('a head', () => {
   });
 
   it('that breaks a rule is neither written nor read', async () => {
-    const head = randomHead(random(1));
+    const head = await randomHead(random(1), scope);
     const noPacks = { seq: 1, rows: head.rows, packs: [] };
     const wrong: [string, Partial<Head>][] = [
       ['seq', { seq: 0 }],
@@ -89,17 +111,19 @@ describe('a head', () => {
       ['generation 0', { checkpoint: { seq: 1, generations: [noPacks] } }],
     ];
     for (const [place, change] of wrong) {
-      const error = errorOf(() => encodeHead({ ...head, ...change }));
+      const broken = { ...head, ...change };
+      const error = await errorOf(() => encodeHead(broken, random(1).bytes(16), scope));
       expect(error.code).toBe('invalid-argument');
       expect(error.message).toContain(`head: ${place}: `);
     }
   });
 
-  it('longer than 64 KiB is not written', () => {
+  it('longer than 64 KiB is not written', async () => {
     const from = random(1);
+    const empty = { ...emptyHead(from), epoch: scope.epoch };
     const head = checkpointed(
       from,
-      appended(emptyHead(from), rowsOf(from), inline(from, 9), authorOf(from, emptyHead(from))),
+      appended(empty, rowsOf(from), inline(from, 9), authorOf(from, empty)),
     );
     const packs = (count: number): Checkpoint => {
       const [one] = packsOf(head.checkpoint);
@@ -110,11 +134,13 @@ describe('a head', () => {
         generations: [{ seq: head.seq - 1, rows: head.rows, packs: all }],
       };
     };
+    const salt = from.bytes(16);
     const long = { ...head, checkpoint: packs(1700) };
-    expect(headLength(long)).toBeGreaterThan(65_536);
-    expect(errorOf(() => encodeHead(long)).code).toBe('invalid-argument');
+    expect(headLength(long, scope)).toBeGreaterThan(65_536);
+    expect((await errorOf(() => encodeHead(long, salt, scope))).code).toBe('invalid-argument');
     const fitting = { ...head, checkpoint: packs(1600) };
-    expect(packsOf(decodeHead(encodeHead(fitting)).checkpoint)).toHaveLength(1600);
+    const found = await decodeHead(await encodeHead(fitting, salt, scope), scope);
+    expect(packsOf(found.checkpoint)).toHaveLength(1600);
   });
 });
 
@@ -123,7 +149,7 @@ describe('two heads', () => {
     const from = random(1);
     const head = emptyHead(from);
     const next = successorOf(head, authorOf(from, head));
-    const hashBytes = hash(encodeHead(head));
+    const hashBytes = hashOf(head);
     expect(breakBetween(next, head, hashBytes)).toBeUndefined();
     expect(breakBetween({ ...next, seq: 3 }, head, hashBytes)).toBe('seq');
     expect(breakBetween(head, head, hashBytes)).toBe('seq');
@@ -136,17 +162,56 @@ describe('two heads', () => {
   });
 });
 
-describe('a delta of its own', () => {
-  it('comes back, under another name each time', () => {
+describe.each(SUITES)('a delta of its own %s', (_, scope) => {
+  it('comes back, under another name each time', async () => {
     const from = random(1);
     const deltaBytes = from.bytes(5000);
-    const one = encodeDeltaObject(deltaBytes, from.bytes(16));
-    expect(decodeDeltaObject(one)).toEqual(deltaBytes);
-    expect(hash(one)).not.toEqual(hash(encodeDeltaObject(deltaBytes, from.bytes(16))));
-    expect(errorOf(() => encodeDeltaObject(new Uint8Array(), from.bytes(16))).code).toBe(
-      'invalid-argument',
-    );
-    const error = errorOf(() => decodeDeltaObject(one.with(100, (one[100] as number) ^ 4)));
+    const one = await encodeDeltaObject(deltaBytes, from.bytes(16), scope);
+    expect(await decodeDeltaObject(one, scope)).toEqual(deltaBytes);
+    const other = await encodeDeltaObject(deltaBytes, from.bytes(16), scope);
+    expect(hash(one)).not.toEqual(hash(other));
+    const empty = errorOf(() => encodeDeltaObject(new Uint8Array(), from.bytes(16), scope));
+    expect((await empty).code).toBe('invalid-argument');
+    const flipped = one.with(100, (one[100] as number) ^ 4);
+    const error = await errorOf(() => decodeDeltaObject(flipped, scope));
     expect([error.code, error.object]).toEqual(['invalid-remote', 'delta']);
   });
+
+  it('of 1 MiB with its envelope is written, and no longer one', async () => {
+    const most = scope === PLAIN_SCOPE ? (1 << 20) - 28 : (1 << 20) - 1024 - 4;
+    const salt = random(1).bytes(16);
+    const bytes = await encodeDeltaObject(new Uint8Array(most).fill(1), salt, scope);
+    expect(bytes.length).toBeLessThanOrEqual(1 << 20);
+    const more = new Uint8Array(most + 1).fill(1);
+    expect((await errorOf(() => encodeDeltaObject(more, salt, scope))).code).toBe(
+      'invalid-argument',
+    );
+  });
+});
+
+it('objects of one suite are not taken for those of the other', async () => {
+  const from = random(1);
+  for (const [, scope] of SUITES) {
+    const other = scope === PLAIN_SCOPE ? SEALED_SCOPE : PLAIN_SCOPE;
+    const objects: [(bytes: Uint8Array) => Promise<unknown>, Promise<Uint8Array>][] = [
+      [
+        (by) => decodeHead(by, other),
+        encodeHead(await randomHead(from, scope), ZERO.slice(16), scope),
+      ],
+      [
+        (by) => decodeDeltaObject(by, other),
+        encodeDeltaObject(from.bytes(9), ZERO.slice(16), scope),
+      ],
+      [
+        (by) => decodeRepository(by, other),
+        encodeRepository({ idBytes: from.bytes(16), app: 0 }, scope),
+      ],
+    ];
+    for (const [decode, bytes] of objects) {
+      const object = await bytes;
+      const error = await errorOf(() => decode(object));
+      expect(error.code).toBe('wrong-key');
+      expect(error.message).toContain(other === PLAIN_SCOPE ? 'is encrypted' : 'is not encrypted');
+    }
+  }
 });

@@ -1,20 +1,21 @@
 /** Random objects of a remote, and the tools to make and to damage them. */
 import { blake3 } from '@noble/hashes/blake3.js';
+import { sameBytes } from '../src/base/bytes.js';
 import { compareKeys } from '../src/base/key.js';
-import { sealOf } from '../src/remote/format/envelope.js';
+import type { Deflate } from '../src/remote/format/deflate.js';
 import type {
   Generation,
   Head,
   PackRecord,
-  Retired,
   Rows,
   Tail,
   TailEntry,
 } from '../src/remote/format/head.js';
 import { sameRows } from '../src/remote/format/head.js';
-import { inOrder } from '../src/remote/format/head-check.js';
 import { MAX_LOGS } from '../src/remote/format/limits.js';
 import { encodeLog } from '../src/remote/format/log.js';
+import { encodeFrames } from '../src/remote/format/pack-write.js';
+import { crcOf, PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
 import { fitsHead } from '../src/remote/format/tail-check.js';
 import type { Random } from './random.js';
 
@@ -78,7 +79,10 @@ function pieces(from: Random, base: Rows, all: readonly TailEntry[]): Tail[] {
 }
 
 /** A head that keeps all rules, with its logs. */
-export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes: Uint8Array[] } {
+export async function randomBranch(
+  from: Random,
+  scope: Scope = PLAIN_SCOPE,
+): Promise<{ head: Head; logs: Tail[]; logBytes: Uint8Array[] }> {
   const first = from.next() < 0.3 ? NO_ROWS : rowsOf(from);
   // Rows come from somewhere: there were heads before the tail.
   const seq = Math.max(first.count === 0 ? 1 : 40, Math.min(number(from), 2 ** 52));
@@ -91,7 +95,9 @@ export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes
     tail: parts.flatMap((part) => part.tail),
   };
   const logs = parts.slice(0, -1);
-  const encoded = logs.map((log) => encodeLog(log, from.bytes(16), hash));
+  const salts = logs.map(() => from.bytes(16));
+  const encode = (log: Tail, nth: number) => encodeLog(log, salts[nth] as Uint8Array, hash, scope);
+  const encoded = await Promise.all(logs.map(encode));
   // The checkpoint is at the base, or at one of the entries.
   const nth = from.below(whole.length + 1);
   const at = nth === 0 ? undefined : whole[nth - 1];
@@ -103,14 +109,10 @@ export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes
     const isLast = nth === count - 1;
     return { seq: checkpointSeq - count + 1 + nth, rows: isLast ? kept : rowsOf(from), packs };
   });
-  const retired = Array.from({ length: from.below(10) }, (): Retired => {
-    const own = 1 + from.below(Math.min(seq, 2 ** 31));
-    const stamp = own < seq && from.next() < 0.5 ? 1 + number(from) : undefined;
-    return { folder: from.pick(['p', 'd'] as const), nameBytes: from.bytes(32), seq: own, stamp };
-  });
   const names = new Set(Array.from({ length: from.below(5) }, () => from.text(8)));
   names.delete('');
   const head: Head = {
+    epoch: scope.epoch,
     repositoryBytes: from.bytes(16),
     seq,
     writerBytes: from.bytes(16),
@@ -123,7 +125,6 @@ export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes
     logs: encoded.map(({ record }) => record),
     base: parts.at(-1)?.base ?? rows,
     tail: parts.at(-1)?.tail ?? [],
-    retired: inOrder(retired),
     sums: [...names].sort(compareKeys).map((name) => ({
       name,
       rootBytes: from.bytes(32),
@@ -134,14 +135,48 @@ export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes
 }
 
 /** A head that keeps all rules. */
-export const randomHead = (from: Random): Head => randomBranch(from).head;
+export const randomHead = async (from: Random, scope?: Scope): Promise<Head> =>
+  (await randomBranch(from, scope)).head;
 
-/** An object with a seal that fits its bytes. */
+/** The bytes of a pack. */
+export const encodePack = async (
+  deltas: readonly Uint8Array[],
+  saltBytes: Uint8Array,
+  by: Deflate,
+  scope: Scope,
+): Promise<Uint8Array> => (await encodeFrames('pack', deltas, saltBytes, by, scope)).bytes;
+
+const FRAMED = ['HDGP', 'HDGN'].map((magic) => new TextEncoder().encode(magic));
+
+/** An object with seals that fit its bytes. */
 export function resealed(bytes: Uint8Array): Uint8Array {
   const sealed = bytes.slice();
+  if (FRAMED.some((magic) => sameBytes(sealed.slice(0, 4), magic))) return resealedFrames(sealed);
   const end = bytes.length - SEAL_BYTES;
   if (end < ENVELOPE_BYTES) return sealed;
-  const seal = sealOf(sealed.slice(0, ENVELOPE_BYTES), 0, 1, sealed.slice(ENVELOPE_BYTES, end));
-  sealed.set(seal, end);
+  const crc = crcOf(sealed.slice(0, ENVELOPE_BYTES), 0, 1, sealed.slice(ENVELOPE_BYTES, end));
+  sealed.set(crc, end);
   return sealed;
+}
+
+/** An object whose table and frames have seals that fit, as far as its table leads. */
+function resealedFrames(pack: Uint8Array): Uint8Array {
+  const from = ENVELOPE_BYTES + 4;
+  if (pack.length < from) return pack;
+  const view = new DataView(pack.buffer);
+  const count = view.getUint32(ENVELOPE_BYTES, true);
+  const envelope = pack.slice(0, ENVELOPE_BYTES);
+  let at = from;
+  const reseal = (number: number, length: number) => {
+    const end = at + length - SEAL_BYTES;
+    if (end < at || at + length > pack.length) return false;
+    pack.set(crcOf(envelope, number, 1 + count, pack.slice(at, end)), end);
+    at += length;
+    return true;
+  };
+  if (!reseal(0, 4 * count + SEAL_BYTES)) return pack;
+  for (let nth = 0; nth < count; nth++) {
+    if (!reseal(1 + nth, view.getUint32(from + 4 * nth, true))) break;
+  }
+  return pack;
 }

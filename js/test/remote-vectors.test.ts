@@ -1,20 +1,24 @@
-/** The objects of `vectors/remote/objects.json`, which another writer has made: what they say, and what is refused. */
+/**
+ * The objects of `vectors/remote/objects.json`, which another writer has made, and those of `sealed.json`, which are
+ * encrypted: what they say, and what is refused.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { joined } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
+import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { HedgerowError } from '../src/index.js';
 import { deflate, inflate } from '../src/remote/format/deflate.js';
 import { decodeDeltaBody } from '../src/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
-import { unwrapped, wrapped } from '../src/remote/format/envelope.js';
 import type { Head, Rows, Tail } from '../src/remote/format/head.js';
 import { decodeHead, encodeHead } from '../src/remote/format/head-codec.js';
-import { MAX_PACK_BYTES } from '../src/remote/format/limits.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { decodeFrame, decodeFrames, encodeFrames, framesAt } from '../src/remote/format/pack.js';
+import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
+import { decodePack, readPackTable } from '../src/remote/format/pack.js';
 import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
-import { hash } from './remote-samples.js';
+import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
+import { encodePack, hash } from './remote-samples.js';
 import { unhex } from './remote-store.js';
 
 interface Vector {
@@ -23,17 +27,55 @@ interface Vector {
   readonly bytes: string;
 }
 
-const file = new URL('../../vectors/remote/objects.json', import.meta.url);
-const { objects, refused } = JSON.parse(readFileSync(file, 'utf8')) as {
-  objects: (Vector & { says: object })[];
-  refused: (Vector & { code: string; offset?: number })[];
-};
+interface SealedVector extends Vector {
+  readonly context: string;
+}
+
+interface Sound {
+  readonly says: object;
+}
+
+interface Refused {
+  readonly code: string;
+  readonly offset?: number;
+}
+
+function vectorsOf<T>(name: string): T {
+  const file = new URL(`../../vectors/remote/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
+}
+
+const { objects, refused } = vectorsOf<{
+  objects: (Vector & Sound)[];
+  refused: (Vector & Refused)[];
+}>('objects');
+const sealed = vectorsOf<{
+  keys: Record<string, string>;
+  objects: (SealedVector & Sound & { epoch: number })[];
+  refused: (SealedVector & Refused)[];
+}>('sealed');
+
+/** Where an object of the sealed vectors belongs. */
+function scopeOf({ context }: SealedVector, epoch = 1): Scope {
+  const keys = (wanted: number) => {
+    const key = sealed.keys[wanted];
+    return key === undefined ? undefined : unhex(key);
+  };
+  return { ...remoteKeys({ keys, epoch }), contextBytes: unhex(context) };
+}
 
 /** All parts of what a call gives. */
-async function whole(call: () => AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of call()) parts.push(part);
-  return joined(parts);
+async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const part of parts) all.push(part);
+  return joined(all);
+}
+
+/** The deltas of a pack. */
+async function deltasOf(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> {
+  const deltas: Uint8Array[] = [];
+  for await (const delta of decodePack(bytes, inflate, scope)) deltas.push(await whole(delta));
+  return deltas;
 }
 
 /** A decoded object as the vectors write it, and the bytes that the encoder makes of it. */
@@ -52,10 +94,10 @@ function tailOf({ base, tail }: Tail) {
   return { base: rowsOf(base), tail: all };
 }
 
-function headOf(head: Head) {
-  const { seq, app, rows, checkpoint, logs, retired, sums } = head;
+function headOf(head: Head, salt: string) {
+  const { seq, app, rows, checkpoint, logs, sums } = head;
   return {
-    ...{ nonce: hex(head.nonceBytes), repository: hex(head.repositoryBytes), seq },
+    ...{ salt, nonce: hex(head.nonceBytes), repository: hex(head.repositoryBytes), seq },
     ...{ writer: hex(head.writerBytes), previous: hex(head.previousBytes), app },
     ...{ flags: head.isCompacting ? 1 : 0, rows: rowsOf(rows) },
     checkpoint: {
@@ -69,10 +111,6 @@ function headOf(head: Head) {
     },
     logs: logs.map(({ nameBytes, ...rest }) => ({ name: hex(nameBytes), ...rest })),
     ...tailOf(head),
-    retired: retired.map((one) => ({
-      ...{ folder: one.folder === 'p' ? 0 : 1, name: name(one), seq: one.seq },
-      stamp: one.stamp ?? 0,
-    })),
     sums: sums.map((one) => ({
       name: hex(new TextEncoder().encode(one.name)),
       root: hex(one.rootBytes),
@@ -82,57 +120,95 @@ function headOf(head: Head) {
   };
 }
 
-const READERS: Record<string, (bytes: Uint8Array) => Reading | Promise<Reading>> = {
-  repository(bytes) {
-    const found = decodeRepository(bytes);
-    return [{ id: hex(found.idBytes), app: found.app }, encodeRepository(found)];
+const saltOf = (bytes: Uint8Array) => bytes.slice(8, 24);
+
+const READERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<Reading>> = {
+  async repository(bytes, scope) {
+    const found = await decodeRepository(bytes, scope);
+    return [{ id: hex(found.idBytes), app: found.app }, await encodeRepository(found, scope)];
   },
-  head(bytes) {
-    const head = decodeHead(bytes);
-    return [headOf(head), encodeHead(head)];
+  async head(bytes, scope) {
+    const head = await decodeHead(bytes, scope);
+    const salt = saltOf(bytes);
+    return [headOf(head, hex(salt)), await encodeHead(head, salt, scope)];
   },
-  log(bytes) {
-    const { entries, saltBytes } = decodeLog(bytes);
+  async log(bytes, scope) {
+    const { entries, saltBytes } = await decodeLog(bytes, scope);
     const says = { salt: hex(saltBytes), ...tailOf(entries) };
-    return [says, encodeLog(entries, saltBytes, hash).bytes];
+    return [says, (await encodeLog(entries, saltBytes, hash, scope)).bytes];
   },
-  async pack(bytes) {
-    const frames = decodeFrames('pack', bytes, inflate);
-    const edits = [];
-    for (const frame of frames) edits.push(await whole(() => frame));
-    const { saltBytes, reader } = unwrapped('pack', bytes, MAX_PACK_BYTES);
-    const body = reader.take(reader.left);
-    // Deflating has many encodings; what is inflated has one.
-    const { bytes: again, lengths } = await encodeFrames('pack', edits, saltBytes, deflate);
-    const places = framesAt(lengths).map(({ from, to }) => again.subarray(from, to));
-    for (const [nth, place] of places.entries()) {
-      expect(await decodeFrame('pack', place, inflate)).toEqual(edits[nth]);
+  async pack(bytes, scope) {
+    const deltas = await deltasOf(bytes, scope);
+    const salt = saltOf(bytes);
+    // Each frame alone, by its place.
+    const { frames: places, open } = await readPackTable(bytes.subarray(0, 700), scope);
+    const frames: Uint8Array[] = [];
+    for (const [nth, { at, length }] of places.entries()) {
+      const frame = await open(nth, bytes.subarray(at, at + length));
+      expect(await whole(decodeDeltaBody(frame, inflate))).toEqual(deltas[nth]);
+      frames.push(frame);
     }
-    const counts = new DataView(body.buffer, body.byteOffset);
-    const own = Array.from({ length: edits.length }, (_, nth) =>
-      counts.getUint32(2 + 4 * nth, true),
+    // Deflating has many encodings; what is inflated has one.
+    expect(await deltasOf(await encodePack(deltas, salt, deflate, scope), scope)).toEqual(deltas);
+    const stored = [...frames];
+    const again = await encodePack(
+      deltas,
+      salt,
+      async () => (stored.shift() as Uint8Array).slice(4),
+      scope,
     );
-    const told = framesAt(own).map(({ from, to }) => hex(bytes.subarray(from, to)));
-    const says = { salt: hex(saltBytes), frames: told, edits: hex(edits[0] as Uint8Array) };
-    return [says, wrapped('pack', saltBytes, body, MAX_PACK_BYTES)];
+    return [{ salt: hex(salt), frames: frames.map(hex), edits: deltas.map(hex) }, again];
   },
-  async delta(bytes) {
-    const body = decodeDeltaObject(bytes);
-    const salt = bytes.slice(8, 24);
-    const edits = await whole(() => decodeDeltaBody(body, inflate));
+  async delta(bytes, scope) {
+    const body = await decodeDeltaObject(bytes, scope);
+    const salt = saltOf(bytes);
+    const edits = await whole(decodeDeltaBody(body, inflate));
     const says = { salt: hex(salt), body: hex(body), edits: hex(edits) };
-    return [says, encodeDeltaObject(body, salt)];
+    return [says, await encodeDeltaObject(body, salt, scope)];
   },
 };
 
-const read = async ({ kind, bytes }: Vector) => READERS[kind]?.(unhex(bytes));
+const COLLECTION: typeof READERS = {
+  async record(bytes, scope) {
+    const { nonceBytes, collected, marks } = await decodeRecord(bytes, scope);
+    const told = marks.map((one) => ({
+      name: name(one),
+      length: one.length,
+      stamp: one.stamp ?? 0,
+    }));
+    const says = { salt: hex(nonceBytes), collected, marks: told };
+    return [says, await encodeRecord({ collected, marks }, nonceBytes, scope)];
+  },
+  async mark(bytes, scope) {
+    const { p, d } = await decodeMark(bytes, scope);
+    const salt = saltOf(bytes);
+    const says = { salt: hex(salt), packs: p.map(hex), deltas: d.map(hex) };
+    return [says, await encodeMark({ p, d }, salt, scope)];
+  },
+};
+Object.assign(READERS, COLLECTION);
+
+const read = async ({ kind, bytes }: Vector, scope: Scope = PLAIN_SCOPE) =>
+  READERS[kind]?.(unhex(bytes), scope);
+
+/** Checks that it is refused as the vector says. */
+async function expectRefused(vector: Vector & Refused, scope?: Scope): Promise<void> {
+  const { kind, code, offset } = vector;
+  const error = await read(vector, scope).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(HedgerowError);
+  // What is deflated is counted from where it begins.
+  const isInside = kind === 'pack' && offset !== undefined && offset <= 4 && offset % 4 === 0;
+  const object = code === 'wrong-key' || isInside ? undefined : kind;
+  expect(error).toMatchObject({ code, ...(object && { object }) });
+  expect((error as HedgerowError).offset).toBe(offset);
+}
 
 describe('an object of the vectors', () => {
   it('of each kind is there', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(refused)).toEqual(Object.keys(READERS).sort());
-    expect([objects.length, refused.length]).toEqual([10, 125]);
+    expect([objects.length, refused.length]).toEqual([14, 154]);
   });
 
   it.each(objects)('$kind: $name', async (vector) => {
@@ -142,12 +218,25 @@ describe('an object of the vectors', () => {
   });
 
   it.each(refused)('$kind is refused: $name', async (vector) => {
-    const { kind, code, offset } = vector;
-    const error = await read(vector).catch((cause: unknown) => cause);
-    expect(error).toBeInstanceOf(HedgerowError);
-    // What is deflated is counted from where it begins.
-    const object = kind === 'pack' && offset !== undefined && offset <= 4 ? undefined : kind;
-    expect(error).toMatchObject({ code, ...(object && { object }) });
-    expect((error as HedgerowError).offset).toBe(offset);
+    await expectRefused(vector);
+  });
+});
+
+describe('an object of the vectors that are encrypted', () => {
+  it('of each kind is there', () => {
+    const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
+    expect(kinds(sealed.objects)).toEqual(Object.keys(READERS).sort());
+    expect(kinds(sealed.refused)).toEqual(Object.keys(READERS).sort());
+    expect([sealed.objects.length, sealed.refused.length]).toEqual([14, 117]);
+  });
+
+  it.each(sealed.objects)('$kind: $name', async (vector) => {
+    const [says, again] = (await read(vector, scopeOf(vector, vector.epoch))) as Reading;
+    expect(says).toEqual(vector.says);
+    expect(hex(again)).toBe(vector.bytes);
+  });
+
+  it.each(sealed.refused)('$kind is refused: $name', async (vector) => {
+    await expectRefused(vector, scopeOf(vector, 2));
   });
 });

@@ -10,7 +10,7 @@ import { cost } from './sync-devices.js';
 
 const ROWS = 100_000;
 /** Packs are as many as those of 1,000,000 rows: about 31. */
-const PACK_BYTES = 400_000;
+const PACK_BYTES = 6 << 16;
 /** The budget of a pull of ten rows, in bytes. */
 const MOST_BYTES = 6000;
 

@@ -289,7 +289,7 @@ describe('settings of CORS that are wrong', () => {
     const remote = httpRemote({ url: server.url, fetch: blind([]) });
     for (const probe of [true, false]) {
       const link = await db.remote(remote, { probe, name: `probe-${probe}` });
-      expect(await link.pull()).toMatchObject({ seq: 1 });
+      expect(await link.pull()).toMatchObject({ seq: 2 });
       await db.put('own', probe);
       const [before, { root }] = [(await inner.readHead('main'))?.token, db];
       await expect(link.push()).rejects.toEqual(failure('remote-unsafe'));

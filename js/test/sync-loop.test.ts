@@ -18,7 +18,7 @@ it('a loop pushes what is committed, pulls what it is poked for, and ends with i
   const options = { pauseMs: 0, pokes };
   const loop = a.link.sync({ ...options, onState: ({ status }) => void states.push(status) });
   await a.db.put('a', 1);
-  await expect.poll(async () => (await b.link.pull()).seq).toBe(1);
+  await expect.poll(async () => (await b.link.pull()).seq).toBe(2);
   await b.db.put('b', 1);
   await b.link.push();
   poke();
@@ -75,7 +75,7 @@ it('a loop tells of rows that the pull of its push has merged in', async () => {
   const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
   await expect.poll(() => loop.state.status).toBe('synced');
   // It was pending: the loop has not pulled by itself. Both titles had changed, and the remote's won.
-  expect(told).toEqual([{ seq: 2, applied: 3, conflicts: 1 }]);
+  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
   await loop.stop();
 });
 
@@ -96,7 +96,7 @@ it('a loop tells of rows that came in before its push has failed', async () => {
   const told: unknown[] = [];
   const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
   await expect.poll(() => loop.state.status).toBe('failing');
-  expect(told).toEqual([{ seq: 2, applied: 3, conflicts: 1 }]);
+  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
   expect(await a.db.get('two')).toBe(2);
   await loop.stop();
 });

@@ -1,14 +1,18 @@
-// What the published package has beside `js/dist`: both licences, of which the repository has one copy, and a folder for each
-// entry, for tools that do not read `exports` in package.json (Parcel as installed, Metro before 0.79, TypeScript with
-// `moduleResolution: node`). They are made when npm packs, and removed afterwards (`--clean`).
+// What the published package has beside `js/dist`: both licences and the changelog, of which the repository has one copy, the
+// pages of errors, which `help` of an error names, and a folder for each entry, for tools that do not read `exports` in
+// package.json (Parcel as installed, Metro before 0.79, TypeScript with `moduleResolution: node`). They are made when npm packs,
+// and removed afterwards (`--clean`).
 
 import { copyFile, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT, run, runMain } from './run.mjs';
 
 const PACKAGE = join(ROOT, 'js');
-const LICENCES = ['LICENSE-MIT', 'LICENSE-APACHE'];
+/** Files of the repository's root that the package has, too. */
+export const COPIES = ['LICENSE-MIT', 'LICENSE-APACHE', 'CHANGELOG.md'];
+/** The pages of errors, in the repository and in the package. */
+export const PAGES = { from: join(ROOT, 'docs', 'errors'), to: 'errors' };
 
 /** Of each entry but the first: its folder, and the `package.json` in it. */
 export function foldersOf({ exports }) {
@@ -24,30 +28,42 @@ export function foldersOf({ exports }) {
     });
 }
 
-const manifest = async () => JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
+/** A page of errors for the package: of links to pages that it does not have, the text and the name of the page. */
+export function packedPage(page) {
+  return page
+    .replace(/^<!-- snippets: [\s\S]*? -->\n\n?/gm, '')
+    .replace(/\[([^\]]*)\]\((\.\.\/[^)#]*)(?:#[^)]*)?\)/g, (_, text, path) => {
+      return `${text} (\`${posix.join('docs/errors', path)}\` in the repository)`;
+    });
+}
 
-/** Writes these files. */
-export async function addToPackage() {
-  for (const name of LICENCES) await copyFile(join(ROOT, name), join(PACKAGE, name));
-  for (const [name, fields] of foldersOf(await manifest())) {
+const manifest = async (dir) => JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
+
+/** Writes these files into the folder of the package, with the texts of the folder `root`. */
+export async function addToPackage(dir = PACKAGE, root = ROOT) {
+  for (const name of COPIES) await copyFile(join(root, name), join(dir, name));
+  await mkdir(join(dir, PAGES.to), { recursive: true });
+  for (const name of await readdir(PAGES.from)) {
+    const page = packedPage(await readFile(join(PAGES.from, name), 'utf8'));
+    await writeFile(join(dir, PAGES.to, name), page);
+  }
+  for (const [name, fields] of foldersOf(await manifest(dir))) {
     // A folder that holds more is no entry's: npm would pack nothing else of it, but `--clean` must not take it.
-    const others = await readdir(join(PACKAGE, name)).catch(() => []);
+    const others = await readdir(join(dir, name)).catch(() => []);
     const stray = others.find((file) => file !== 'package.json');
     if (stray !== undefined) {
       throw new Error(`js/${name} has ${stray}: the folder of an entry must have nothing`);
     }
-    await mkdir(join(PACKAGE, name), { recursive: true });
-    await writeFile(
-      join(PACKAGE, name, 'package.json'),
-      `${JSON.stringify(fields, undefined, 2)}\n`,
-    );
+    await mkdir(join(dir, name), { recursive: true });
+    await writeFile(join(dir, name, 'package.json'), `${JSON.stringify(fields, undefined, 2)}\n`);
   }
 }
 
 /** Removes them. */
 export async function cleanPackage() {
-  for (const name of LICENCES) await rm(join(PACKAGE, name), { force: true });
-  for (const [name] of foldersOf(await manifest())) {
+  for (const name of COPIES) await rm(join(PACKAGE, name), { force: true });
+  await rm(join(PACKAGE, PAGES.to), { recursive: true, force: true });
+  for (const [name] of foldersOf(await manifest(PACKAGE))) {
     await rm(join(PACKAGE, name, 'package.json'), { force: true });
     for (let folder = name; folder !== '.'; folder = dirname(folder)) {
       await rmdir(join(PACKAGE, folder)).catch(() => {}); // not empty, or not there
@@ -55,19 +71,24 @@ export async function cleanPackage() {
   }
 }
 
-/** Packs the package as it is built into the folder `to`; returns the path of the tarball. */
+/** Packs the package in a folder as it is into the folder `to`; returns the path of the tarball. */
+export async function packFolder(dir, to) {
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', to];
+  const [{ filename }] = JSON.parse(await run('npm', args, { cwd: dir, quiet: true }));
+  return join(to, filename);
+}
+
+/** Packs `js` as it is built. */
 export async function packAsBuilt(to) {
   await mkdir(to, { recursive: true });
   await addToPackage();
   try {
-    const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', to];
-    const [{ filename }] = JSON.parse(await run('npm', args, { cwd: PACKAGE, quiet: true }));
-    return join(to, filename);
+    return await packFolder(PACKAGE, to);
   } finally {
     await cleanPackage();
   }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await runMain(process.argv.includes('--clean') ? cleanPackage : addToPackage);
+  await runMain(() => (process.argv.includes('--clean') ? cleanPackage() : addToPackage()));
 }

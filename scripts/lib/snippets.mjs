@@ -25,7 +25,7 @@ export function moduleOf(page) {
         return '\n'.repeat(line.split('\n').length - 1);
       })
       // Nothing is exported from a scope.
-      .replace(/^export (?=async|class|const|function|interface|let|type)/gm, '');
+      .replace(/^export (?:default )?(?=async|class|const|function|interface|let|type)/gm, '');
     // The line of the fence opens its scope.
     put(found.index, '{');
     put(found.index + found[0].indexOf('\n') + 1, text);
@@ -36,8 +36,12 @@ export function moduleOf(page) {
   return { count, hasJsx, text: [...lines, '}'.repeat(count), 'export {};'].join('\n') };
 }
 
-/** The names that an import brings, each as an import of its own: pages bring some in several blocks. */
+/**
+ * The names that an import brings, each as an import of its own: pages bring some in several blocks. From a file of the page itself
+ * none: its block is the scope around.
+ */
 function partsOf(line) {
+  if (/ from '\.{1,2}\//.test(line)) return [];
   const found = /^import (type )?\{([^}]*)\} from ('[^']*');/.exec(line);
   if (found === null) return [line];
   const [, type = '', names, from] = found;

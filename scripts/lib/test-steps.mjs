@@ -310,7 +310,7 @@ export const STEPS = [
   {
     name: 'site',
     what: 'the documentation site: it builds, its links lead somewhere, and axe finds no fault',
-    seconds: 35,
+    seconds: 150,
     lane: 'browser',
     needsBrowser: true,
     needs: ['build'],
@@ -334,6 +334,15 @@ export const STEPS = [
     needs: ['build', 'hermes', 'example'],
     commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built']]],
     count: countMatrix,
+  },
+  {
+    name: 'release',
+    what: 'a dry run of a release: its version, the tarball and what is in it, an app that installs it',
+    seconds: 30,
+    lane: 'package',
+    // It makes the package for React Native if that is not there.
+    needs: ['build', 'hermes', 'example', 'matrix'],
+    commands: [['node', ['scripts/release.mjs', '--dry-run', '--as-built']]],
   },
   {
     name: 'engines',

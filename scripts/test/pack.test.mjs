@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withReferences } from '../lib/declarations.mjs';
-import { foldersOf } from '../lib/pack.mjs';
+import { foldersOf, packedPage } from '../lib/pack.mjs';
 import { ROOT } from '../lib/run.mjs';
 
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
@@ -65,8 +65,22 @@ test('pages without a bundler get the package in one file', () => {
   assert.equal(MANIFEST.jsdelivr, full);
 });
 
-test('the folders and the licences are packed, and nothing is published without them', () => {
-  assert.deepEqual(MANIFEST.files, ['dist', '*/package.json', 'LICENSE-*']);
+test('pages of errors say where in the repository the others are', () => {
+  const page = [
+    '<!-- snippets: declare const a: 1; -->',
+    '',
+    'See [all](index.md), [the API](../api.md#errors) and [the README](../../README.md).',
+  ];
+  assert.equal(
+    packedPage(page.join('\n')),
+    'See [all](index.md), the API (`docs/api.md` in the repository) and the README (`README.md` in the repository).',
+  );
+});
+
+test('the folders, the pages and the licences are packed, and nothing is published without them', () => {
+  const folders = ['*/package.json', '*/*/package.json'];
+  assert.deepEqual(MANIFEST.files, ['dist', 'errors', ...folders, 'CHANGELOG.md', 'LICENSE-*']);
+  assert.equal(MANIFEST.exports['./errors/*.md'], './errors/*.md');
   assert.match(MANIFEST.scripts.prepack, /&& node \.\.\/scripts\/lib\/pack\.mjs$/);
   assert.equal(MANIFEST.scripts.postpack, 'node ../scripts/lib/pack.mjs --clean');
 });

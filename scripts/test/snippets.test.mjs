@@ -37,14 +37,23 @@ test('blocks are one module, with the lines of the page', () => {
   assert.ok(text.endsWith('}}\nexport {};'));
 });
 
+test('what a page imports from a file of its own is in the scope around', () => {
+  const { text } = moduleOf(
+    "```ts\n// a.ts\nexport const a = 1;\n```\n```ts\nimport { a } from './a';\na;\n```\n",
+  );
+  assert.ok(!text.includes('import'));
+  assert.ok(text.includes('\nconst a = 1;\n'));
+});
+
 test('a page without TypeScript has no block', () => {
   assert.equal(moduleOf('# Title\n').count, 0);
 });
 
 test('blocks may export, and a page with JSX says so', () => {
-  const page = '```tsx\nexport const a = <p />;\nexport interface B {}\n```\n';
+  const page =
+    '```tsx\nexport const a = <p />;\nexport interface B {}\nexport default function C() {}\n```\n';
   const { text, hasJsx } = moduleOf(page);
   assert.ok(hasJsx);
-  assert.ok(text.includes('\nconst a = <p />;\ninterface B {}\n'));
+  assert.ok(text.includes('\nconst a = <p />;\ninterface B {}\nfunction C() {}\n'));
   assert.equal(moduleOf(PAGE).hasJsx, false);
 });

@@ -1,6 +1,6 @@
 /** What a commit looks like: its trees, level by level, what of them is new, and the segments that hold it. */
 
-import type { Chunk } from './chunks.js';
+import type { Chunk } from '../../js/src/inspector/model/chunks.js';
 import type { Book, Recorded } from './recorder.js';
 
 /** One level of a tree; its nodes from left to right. */
@@ -55,7 +55,7 @@ function reachable(chunks: ReadonlyMap<string, Chunk>, root: string | undefined)
     const chunk = chunks.get(hash);
     if (chunk === undefined || reached.has(hash)) continue;
     reached.add(hash);
-    waiting.push(...chunk.names);
+    waiting.push(...chunk.names.map(({ hash }) => hash));
   }
   return reached;
 }
@@ -88,7 +88,7 @@ function levelsOf(
     const level = levelOf(chunks, known, before);
     levels.push(level);
     if (level.level === 0) return levels;
-    hashes = known.flatMap((hash) => chunks.get(hash)?.names ?? []);
+    hashes = known.flatMap((hash) => chunks.get(hash)?.names.map((one) => one.hash) ?? []);
   }
 }
 

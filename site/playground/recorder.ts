@@ -4,7 +4,8 @@
  */
 
 import type { SegmentStore, Storage } from 'hedgerow';
-import { type Chunk, chunksOf, hex } from './chunks.js';
+import { hex } from '../../js/src/base/hex.js';
+import { type Chunk, chunkOf, entriesOf } from '../../js/src/inspector/model/chunks.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 type Loaded = Awaited<ReturnType<SegmentStore['load']>>;
@@ -48,9 +49,9 @@ export class Book {
   add(id: number, tableBytes: Uint8Array, segmentBytes: Uint8Array, since: number): void {
     if (this.segments.has(id)) return;
     const chunks: string[] = [];
-    for (const [hash, chunk] of chunksOf(tableBytes, segmentBytes)) {
+    for (const { hash, from, to } of entriesOf(tableBytes)) {
       chunks.push(hash);
-      this.chunks.set(hash, chunk);
+      this.chunks.set(hash, chunkOf(segmentBytes.subarray(from, to)));
     }
     const bytes = segmentBytes.length;
     this.segments.set(id, { id, bytes, chunks, since, until: Number.POSITIVE_INFINITY });

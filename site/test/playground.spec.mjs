@@ -2,7 +2,7 @@
 // their pages.
 
 import { expect, test } from '@playwright/test';
-import { faultsEverywhere, go, shots } from './reading.mjs';
+import { faultsEverywhere, go, SIZES, shots } from './reading.mjs';
 
 const program = (page) => page.getByLabel('Program', { exact: true });
 const said = (page) => page.locator('.play-said');
@@ -206,6 +206,17 @@ test('a store in IndexedDB stays until it is deleted', async ({ page }) => {
   await page.getByLabel('Kept in').selectOption('idb');
   await runs(page, code);
   await expect(output(page)).toContainText('0');
+  expect(await faultsEverywhere(page, shots(page, 'playground-idb'))).toEqual([]);
+  await page.setViewportSize(SIZES.desktop);
+
+  // The inspector is a page of this site, and of its origin.
+  const [inspector] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('button', { name: 'Inspect what is kept' }).click(),
+  ]);
+  await inspector.getByRole('button', { name: 'playground/kept' }).click();
+  await expect(inspector.locator('.rows output')).toHaveText('1 row');
+  await inspector.close();
   await runs(page, code);
   await expect(output(page).locator('pre')).toHaveText(['1']);
   // What was there is drawn, and is not new.

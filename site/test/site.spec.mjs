@@ -1,5 +1,6 @@
-// The built site, as people read it: light and dark, on desktops and phones, by keyboard. `npm run docs -- --build` builds it. With
-// `SITE_PAGES=all` each page is looked at, not one of each kind; `SITE_SHOTS=folder` keeps a picture of each.
+// The built site, as people read it: light and dark, on desktops and phones, by keyboard. `npm run docs -- --build` builds it. One
+// page of each kind is looked at in all of these ways, and each other page in light; with `SITE_PAGES=all` each page in all of
+// them. `SITE_SHOTS=folder` keeps a picture of each.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,8 @@ const KINDS = [
 const every = () =>
   readdirSync(DIST, { recursive: true })
     .map((name) => name.replaceAll('\\', '/'))
-    .filter((name) => name.endsWith('.html'))
+    // The page of the inspector is no page of the site.
+    .filter((name) => name.endsWith('.html') && !name.startsWith('assets/'))
     .sort();
 const PAGES = process.env.SITE_PAGES === 'all' ? every() : KINDS;
 
@@ -66,6 +68,38 @@ for (const name of PAGES) {
     expect(foreign, 'nothing is loaded from elsewhere').toEqual([]);
   });
 }
+
+/** Pages that are open at once: more than there are cores, since some of them load while others are looked at. */
+const TABS = 4;
+
+test('axe finds no fault on any other page, and each fits, on desktops and phones', async ({
+  context,
+}) => {
+  test.setTimeout(300_000);
+  const left = every().filter((name) => !PAGES.includes(name));
+  const faults = {};
+  let seen = 0;
+  const look = async () => {
+    const page = await context.newPage();
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      await page.setViewportSize(SIZES.desktop);
+      await go(page, name);
+      await settled(page);
+      const found = await faultsOf(page);
+      for (const [size, viewport] of Object.entries(SIZES)) {
+        await page.setViewportSize(viewport);
+        const wider = await overhang(page);
+        if (wider !== 0) found.push(`${size}: ${wider} pixels wider than the screen`);
+      }
+      if (found.length > 0) faults[name] = found;
+      seen += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: TABS }, look));
+  expect(faults).toEqual({});
+  expect(seen + PAGES.filter((name) => every().includes(name)).length).toBe(every().length);
+});
 
 test('the search finds an error by its code, by keyboard alone', async ({ page }) => {
   await go(page, 'index.html');

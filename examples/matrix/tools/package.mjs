@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ROOT } from '../../../scripts/lib/run.mjs';
+import { readFile, stat } from 'node:fs/promises';
+import { COPIES } from '../../../scripts/lib/pack.mjs';
+import { contentFaults } from '../../../scripts/lib/release-contents.mjs';
 import { VERSIONS } from '../versions.mjs';
 
-/** What attw finds and we mean: in Node 20.19 and later `require()` loads ESM. */
-const MEANT = new Set(['CJSResolvesToESM']);
+/** What attw finds and we mean: in Node 20.19 and later `require()` loads ESM, and pages have no types. */
+const isMeant = ({ kind, entrypoint }) =>
+  kind === 'CJSResolvesToESM' || (kind === 'NoResolution' && /\.html$/.test(entrypoint));
 
 /** `npm run build` makes nothing for React Native: that takes a minute, and is a step of its own. */
 const hasReactNative = (shop) =>
@@ -33,42 +34,58 @@ async function attw(shop) {
     createPackageFromTarballData(await readFile(shop.tarball)),
   );
   const told = problems
-    .filter(({ kind }) => !MEANT.has(kind))
+    .filter((problem) => !isMeant(problem))
     .map(
       ({ kind, entrypoint = '', resolutionKind = '' }) => `${kind} ${entrypoint} ${resolutionKind}`,
     );
   return { ok: told.length === 0, error: told.join('; '), checked: ['attw'] };
 }
 
-/** What people look for: a page of its own at the registry, the licences, and every file that is named. */
+/** The list of what a tarball has; and what people look for in its page at the registry. */
 async function contents(shop) {
-  const at = (name) => join('node_modules', 'hedgerow', name);
-  const manifest = JSON.parse(await shop.read(at('package.json')));
+  const dir = shop.path('node_modules', 'hedgerow');
   const hasNative = await hasReactNative(shop);
-  const checked = [];
-  for (const name of ['LICENSE-MIT', 'LICENSE-APACHE']) {
-    if ((await shop.read(at(name))) !== (await readFile(join(ROOT, name), 'utf8'))) {
-      throw new Error(`${name} is not that of the repository`);
-    }
-    checked.push(name);
-  }
-  const readme = await shop.read(at('README.md'));
+  const { size: packedBytes } = await stat(shop.tarball);
+  // In a release the changelog has one version more.
+  const compared = COPIES.filter((name) => name !== 'CHANGELOG.md');
+  const { faults, files } = await contentFaults(dir, { packedBytes, compared });
+  const told = faults.filter((fault) => hasNative || !fault.includes('react-native'));
+  const readme = await shop.read('node_modules/hedgerow/README.md');
   for (const word of ['npm install hedgerow', '## Quick start', "from 'hedgerow'"]) {
-    if (!readme.includes(word)) throw new Error(`README.md has no ${word}`);
+    if (!readme.includes(word)) told.push(`README.md has no ${word}`);
   }
-  for (const [path, target] of Object.entries(manifest.exports)) {
-    if (typeof target === 'string') continue;
-    for (const [condition, file] of Object.entries(target)) {
-      if (condition === 'react-native' && !hasNative) continue;
-      await shop.read(at(file));
-    }
-    if (path === '.') continue;
-    const folder = JSON.parse(await shop.read(at(join(path, 'package.json'))));
-    await shop.read(at(join(path, folder.main)));
-    await shop.read(at(join(path, folder.types)));
-    checked.push(path);
+  return { ok: told.length === 0, error: told.join('; '), checked: [`${files} files`] };
+}
+
+/** Runs in Node, over the packed package: where `help` of an error leads. */
+const ADDRESSES = `
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { HedgerowError } from 'hedgerow';
+const read = (address) => readFileSync(fileURLToPath(import.meta.resolve(address)), 'utf8');
+const pages = process.argv.slice(2).map((code) => {
+  const error = new HedgerowError(code, 'for a test');
+  if (!String(error).endsWith(\`(\${error.help})\`)) throw new Error(String(error));
+  return [code, read(error.help).split('\\n', 1)[0]];
+});
+console.log(JSON.stringify({ name: 'node', pages, list: read('hedgerow/errors/index.md') }));
+`;
+
+/** Each code that the declarations have leads to its page in the package, whose links lead to others of them. */
+async function addresses(shop) {
+  const declared = await shop.read('node_modules/hedgerow/dist/base/errors.d.ts');
+  const [union] = /type ErrorCode =[^;]*;/.exec(declared);
+  const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
+  if (codes.length < 30) throw new Error(`only ${codes.length} codes were found`);
+  await shop.write({ 'addresses.mjs': ADDRESSES });
+  const { node } = await shop.results(process.execPath, ['addresses.mjs', ...codes]);
+  for (const [code, title] of node.pages) {
+    if (title !== `# \`${code}\``) throw new Error(`the page of ${code} begins with ${title}`);
   }
-  return { ok: true, checked };
+  const listed = [...node.list.matchAll(/\]\(([^)]*)\)/g)].map(([, link]) => link).sort();
+  const expected = codes.map((code) => `${code}.md`).sort();
+  if (String(listed) !== String(expected)) throw new Error(`the list of pages has ${listed}`);
+  return { ok: true, checked: codes };
 }
 
 export default {
@@ -76,5 +93,5 @@ export default {
   packages: ['publint', '@arethetypeswrong/core'],
   sample: true,
   version: `publint ${VERSIONS.publint}, attw ${VERSIONS['@arethetypeswrong/core']}`,
-  cases: { contents, publint, 'are the types wrong': attw },
+  cases: { contents, 'addresses of errors': addresses, publint, 'are the types wrong': attw },
 };

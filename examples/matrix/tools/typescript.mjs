@@ -1,8 +1,7 @@
 import { TYPESCRIPTS } from '../versions.mjs';
 
 /** Every entry whose declarations need no other package. */
-const OPTIONAL =
-  /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqlite|expo|package\.json/;
+const OPTIONAL = /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqlite|expo/;
 
 const APP = `import { open, verifyProof } from 'hedgerow';
 import { live } from 'hedgerow/live';
@@ -72,7 +71,9 @@ export default {
   sample: Object.keys(cases).filter((name) => inRoot[name.split(',')[0]] !== undefined),
   async prepare(shop) {
     const { exports } = JSON.parse(await shop.read('node_modules/hedgerow/package.json'));
-    const entries = Object.keys(exports).filter((path) => !OPTIONAL.test(path));
+    // Others are files, such as pages, which no code imports.
+    const isCode = (path) => exports[path].types !== undefined;
+    const entries = Object.keys(exports).filter((path) => isCode(path) && !OPTIONAL.test(path));
     const imports = entries.map(
       (path, at) => `import * as m${at} from '${path.replace('.', 'hedgerow')}';`,
     );

@@ -34,11 +34,21 @@ export type ErrorCode =
   | 'remote-gone'
   | 'rollback'
   | 'remote-unsafe'
+  | 'wrong-key'
   | 'newer-version'
   | 'exists';
 
 /** What is kept at a remote. */
-export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta' | 'nodes' | 'directory';
+export type RemoteKind =
+  | 'repository'
+  | 'head'
+  | 'log'
+  | 'pack'
+  | 'delta'
+  | 'nodes'
+  | 'directory'
+  | 'record'
+  | 'mark';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -52,11 +62,14 @@ export interface Conflict {
 }
 
 /** Facts of some errors besides their message. `cause` is what the platform threw, if that was the cause. */
-export type ErrorFacts = Omit<HedgerowError, keyof Error | 'code' | 'retryable' | 'toString'> &
+export type ErrorFacts = Omit<
+  HedgerowError,
+  keyof Error | 'code' | 'help' | 'retryable' | 'toString'
+> &
   Pick<Error, 'cause'>;
 
-/** HTTP statuses below 500 after which the same request may succeed later. */
-const PASSING: readonly (number | undefined)[] = [408, 425, 429];
+/** Where the pages of errors are: in the package, as an import finds them. */
+const PAGES = 'hedgerow/errors/';
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'conflict',
@@ -70,12 +83,14 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'offline',
 ]);
 
-/** The one error that Hedgerow throws. `message` does not repeat the code, which `String(error)` has. */
+/** The one error that Hedgerow throws. `message` repeats neither the code nor the page of it: `String(error)` has all three. */
 export class HedgerowError extends Error {
   /** `AbortError` with the code `aborted`: code that catches aborted calls of the platform checks that name. */
-  override readonly name: 'HedgerowError' | 'AbortError';
+  declare readonly name: 'HedgerowError' | 'AbortError';
   /** What failed; stable, meant for `switch`. */
-  readonly code: ErrorCode;
+  declare readonly code: ErrorCode;
+  /** The page of the code, in the package: its cause, an example, what to do. */
+  declare readonly help: string;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   declare readonly row?: number | undefined;
   /** Key of the offending row, if a sum tree or a table refuses it. */
@@ -102,37 +117,38 @@ export class HedgerowError extends Error {
   declare readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
-    // V8 copies the message into the stack here, so that the console shows the code.
+    // The text of `stack` begins with this in browsers of V8.
     super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
-    this.code = code;
-    this.name = code === 'aborted' ? 'AbortError' : 'HedgerowError';
-    Object.assign(this, facts);
+    Object.assign(this, facts, {
+      name: code === 'aborted' ? 'AbortError' : 'HedgerowError',
+      code,
+      help: `${PAGES}${code}.md`,
+    });
   }
 
   /** Whether the same call may succeed if it is made again. */
   get retryable(): boolean {
     const { code, status = 0 } = this;
+    // Of the answers below 500, these three pass.
     return code === 'bad-response' || code === 'remote'
-      ? status >= 500 || PASSING.includes(status)
+      ? status >= 500 || status === 408 || status === 425 || status === 429
       : RETRYABLE.has(code);
   }
 
   override toString(): string {
-    return `HedgerowError [${this.code}]: ${this.message}`;
+    return `HedgerowError [${this.code}]: ${this.message} (${this.help})`;
   }
 }
 
 /** Whether storage is full. */
-export function isFull(cause: unknown): boolean {
-  return cause instanceof HedgerowError && cause.code === 'quota-exceeded';
-}
+export const isFull = (cause: unknown): boolean =>
+  cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 
 /** Whether what was to be written is refused: something else would not be. */
 export const isRefusal = (cause: unknown): cause is HedgerowError =>
   cause instanceof HedgerowError && /^(invalid|sum)-/.test(cause.code);
 
 /** Whether a chunk is missing. */
-export function isMissing(cause: unknown): boolean {
-  return cause instanceof HedgerowError && cause.code === 'missing-chunk';
-}
+export const isMissing = (cause: unknown): boolean =>
+  cause instanceof HedgerowError && cause.code === 'missing-chunk';

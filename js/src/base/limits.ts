@@ -16,8 +16,25 @@ export const MAX_TREES = 1024;
 /** Most bytes of a proof, and of the rows that it proves; the core has the same limit. */
 export const MAX_PROOF_BYTES = 128 << 20;
 
-/** Version of the stored format that this library writes, see `docs/format.md`. */
+/**
+ * Versions of what is stored, or given to others: `docs/format.md` draws it, `docs/releases.md` has what each version of the
+ * package reads and writes. This one is that of chunks, tables of segments, proofs and moves of refs.
+ */
 export const FORMAT = 1;
+/** Of the object stores of a database. */
+export const IDB_FORMAT = 1;
+/** Of the tables in SQLite. */
+export const SQL_FORMAT = 1;
+export const EXPORT_FORMAT = 1;
+/** Of the objects of a remote, but for the deltas in them. */
+export const REMOTE_FORMAT = 1;
+/** Of stores that are encrypted where they are kept. */
+export const AT_REST_FORMAT = 1;
+/** The core makes and reads deltas. */
+export const DELTA_FORMAT = 1;
+
+/** The largest number that a format may get: one above it is of a ref that is sealed, see `encryption/at-rest/refs.ts`. */
+export const MAX_FORMAT = 0xff;
 
 /** Tries of a commit that loses races, before it fails with `conflict`. */
 export const MAX_COMMIT_TRIES = 64;

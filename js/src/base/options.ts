@@ -46,6 +46,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   index: ofType('string'),
   storage: STORAGE,
   fallback: STORAGE,
+  encryption: [
+    (value: { over?: unknown }) => typeof value.over === 'function',
+    'of hedgerow/encryption',
+  ],
   indexes: PLAIN,
   // Those of `table` never come here.
   tables: [() => 0, 'made by table()'],

@@ -2,17 +2,18 @@
 import { open, type SyncProgress } from '../index.js';
 import { folderRemote, sqlite } from '../node/index.js';
 import { httpRemote, type Remote } from '../remote/index.js';
-import { parsed, process, token } from './platform.js';
+import { encryption, parsed, process, token } from './platform.js';
 
 export const CLONE_USAGE = `hedgerow clone <url or folder of the remote> <folder> [--store app] [--branch main]
 
 Brings a branch of a remote into the store of a folder, in SQLite, and goes on where it was cut off. Later calls bring what
-has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one.`;
+has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is
+encrypted, as 64 hexadecimal digits, or those of its epochs, with commas.`;
 
 export const PUBLISH_USAGE = `hedgerow publish <folder> <folder of the remote> [--store app] [--branch main]
 
 Writes the store of a folder, in SQLite, into a folder that any static web server can serve. Later calls add what has
-changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache.`;
+changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted.`;
 
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 
@@ -35,7 +36,8 @@ function bar(fraction: number): string {
   return `${'#'.repeat(full)}${'.'.repeat(24 - full)} `;
 }
 
-const remoteAt = (place: string): Remote =>
+/** A remote by what a command was given. */
+export const remoteAt = (place: string): Remote =>
   /^https?:/.test(place) ? httpRemote({ url: place, token: token() }) : folderRemote(place);
 
 type Linked = (
@@ -52,11 +54,12 @@ async function withLink(
   work: Linked,
 ): Promise<void> {
   const { store = 'app', branch = 'main' } = values as Record<string, string>;
+  const options = { name: place, remoteBranch: branch, encryption: encryption() };
   const db = await open(store, { storage: sqlite({ location: folder }), durability: 'strict' });
   const line = progressLine();
   try {
     // Each place is a remote of its own to the store.
-    const link = await db.remote(remoteAt(place), { name: place, remoteBranch: branch });
+    const link = await db.remote(remoteAt(place), options);
     const told = await work(link, { onProgress: line.tell });
     line.end();
     console.log(`${told}; ${(await db.count()).toLocaleString('en')} rows in all`);

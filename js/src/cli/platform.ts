@@ -1,5 +1,7 @@
 /** What the program uses of Node, without whose types the package is compiled. */
 import { builtin } from '../base/node.js';
+import { remoteKeys } from '../encryption/remote-keys.js';
+import type { RemoteEncryption } from '../remote/format/suite.js';
 
 interface Process {
   readonly argv: readonly string[];
@@ -35,6 +37,25 @@ export function parsed(args: readonly string[], usage: string, options: Options,
   }
   if (found.positionals.length !== count) throw new UsageError(usage);
   return found;
+}
+
+const KEY = /^[0-9a-f]{64}$/i;
+
+/** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */
+export function encryption(): RemoteEncryption | undefined {
+  const text = process.env.HEDGEROW_KEY;
+  if (!text) return undefined;
+  const keys = text.split(',').map((one) => one.trim());
+  if (!keys.every((one) => KEY.test(one))) {
+    throw new UsageError('HEDGEROW_KEY is 64 hexadecimal digits, or several of these, with commas');
+  }
+  return remoteKeys({
+    keys: (epoch) => {
+      const digits = keys[epoch - 1]?.match(/../g);
+      return digits ? Uint8Array.from(digits, (two) => Number.parseInt(two, 16)) : undefined;
+    },
+    epoch: keys.length,
+  });
 }
 
 /** The bearer token of requests, if the environment has one. */

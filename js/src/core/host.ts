@@ -1,5 +1,4 @@
 import * as Status from '../base/abi/status.js';
-import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
 import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
@@ -87,10 +86,11 @@ export class Host {
   /** Groups that are read or enter the core, and when the slice of that began. */
   #entering = 0;
   #enterMs = 0;
-  /** Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. */
-  bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number> = async () => {
-    throw new HedgerowError('storage', 'nothing brings sum trees here');
-  };
+  /**
+   * Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. Set by
+   * whoever has ingests: an open store, and a repair.
+   */
+  declare bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number>;
   /** Called before an ingest is freed: its handle will be reused. */
   forgetSums?: (op: Op) => void;
   /** Called when a segment is not stored any more: another handle may have moved its chunks. */

@@ -1,5 +1,5 @@
 import { HedgerowError } from '../base/errors.js';
-import { FORMAT } from '../base/limits.js';
+import { FORMAT, MAX_FORMAT } from '../base/limits.js';
 import { turn } from '../base/scheduler.js';
 import * as segments from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
@@ -123,7 +123,9 @@ export class Inventory {
     const { engine, sliceMs } = this.#host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
-        throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
+        throw format > MAX_FORMAT
+          ? new HedgerowError('wrong-key', 'encrypted: open needs `encryption`')
+          : new HedgerowError('unsupported-format', 'written by a newer version: update the app');
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));

@@ -8,7 +8,7 @@ import { joined, sameBytes } from '../base/bytes.js';
 import { lazyEngine } from '../core/lazy-engine.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { invalidRemote } from '../remote/format/cursor.js';
-import { type Checkpoint, checkpointRows, sameRows } from '../remote/format/head.js';
+import { type Checkpoint, checkpointRows, type Head, sameRows } from '../remote/format/head.js';
 import { recordsIn } from '../remote/format/node-records.js';
 import type { SyncContext, SyncJob } from '../sync/context.js';
 import { rowsOf } from '../sync/delta.js';
@@ -29,7 +29,7 @@ export async function begin(context: SyncContext, source: Source, job: SyncJob):
   const seen = await heads.latest(state, job.signal);
   if (seen === undefined || !isWorth(seen.head.checkpoint)) return false;
   const { checkpoint } = seen.head;
-  const origin = await landTop(context, source, checkpoint);
+  const origin = await landTop(context, source, seen.head);
   if (!(await refs.move({ origin, checkpoint: origin }, durability))) return false;
   await mergeIn(context, checkpoint.seq, job);
   return true;
@@ -46,9 +46,10 @@ function isWorth({ generations }: Checkpoint): boolean {
 async function landTop(
   { shared, tools }: SyncContext,
   source: Source,
-  checkpoint: Checkpoint,
+  head: Head,
 ): Promise<Uint8Array> {
-  const generations = await source.parts(checkpoint.generations);
+  const { checkpoint } = head;
+  const generations = await source.parts(head, checkpoint.generations);
   const rows = checkpointRows(checkpoint);
   await shared.prepareIds();
   const core = await lazyEngine(shared.host);
@@ -84,7 +85,7 @@ export async function land(
     }),
   );
   if (isOnTheWay.includes(true) || !isWorth(checkpoint)) return landCheckpoint(context, now, job);
-  const commitBytes = await landTop(context, source, checkpoint);
+  const commitBytes = await landTop(context, source, seen.head);
   const moves = { checkpoint: commitBytes, landing: EMPTY_COMMIT, landed: EMPTY_COMMIT };
   if (!(await refs.move(moves, durability))) return false;
   const next = { ...now, state: { ...state, checkpoint: commitBytes } };

@@ -1,9 +1,17 @@
 /** The generations of a checkpoint as a reader of parts sees them: their frames of rows, and of nodes. */
 
 import type { Directory } from '../remote/format/directory.js';
-import type { Generation } from '../remote/format/head.js';
+import type { Generation, PackRecord } from '../remote/format/head.js';
 import { pathOf } from '../remote/format/names.js';
-import { type FramedKind, framesAt } from '../remote/format/pack.js';
+import {
+  type FramedKind,
+  type FramePlace,
+  type Front,
+  frameOpener,
+  framesAt,
+  type OpenFrame,
+} from '../remote/format/pack.js';
+import type { Scope } from '../remote/format/suite.js';
 import type { ByteRange } from '../remote/remote.js';
 import { compareBytes } from './order.js';
 
@@ -12,6 +20,8 @@ export interface Place {
   readonly kind: FramedKind;
   readonly path: string;
   readonly range: ByteRange;
+  /** What it has, still deflated. Rejects with `invalid-remote` or `wrong-key`. */
+  open(frameBytes: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A frame of edits, and the key of its first one. */
@@ -33,40 +43,41 @@ export class Parts {
   readonly #byStart = new Map<number, NodePlace[]>();
   readonly topBytes: Uint8Array;
 
-  constructor(generation: Generation, directory: Directory) {
-    const packs = generation.packs.filter(({ edits }) => edits > 0);
-    const objects = generation.packs.filter(({ edits }) => edits === 0);
+  private constructor(packs: readonly Framed[], objects: readonly Framed[], directory: Directory) {
     this.topBytes = directory.topBytes;
-    this.rows = directory.packs.flatMap((frames, nth) => {
-      const path = pathOf('p', (packs[nth] as (typeof packs)[number]).nameBytes);
-      const ranges = framesAt(frames.map(({ length }) => length));
-      return frames.map(({ firstKey }, at): RowPlace => {
-        return { kind: 'pack', path, range: ranges[at] as ByteRange, firstKey };
-      });
-    });
+    this.rows = packs.flatMap(({ places }, pack) =>
+      places.map((place, nth): RowPlace => {
+        return { ...place, firstKey: directory.packs[pack]?.firstKeys[nth] as Uint8Array };
+      }),
+    );
     const nodes: NodePlace[] = [];
-    for (const [object, frames] of directory.nodes.entries()) {
-      const path = pathOf('p', (objects[object] as (typeof objects)[number]).nameBytes);
-      const ranges = framesAt(frames.map(({ length }) => length));
-      for (const [at, { starts }] of frames.entries()) {
-        const range = ranges[at] as ByteRange;
-        const place: NodePlace = { kind: 'nodes', path, range, nth: nodes.length };
+    for (const [object, { places }] of objects.entries()) {
+      for (const [at, one] of places.entries()) {
+        const place: NodePlace = { ...one, nth: nodes.length };
         nodes.push(place);
-        for (const start of starts) {
-          const places = this.#byStart.get(start);
-          if (places === undefined) this.#byStart.set(start, [place]);
-          else places.push(place);
+        for (const start of directory.nodes[object]?.starts[at] ?? []) {
+          const known = this.#byStart.get(start);
+          if (known === undefined) this.#byStart.set(start, [place]);
+          else known.push(place);
         }
       }
     }
     this.nodes = nodes;
   }
 
-  /** Whether the directory belongs to the generation. */
-  static fits({ packs }: Generation, directory: Directory): boolean {
-    const rows = packs.filter(({ edits }) => edits > 0).length;
+  /** What a directory tells of a generation; undefined if it is of another one. */
+  static of({ packs }: Generation, directory: Directory, scope: Scope): Parts | undefined {
+    const rows = packs.filter(({ edits }) => edits > 0);
     // The directory itself is the last.
-    return directory.packs.length === rows && directory.nodes.length === packs.length - rows - 1;
+    const objects = packs.filter(({ edits }) => edits === 0).slice(0, -1);
+    const framed = (kind: FramedKind, records: readonly PackRecord[], fronts: readonly Front[]) =>
+      records.map((record, nth) => new Framed(kind, record, fronts[nth], scope));
+    const all = [framed('pack', rows, directory.packs), framed('nodes', objects, directory.nodes)];
+    const [ofRows, ofNodes] = all as [Framed[], Framed[]];
+    const isSame =
+      ofRows.length === directory.packs.length && ofNodes.length === directory.nodes.length;
+    const fits = isSame && all.flat().every((one) => one.fits);
+    return fits ? new Parts(ofRows, ofNodes, directory) : undefined;
   }
 
   /** The frames in which nodes are whose hashes begin so. */
@@ -90,5 +101,39 @@ export class Parts {
     const first = from === undefined ? 0 : Math.max(0, this.frameOf(from));
     const isBelow = ({ firstKey }: RowPlace) => to === undefined || compareBytes(firstKey, to) < 0;
     return this.rows.slice(first).filter(isBelow);
+  }
+}
+
+const NO_FRONT: Front = { envelopeBytes: new Uint8Array(), lengths: [] };
+
+/** An object of frames. What opens them is made once, when the first one is read. */
+class Framed {
+  readonly places: readonly Place[];
+  /** Whether the object has just these frames. */
+  readonly fits: boolean;
+  readonly #make: () => Promise<OpenFrame>;
+  #opener: Promise<OpenFrame> | undefined;
+
+  constructor(kind: FramedKind, record: PackRecord, front: Front = NO_FRONT, scope: Scope) {
+    const path = pathOf('p', record.nameBytes);
+    const { frames, end } = framesAt(kind, front, scope.suite);
+    this.fits = end === record.length;
+    this.#make = () => frameOpener(kind, front, scope);
+    this.places = frames.map(({ at, length }: FramePlace, nth): Place => {
+      const range = { from: at, to: at + length };
+      return { kind, path, range, open: async (bytes) => (await this.#open())(nth, bytes) };
+    });
+  }
+
+  #open(): Promise<OpenFrame> {
+    if (this.#opener === undefined) {
+      const opener = this.#make();
+      this.#opener = opener;
+      // The app may have its key by the next time.
+      opener.catch(() => {
+        this.#opener = undefined;
+      });
+    }
+    return this.#opener;
   }
 }

@@ -6,6 +6,7 @@ import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import { startOf } from '../remote/format/directory.js';
 import type { Head } from '../remote/format/head.js';
 import { recordsIn } from '../remote/format/node-records.js';
+import { scopeInside } from '../remote/format/suite.js';
 import type { Mend } from '../repair/repair.js';
 import type { SyncContext } from '../sync/context.js';
 import type { DeltaBytes } from '../sync/delta.js';
@@ -62,7 +63,7 @@ class Mender {
   /** Finds an internal node in one of the generations, the first of them first: it is the longest. */
   async #findNode(head: Head): Promise<boolean> {
     for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts([generation])) as [Parts];
+      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
       const places = parts.nodesAt(startOf(this.#hashBytes));
       const frames = [parts.topBytes, ...(await Promise.all(this.#source.frames(places)))];
       for (const frame of frames) if (await this.#landNode(frame)) return true;
@@ -121,15 +122,16 @@ class Mender {
     const from = gt ?? gte;
     const job = {};
     for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts([generation])) as [Parts];
+      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
       const end = parts.rows[parts.frameOf(lastKey) + 1]?.firstKey;
       const places = parts.between(from === undefined ? undefined : utf8(from), end);
       yield await Promise.all(this.#source.frames(places));
     }
+    const scope = scopeInside(this.#context.scope, head);
     const { tail } = await tailSince(this.#context, head, head.checkpoint.seq, job);
     for (const entry of tail) {
       if (entry.seq > head.checkpoint.seq)
-        yield [await whole(await deltaOf(this.#context, entry, job))];
+        yield [await whole(await deltaOf(this.#context, entry, scope, job))];
     }
   }
 }

@@ -2,10 +2,11 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { invalidRemote, NO_HASH } from '../remote/format/cursor.js';
+import { wholeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDirectory } from '../remote/format/directory.js';
 import { type Generation, type Head, sameRows } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
-import { decodeFrame } from '../remote/format/pack.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext } from '../sync/context.js';
 import { rowsOf } from '../sync/delta.js';
 import { Heads } from '../sync/heads.js';
@@ -14,7 +15,7 @@ import { Parts, type Place } from './directories.js';
 /** As much of a link as a source needs. */
 export type SourceContext = Pick<
   SyncContext,
-  'remote' | 'remoteBranch' | 'tools' | 'heads' | 'refs' | 'shared'
+  'remote' | 'remoteBranch' | 'scope' | 'tools' | 'heads' | 'refs' | 'shared'
 >;
 
 /** Bytes of frames that are kept in memory: who reads one soon reads it again, or the next. */
@@ -25,7 +26,7 @@ const REQUEST_BYTES = 1 << 20;
 const AT_ONCE = 6;
 
 /** Any head is good: what is read by it is compared with the hashes of a tree that is known. */
-const NOTHING_SEEN = { repositoryBytes: undefined, seq: 0, seenBytes: NO_HASH };
+const NOTHING_SEEN = { repositoryBytes: undefined, seq: 0, epoch: 0, seenBytes: NO_HASH };
 
 /** The generations that lead to the rows of a checkpoint. */
 export interface Base {
@@ -50,7 +51,8 @@ export class Source {
 
   constructor(context: SourceContext) {
     this.#context = context;
-    this.#heads = new Heads(context.remote, context.remoteBranch, context.tools.hash);
+    const { remote, remoteBranch, tools, scope } = context;
+    this.#heads = new Heads(remote, remoteBranch, tools.hash, scope);
   }
 
   /** The head that was seen last; one request if none was, or `isNew` is wanted. */
@@ -81,11 +83,12 @@ export class Source {
       const nth = generations.findIndex((one) => sameRows(one.rows, rows));
       if (nth >= 0) count = nth + 1;
     }
-    return { head, generations: await this.parts(generations.slice(0, count)) };
+    return { head, generations: await this.parts(head, generations.slice(0, count)) };
   }
 
   /** What the directories of generations tell: one request for each that is not known. */
-  parts(generations: readonly Generation[]): Promise<Parts[]> {
+  parts(head: Head, generations: readonly Generation[]): Promise<Parts[]> {
+    const scope = scopeInside(this.#context.scope, head);
     const known = generations.map((generation) => {
       const last = generation.packs[generation.packs.length - 1];
       if (last === undefined || last.edits > 0) {
@@ -96,7 +99,7 @@ export class Source {
       const path = pathOf('p', last.nameBytes);
       const found = this.#directories.get(path);
       if (found !== undefined) return found;
-      const fetching = this.#directory(generation, path, last.nameBytes);
+      const fetching = this.#directory(generation, path, last.nameBytes, scope);
       this.#directories.set(path, fetching);
       fetching.catch(() => this.#directories.delete(path));
       return fetching;
@@ -104,12 +107,18 @@ export class Source {
     return Promise.all(known);
   }
 
-  async #directory(generation: Generation, path: string, nameBytes: Uint8Array): Promise<Parts> {
+  async #directory(
+    generation: Generation,
+    path: string,
+    nameBytes: Uint8Array,
+    scope: Scope,
+  ): Promise<Parts> {
     const { tools } = this.#context;
     const bytes = await this.#get(path, undefined);
     checkName('directory', nameBytes, bytes, tools.hash);
-    const directory = await decodeDirectory(bytes, tools.inflate);
-    if (Parts.fits(generation, directory)) return new Parts(generation, directory);
+    const directory = await decodeDirectory(bytes, tools.inflate, scope);
+    const parts = Parts.of(generation, directory, scope);
+    if (parts !== undefined) return parts;
     throw invalidRemote('directory', 'it is of another generation', 0);
   }
 
@@ -142,7 +151,7 @@ export class Source {
     return found;
   }
 
-  /** Forgets all frames: some may be damaged. They are no more checked than inflating does. */
+  /** Forgets all frames: they may be of what is not there any more, or made to deceive. */
   forget(): void {
     this.#frames.clear();
     this.#keptBytes = 0;
@@ -175,12 +184,12 @@ export class Source {
     }
   }
 
-  #frame({ kind, range }: Place, all: Uint8Array, from: number): Promise<Uint8Array> {
+  async #frame({ kind, range, open }: Place, all: Uint8Array, from: number): Promise<Uint8Array> {
     const bytes = all.subarray(range.from - from, range.to - from);
-    if (bytes.length === range.to - range.from) {
-      return decodeFrame(kind, bytes, this.#context.tools.inflate);
+    if (bytes.length !== range.to - range.from) {
+      throw invalidRemote(kind, `it ends before byte ${range.to}`, range.from);
     }
-    throw invalidRemote(kind, `it ends before byte ${range.to}`, range.from);
+    return wholeDeltaBody(await open(bytes), this.#context.tools.inflate, kind);
   }
 
   /** Frees the frames that were used longest ago, but not the last `most`. */

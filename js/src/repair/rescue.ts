@@ -3,7 +3,7 @@
 import { checkName, optionsOf } from '../base/options.js';
 import { REF } from '../history/inventory.js';
 import { idb } from '../storage/idb/idb.js';
-import type { SegmentStore, Storage } from '../storage/segment-store.js';
+import type { Encryption, SegmentStore, Storage } from '../storage/segment-store.js';
 import { pinned } from '../tabs/pins.js';
 import { Tabs } from '../tabs/tabs.js';
 import { inspect, type Pin } from '../verify/inspect.js';
@@ -16,12 +16,18 @@ const SLICE_MS = 8;
 export interface At {
   /** `idb()` by default. */
   readonly storage?: Storage | undefined;
+  /** As in `open`. */
+  readonly encryption?: Encryption | undefined;
+}
+
+function placeOf({ storage = idb(), encryption }: At): Storage {
+  return encryption?.over(storage) ?? storage;
 }
 
 /** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
-  const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
-  return opened(name, options, async (segments, pin) => {
+  const options = optionsOf('verify', given, 'storage encryption checkIndexes signal onProgress');
+  return opened(name, placeOf(options), async (segments, pin) => {
     const { verification } = await inspect(segments, SLICE_MS, pin, options);
     return verification;
   });
@@ -32,9 +38,13 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
  * with `store-not-found` if it does not exist.
  */
 export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
-  const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
-  const { storage = idb() } = options;
-  return opened(name, options, async (segments, pin) => {
+  const options = optionsOf(
+    'repair',
+    given,
+    'storage encryption salvage checkIndexes signal onProgress',
+  );
+  const storage = placeOf(options);
+  return opened(name, storage, async (segments, pin) => {
     const tabs = storage.isShared === true ? new Tabs(name) : undefined;
     const onCommit = (generation: number) => tabs?.announce(REF, generation);
     try {
@@ -48,7 +58,7 @@ export async function repair(name: string, given: RepairOptions & At = {}): Prom
 
 async function opened<T>(
   name: string,
-  { storage = idb() }: At,
+  storage: Storage,
   use: (segments: SegmentStore, pin: Pin) => Promise<T>,
 ): Promise<T> {
   checkName(name);

@@ -196,3 +196,9 @@ export interface Storage {
   /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
   destroy(name: string): Promise<void>;
 }
+
+/** Seals what is stored: made by `atRest` of `hedgerow/encryption`. */
+export interface Encryption {
+  /** The same storage, in which what this seals is kept. */
+  over(storage: Storage): Storage;
+}

@@ -8,7 +8,6 @@ import type { Branch, BranchesOptions } from '../branches/branches.js';
 import type { LazyRemote } from '../lazy/open.js';
 import type { LazySegments } from '../lazy/segments.js';
 import type { Remote } from '../remote/remote.js';
-import { idb } from '../storage/idb/idb.js';
 import type { Storage } from '../storage/segment-store.js';
 import type { Link, LinkOptions, PullOptions } from '../sync/link.js';
 import { originOf } from '../sync/names.js';
@@ -44,14 +43,11 @@ export async function cloneStore<Db extends Cloned>(
   if (mode !== 'full' && mode !== 'lazy') {
     throw new HedgerowError('invalid-argument', "clone: mode is 'full' or 'lazy'");
   }
-  const lazy = mode === 'lazy' ? await lazyStorage(opening.storage) : undefined;
+  const lazy = mode === 'lazy' ? await lazyOpening(opening) : undefined;
   const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
   const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
-    const db = await open(
-      name,
-      lazy === undefined ? opening : { ...opening, storage: lazy.storage },
-    );
+    const db = await open(name, lazy?.opening ?? opening);
     try {
       checkSignal(own);
       await checkFree(db, linking);
@@ -80,11 +76,17 @@ async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): 
   );
 }
 
-/** The storage of a clone whose rows come when they are read, and what its link is made of once it is open. */
-async function lazyStorage(inner: Storage = idb()) {
+/** What a clone whose rows come when they are read is opened with, and what its link is made of once it is open. */
+async function lazyOpening({ encryption, ...opening }: OpenOptions) {
   const { LazyRemote, LazyStorage } = await part(() => import('../lazy/clone-parts.js'));
-  const storage = new LazyStorage(inner);
+  let segments: (() => LazySegments | undefined) | undefined;
+  // Above what encrypts, whose tables tell what is at the remote; over the fallback, too, if it is that.
+  const over = (place: Storage): Storage => {
+    const storage = new LazyStorage(encryption?.over(place) ?? place);
+    segments = () => storage.segments;
+    return storage;
+  };
   const begin = (remote: Remote, signal: AbortSignal | undefined): LazyRemote =>
-    new LazyRemote(remote, storage.segments as LazySegments, signal);
-  return { storage, begin };
+    new LazyRemote(remote, segments?.() as LazySegments, signal);
+  return { opening: { ...opening, encryption: { over } }, begin };
 }

@@ -12,7 +12,7 @@ import { SharedStore } from '../history/shared-store.js';
 import { loadWords } from '../indexes/columns.js';
 import { type IndexDefinitions, indexesOf } from '../indexes/index-set.js';
 import { idb } from '../storage/idb/idb.js';
-import type { Durability, Storage } from '../storage/segment-store.js';
+import type { Durability, Encryption, Storage } from '../storage/segment-store.js';
 import { loadSums } from '../sums/sum-tree.js';
 import { Pins, prefixOf } from '../tabs/pins.js';
 import type { Tabs } from '../tabs/tabs.js';
@@ -53,6 +53,11 @@ export interface OpenOptions {
    * `health()` then has the `cause`, and `onHealth` calls with it.
    */
   readonly fallback?: Storage | undefined;
+  /**
+   * Encrypts what is stored, the fallback too: made by `atRest` of `hedgerow/encryption`. A store keeps the one key that it
+   * was made with: rejects with `wrong-key` for another, and for a store that holds something and is not encrypted.
+   */
+  readonly encryption?: Encryption | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
@@ -116,7 +121,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const options = optionsOf(
     'open',
     given,
-    'indexes dropOtherIndexes onIndexProgress sums storage fallback durability sliceMs cacheBytes mustExist onDeleted persist tables',
+    'indexes dropOtherIndexes onIndexProgress sums storage fallback encryption durability sliceMs cacheBytes mustExist onDeleted persist tables',
   );
   const { storage = idb(), fallback } = options;
   if (options.dropOtherIndexes && options.indexes === undefined) {
@@ -151,12 +156,13 @@ interface Fallback {
 /** Opens the parts of a store over a storage, all of them or none. */
 async function openOver(
   name: string,
-  storage: Storage,
+  place: Storage,
   options: OpenOptions,
   { unavailable, onDenied }: Fallback,
 ): Promise<Parts> {
   const { durability = 'relaxed', sliceMs = 8, cacheBytes, mustExist } = options;
   const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
+  const storage = options.encryption?.over(place) ?? place;
   const wanted = indexesOf(indexes);
   if (wanted.some(({ words }) => words >= 0)) await loadWords();
   const texts = sums && (await loadSums()).definitionTexts(sums);

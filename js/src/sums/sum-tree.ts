@@ -34,6 +34,7 @@ export class SumTree {
 
   /** Call `db.sumTree(name)`. */
   constructor(from: ReadContext, name: string) {
+    checkName(name);
     this.#from = from;
     this.name = name;
   }
@@ -44,7 +45,6 @@ export class SumTree {
    */
   get root(): SumRoot {
     this.#from.check();
-    checkName(this.name);
     const { head, host } = this.#from;
     const totalBytes = total(host.engine, head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(totalBytes)];

@@ -63,7 +63,7 @@ async function acceptOwn(
   // Nobody moves it while a push is pending, but a store may be repaired or reset.
   if (!sameRows(rows, own)) return state;
   const repositoryBytes = seen.head.repositoryBytes;
-  const known = { seq: state.seq, hashBytes: state.seenBytes };
+  const known = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch };
   const isMoved = await refs.move(
     {
       origin: commitBytes,

@@ -2,15 +2,15 @@
 
 import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
-import type { RowFrame } from '../remote/format/directory.js';
-import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
+import type { RowFrames } from '../remote/format/directory.js';
+import type { Generation, Head, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
-import { FRAME_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
-import { encodeFrames } from '../remote/format/pack.js';
+import { encodeFrames } from '../remote/format/pack-write.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { type Delta, makeDeltas, rowsOf } from './delta.js';
-import type { SeenHead } from './heads.js';
 import type { Remembered } from './state.js';
 import { firstKeyOf, writeDirectory } from './write-directory.js';
 
@@ -29,25 +29,27 @@ const MAX_PACKS = 512;
  */
 export async function makeCheckpoint(
   context: SyncContext,
-  seen: SeenHead | undefined,
+  head: Pick<Head, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
   { checkpoint: commit }: Pick<Remembered, 'checkpoint'>,
   to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
   job: SyncJob,
 ): Promise<Generation[]> {
-  const before = seen?.head.checkpoint ?? { seq: 0, generations: [] };
+  const before = head.checkpoint;
+  const scope = scopeInside(context.scope, head);
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
     // Who does not have all rows would have to fetch them, to write them anew: another device does that.
     const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
     if (isKnown && (isPartly || hasRoom(before.generations))) {
-      const packs = await writePacks(context, commit, to.commitBytes, job);
+      const packs = await writePacks(context, commit, to.commitBytes, scope, job);
       return packs.length === 0
         ? before.generations.slice()
         : [...before.generations, { seq, rows, packs }];
     }
   }
-  return [{ seq, rows, packs: await writePacks(context, EMPTY_COMMIT, to.commitBytes, job) }];
+  const packs = await writePacks(context, EMPTY_COMMIT, to.commitBytes, scope, job);
+  return [{ seq, rows, packs }];
 }
 
 /** Whether another generation costs a clone less than it saves. */
@@ -65,35 +67,34 @@ async function writePacks(
   context: SyncContext,
   from: Uint8Array,
   to: Uint8Array,
+  scope: Scope,
   job: SyncJob,
 ): Promise<PackRecord[]> {
   const { shared, remote, tools } = context;
   const { signal } = job;
   const records: PackRecord[] = [];
-  const frames: RowFrame[][] = [];
+  const frames: RowFrames[] = [];
   const under = new Set<Promise<void>>();
   let [packs, bytes] = [0, 0];
   let failure: unknown;
-  const cutBytes = Math.min(FRAME_BYTES, tools.packBytes);
+  const cutBytes = Math.min(tools.packBytes, FRAME_BYTES);
   const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   // Platforms deflate beside the page: several at once, as they are put.
-  const put = async (group: Group, nth: number): Promise<void> => {
-    const pack = await encodeFrames('pack', group.deltas, tools.random(16), tools.deflate);
+  const put = async ({ deltas, edits }: Gathered, nth: number): Promise<void> => {
+    const pack = await encodeFrames('pack', deltas, tools.random(16), tools.deflate, scope);
     // To seal a long one has taken a slice.
     await turn();
     const nameBytes = tools.hash(pack.bytes);
-    records[nth] = { nameBytes, length: pack.bytes.length, edits: group.edits };
-    frames[nth] = pack.lengths.map((length, at) => {
-      return { length, firstKey: firstKeyOf(group.deltas[at] as Uint8Array) };
-    });
+    records[nth] = { nameBytes, length: pack.bytes.length, edits };
+    frames[nth] = { ...pack.front, firstKeys: deltas.map(firstKeyOf) };
     await remote.put(pathOf('p', nameBytes), pack.bytes, { signal });
     packs += 1;
     bytes += pack.bytes.length;
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
   };
   let count = 0;
-  for await (const group of groups(makeDeltas(shared, from, to, limits), tools.packBytes)) {
-    const work: Promise<void> = put(group, count++)
+  for await (const pack of gathered(makeDeltas(shared, from, to, limits), tools.packBytes)) {
+    const work: Promise<void> = put(pack, count++)
       .catch((cause: unknown) => {
         failure ??= cause;
       })
@@ -105,31 +106,35 @@ async function writePacks(
   await Promise.all(under);
   if (failure !== undefined) throw failure;
   if (records.length === 0) return records;
-  return [...records, ...(await writeDirectory(context, from, to, frames, job))];
+  return [...records, ...(await writeDirectory(context, { from, to, packs: frames, scope }, job))];
 }
 
-/** Deltas that make a pack, each a frame of it. */
-interface Group {
-  readonly deltas: Uint8Array[];
-  edits: number;
+/** What becomes a pack. */
+interface Gathered {
+  /** One for each frame. */
+  readonly deltas: readonly Uint8Array[];
+  readonly edits: number;
 }
 
-/** Groups deltas: a pack has `most` bytes before it is deflated, unless a single one is longer. */
-async function* groups(
-  deltas: AsyncIterable<Omit<Delta, 'after'>>,
-  most: number,
-): AsyncGenerator<Group, void, void> {
-  let group: Group = { deltas: [], edits: 0 };
-  let bytes = 0;
-  for await (const { deltaBytes, edits } of deltas) {
-    if (bytes > 0 && bytes + deltaBytes.length > most) {
-      yield group;
-      group = { deltas: [], edits: 0 };
-      bytes = 0;
-    }
-    group.deltas.push(deltaBytes);
-    group.edits += edits;
-    bytes += deltaBytes.length;
+/** Gathers deltas until they have the length of a pack. */
+async function* gathered(
+  deltas: AsyncIterable<Pick<Delta, 'deltaBytes' | 'edits'>>,
+  packBytes: number,
+): AsyncGenerator<Gathered, void, void> {
+  let [frames, edits, bytes]: [Uint8Array[], number, number] = [[], 0, 0];
+  const take = () => {
+    const pack = { deltas: frames, edits };
+    [frames, edits, bytes] = [[], 0, 0];
+    return pack;
+  };
+  for await (const one of deltas) {
+    const { length } = one.deltaBytes;
+    // A long row has a pack of its own: with others it would perhaps not fit.
+    if (frames.length > 0 && bytes + length > 2 * packBytes) yield take();
+    frames.push(one.deltaBytes);
+    edits += one.edits;
+    bytes += length;
+    if (bytes >= packBytes || frames.length === MAX_FRAMES) yield take();
   }
-  if (bytes > 0) yield group;
+  if (frames.length > 0) yield take();
 }

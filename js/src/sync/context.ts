@@ -4,6 +4,7 @@ import type { BranchHead } from '../history/branch-head.js';
 import type { SharedStore } from '../history/shared-store.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
 import type { HashFunction } from '../remote/format/names.js';
+import type { Scope } from '../remote/format/suite.js';
 import type { Remote } from '../remote/remote.js';
 import type { Mend } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -47,6 +48,8 @@ export interface SyncContext extends MergeContext {
   readonly remote: Remote;
   /** The branch at the remote. */
   readonly remoteBranch: string;
+  /** Where its heads belong. */
+  readonly scope: Scope;
   readonly heads: Heads;
   readonly origin: BranchHead;
   /** The app's version of its rows. */

@@ -248,7 +248,14 @@ async function feedAndCommit(
 ): Promise<Applied> {
   const { host } = branchHead.shared;
   let edits = 0;
-  for await (const delta of deltas) edits += await feed(core, host, ingest, delta);
+  let turnMs = performance.now();
+  for await (const delta of deltas) {
+    edits += await feed(core, host, ingest, delta);
+    // Many are short: several of them are a slice.
+    if (performance.now() - turnMs < host.sliceMs / 2) continue;
+    await turn();
+    turnMs = performance.now();
+  }
   calls.finish(host.engine, ingest.op);
   await ingest.drain(performance.now());
   const made = core.madeRows(ingest.op);

@@ -7,6 +7,7 @@ import { decodeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDeltaObject } from '../remote/format/delta-object.js';
 import { checkpointRows, type TailEntry } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes } from './delta.js';
 import type { Seen } from './heads.js';
@@ -16,9 +17,9 @@ export type { Seen };
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
 export function seenMoves({ state, seen }: Seen): Moves {
-  const { repositoryBytes, seq } = seen.head;
+  const { repositoryBytes, seq, epoch } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
-  const at = { seq, hashBytes: seen.hashBytes };
+  const at = { seq, hashBytes: seen.hashBytes, epoch };
   return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
 }
 
@@ -30,6 +31,7 @@ export async function applyEntries(
   job: SyncJob,
 ): Promise<'applied' | 'wrong-root' | 'moved'> {
   const { refs, durability } = context;
+  const scope = scopeInside(context.scope, now.seen.head);
   const checkpoint = checkpointRows(now.seen.head.checkpoint);
   // The next checkpoint is made of what has changed since this one: so its commit is kept.
   const upTo = entries.findIndex(({ rows }) => sameBytes(rows.rootBytes, checkpoint.rootBytes));
@@ -39,7 +41,7 @@ export async function applyEntries(
     if (last === undefined) continue;
     const also = last === entries[entries.length - 1] ? seenMoves(now) : {};
     const deltas: DeltaBytes[] = [];
-    for (const entry of part) deltas.push(await deltaOf(context, entry, job));
+    for (const entry of part) deltas.push(await deltaOf(context, entry, scope, job));
     const moves = refs.moves(also);
     const applied = await applyDeltas(context.origin, {
       deltas,
@@ -64,6 +66,7 @@ export async function applyEntries(
 export async function deltaOf(
   { remote, tools }: SyncContext,
   { delta }: TailEntry,
+  scope: Scope,
   { signal }: SyncJob,
 ): Promise<DeltaBytes> {
   if (delta.kind === 'inline') return decodeDeltaBody(delta.deltaBytes, tools.inflate);
@@ -73,5 +76,5 @@ export async function deltaOf(
     throw invalidRemote('delta', `there is no ${hex(delta.nameBytes)}, which the head names`, 0);
   }
   checkName('delta', delta.nameBytes, bytes, tools.hash);
-  return decodeDeltaBody(decodeDeltaObject(bytes), tools.inflate);
+  return decodeDeltaBody(await decodeDeltaObject(bytes, scope), tools.inflate);
 }

@@ -5,6 +5,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { checkpointRows, type TailEntry } from '../remote/format/head.js';
+import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, areSameRows } from './delta.js';
 import { deltaOf, type Seen, seenMoves } from './entries.js';
@@ -39,7 +40,7 @@ export async function forward(
     };
     const { signal } = job;
     const [deltas, onto, after] = [
-      [await deltaOf(context, entry, job)],
+      [await deltaOf(context, entry, scopeInside(context.scope, seen.head), job)],
       head.commitBytes,
       entry.rows,
     ];

@@ -3,10 +3,12 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
+import { readEnvelope } from '../remote/format/envelope.js';
 import type { Head } from '../remote/format/head.js';
 import { decodeHead } from '../remote/format/head-codec.js';
 import { breakBetween } from '../remote/format/head-rules.js';
 import type { HashFunction } from '../remote/format/names.js';
+import type { Scope } from '../remote/format/suite.js';
 import type { Remote, RemoteHead } from '../remote/remote.js';
 import type { Remembered } from './state.js';
 
@@ -24,19 +26,21 @@ export interface Seen {
 }
 
 /** The part of the state that a head is compared with. */
-type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes'>;
+type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'>;
 
 export class Heads {
   readonly #remote: Remote;
   readonly #branch: string;
   readonly #hash: HashFunction;
+  readonly #scope: Scope;
   #last: SeenHead | undefined;
   #brought: RemoteHead | undefined;
 
-  constructor(remote: Remote, branch: string, hash: HashFunction) {
+  constructor(remote: Remote, branch: string, hash: HashFunction, scope: Scope) {
     this.#remote = remote;
     this.#branch = branch;
     this.#hash = hash;
+    this.#scope = scope;
   }
 
   /** The head that was read or written last. */
@@ -79,7 +83,7 @@ export class Heads {
   ): Promise<SeenHead | undefined> {
     if (found === undefined) return this.#absent(known);
     try {
-      return this.take(found.bytes, found.token, known);
+      return await this.take(found.bytes, found.token, known);
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
       if (cause.code !== 'rollback' && cause.code !== 'invalid-remote') throw cause;
@@ -93,15 +97,28 @@ export class Heads {
     return found === undefined ? this.#absent(known) : this.take(found.bytes, found.token, known);
   }
 
+  /** Asks past all caches whether there is a later head than the last one: it is the last one then. */
+  async hasMoved(known: Known, signal: AbortSignal | undefined): Promise<boolean> {
+    const seq = this.#last?.head.seq ?? 0;
+    const now = await this.#again(known, signal);
+    return now !== undefined && now.head.seq > seq;
+  }
+
   #absent({ seq }: Known): undefined {
     this.#last = undefined;
     if (seq === 0) return undefined;
     throw new HedgerowError('remote-gone', `the head of ${this.#branch} was deleted at the remote`);
   }
 
-  /** Takes the bytes of a head. Throws `invalid-remote`, or `rollback` if it cannot follow what was seen before. */
-  take(bytes: Uint8Array, token: string, known: Known): SeenHead {
-    const head = decodeHead(bytes);
+  /**
+   * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow what
+   * was seen before.
+   */
+  async take(bytes: Uint8Array, token: string, known: Known): Promise<SeenHead> {
+    // Who has only keys of before was shut out since. It is told first: this device may have no key of before.
+    const { epoch } = readEnvelope('head', bytes);
+    if (epoch < known.epoch) throw rollback(`its head has key ${epoch}, after key ${known.epoch}`);
+    const head = await decodeHead(bytes, this.#scope);
     const hashBytes = this.#hash(bytes);
     checkFollows(head, hashBytes, known);
     this.#last = { head, hashBytes, token };

@@ -21,7 +21,8 @@ import {
   packsOf,
 } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
-import { decodeFrames } from '../remote/format/pack.js';
+import { decodePack } from '../remote/format/pack.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
@@ -53,11 +54,12 @@ export async function landCheckpoint(
 ): Promise<boolean> {
   const { refs, shared, durability } = context;
   const { checkpoint } = now.seen.head;
+  const scope = scopeInside(context.scope, now.seen.head);
   const landing = await begin(context, now);
   if (landing === undefined) return false;
   const { branchHead } = landing;
   try {
-    const landed = await apply(context, landing.wanted, branchHead, job);
+    const landed = await apply(context, landing.wanted, scope, branchHead, job);
     if (!landed) return false;
     const commitBytes = branchHead.head.commitBytes;
     const rows = await rowsOf(shared, commitBytes);
@@ -73,7 +75,7 @@ export async function landCheckpoint(
     const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
     const deltas: DeltaBytes[] = [];
     for (const entry of tail) {
-      if (entry.seq > checkpoint.seq) deltas.push(await deltaOf(context, entry, job));
+      if (entry.seq > checkpoint.seq) deltas.push(await deltaOf(context, entry, scope, job));
     }
     const { outcome } = await applyDeltas(branchHead, {
       deltas,
@@ -142,6 +144,7 @@ async function begin(
 async function apply(
   context: SyncContext,
   wanted: readonly Wanted[],
+  scope: Scope,
   branchHead: BranchHead,
   job: SyncJob,
 ): Promise<boolean> {
@@ -161,7 +164,8 @@ async function apply(
     while (applied < wanted.length && applied < first + COMMIT_PACKS) {
       checkSignal(job.signal);
       for (; asked < wanted.length && ahead.length < AT_ONCE; asked++) {
-        ahead.push(new Fetching(fetchPack(context, (wanted[asked] as Wanted).pack, kept, signal)));
+        const { pack } = wanted[asked] as Wanted;
+        ahead.push(new Fetching(fetchPack(context, pack, scope, kept, signal)));
       }
       if (applied > first && ahead[0]?.isHere !== true) break;
       const { deltas, length } = await (ahead.shift() as Fetching).fetched;
@@ -198,7 +202,7 @@ async function apply(
 }
 
 interface Fetched {
-  readonly deltas: readonly DeltaBytes[];
+  readonly deltas: AsyncIterable<DeltaBytes>;
   /** Bytes that have travelled. */
   readonly length: number;
 }
@@ -222,6 +226,7 @@ class Fetching {
 async function fetchPack(
   { remote, tools }: SyncContext,
   { nameBytes, length }: PackRecord,
+  scope: Scope,
   kept: Map<string, Uint8Array>,
   signal: AbortSignal,
 ): Promise<Fetched> {
@@ -235,7 +240,7 @@ async function fetchPack(
   kept.set(path, bytes);
   // A long one has taken a slice.
   await turn();
-  return { deltas: decodeFrames('pack', bytes, tools.inflate), length };
+  return { deltas: decodePack(bytes, tools.inflate, scope), length };
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */

@@ -10,11 +10,13 @@ import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { EMPTY_COMMIT, REF } from '../history/inventory.js';
+import { utf8 } from '../remote/format/cursor.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
 import { PACK_BYTES } from '../remote/format/limits.js';
-import { probeRemote } from '../remote/probe.js';
+import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
 import type { Remote } from '../remote/remote.js';
 import type { RepairOptions, RepairResult } from '../repair/repair.js';
+import type { CollectOptions, CollectResult } from './collect-types.js';
 import { ConflictLog, type LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
 import { areSameRows } from './delta.js';
@@ -24,7 +26,7 @@ import { JointHead } from './joint-heads.js';
 import { Leases } from './leases.js';
 import type { SyncLoop, SyncOptions, Worked } from './loop.js';
 import { metered, type Traffic } from './meter.js';
-import { conflictsOf, namesOf, originOf } from './names.js';
+import { conflictsOf, namesOf, originOf, RECORD_BRANCH } from './names.js';
 import { OneLoop } from './one-loop.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { prefetch } from './prefetch.js';
@@ -53,6 +55,11 @@ export interface LinkOptions {
    * by default. `push` rejects with `remote-unsafe` then.
    */
   readonly probe?: boolean | undefined;
+  /**
+   * What all objects of the remote are encrypted with: `remoteKeys` of `hedgerow/encryption` makes it. A remote is
+   * encrypted from its first push on, or never: the other way round `pull` and `push` reject with `wrong-key`.
+   */
+  readonly encryption?: RemoteEncryption | undefined;
 }
 
 export interface PullOptions {
@@ -61,7 +68,12 @@ export interface PullOptions {
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
-const LINK_OPTIONS = 'name branch remoteBranch policy app probe';
+const probing = () => part(() => import('../remote/probe.js'));
+const collecting = () => part(() => import('./collect-call.js'));
+/** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
+const LOOK_MS = 3_600_000;
+
+const LINK_OPTIONS = 'name branch remoteBranch policy app probe encryption';
 
 /** What a link is made of, beside what its work uses. */
 interface LinkParts {
@@ -92,6 +104,8 @@ export class Link {
   readonly #turns: Turns;
   readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
+  /** When a loop looks next, by the page's timer. */
+  #lookAt = 0;
   readonly #loop: OneLoop;
   /** What the store calls this remote. */
   readonly name: string;
@@ -189,7 +203,7 @@ export class Link {
    * call returns the loop that is running.
    */
   sync(options: SyncOptions = {}): SyncLoop {
-    return this.#loop.begin(() => [this.#loopHost(), options]);
+    return this.#loop.begin(() => [this.#loopHost(options), options]);
   }
 
   /** The conflicts that were decided on this device, the oldest first. */
@@ -204,6 +218,18 @@ export class Link {
   async forgetConflicts(ids: Iterable<string>): Promise<void> {
     this.#host.check();
     await this.#context.log.forget([...ids]);
+  }
+
+  /**
+   * Deletes what no head of the remote needs any more, of all its branches: what was not named for the grace, by the clock
+   * of the remote. Needs the rights to list and to delete there; rejects with `remote-auth` without them, and does no harm.
+   * May be called on any device, at any time, and made again after any failure. See `docs/sync.md`.
+   */
+  collect(options: CollectOptions = {}): Promise<CollectResult> {
+    const { signal, ...job } = optionsOf('collect', options, 'graceMs signal onProgress');
+    return this.#beside(signal, async (own) =>
+      (await collecting()).collectNow(this.#context, { ...job, signal: own }),
+    );
   }
 
   /** Ends the handle, and its loop. The store goes on, and so does what it knows of the remote. */
@@ -221,6 +247,7 @@ export class Link {
   #push(job: SyncJob): Promise<PushResult> {
     return this.#run(job, async (own) => {
       if (this.#mustProbe) {
+        const { probeRemote } = await probing();
         await probeRemote(this.#context.remote, own);
         this.#mustProbe = false;
       }
@@ -234,10 +261,36 @@ export class Link {
     return isPushed || applied > 0;
   }
 
-  #loopHost() {
+  /** Collects if it is time, for a loop that has just synced. */
+  #look(options: SyncOptions, signal: AbortSignal | undefined): void {
+    if (!options.collect || performance.now() < this.#lookAt) return;
+    this.#lookAt = performance.now() + LOOK_MS;
+    const looked = this.#beside(signal, async (own) =>
+      (await collecting()).collectIfDue(this.#context, options, own),
+    );
+    const after = (again: boolean) => {
+      if (!again) this.#lookAt = Number.POSITIVE_INFINITY;
+    };
+    looked.then(after, () => {});
+  }
+
+  /** Runs what does not wait for calls of this link, nor they for it. */
+  #beside<T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    this.#host.check();
+    return this.#host.changes.run(signal, true, async (own) => {
+      await this.#renew();
+      return work(own);
+    });
+  }
+
+  #loopHost(options: SyncOptions = {}) {
     const { refs, local, shared, tools } = this.#context;
     const isPushed = (job: SyncJob) => this.#isPushed(job);
     const pullNow = (job: SyncJob) => this.#pull(job);
+    const look = (signal: AbortSignal | undefined) => this.#look(options, signal);
     const host = {
       async work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> {
         let hasNews = false;
@@ -247,6 +300,7 @@ export class Link {
           // Rows that were here before the remote was known, or that a merge has made.
           if (await host.isPending()) hasNews = (await isPushed(job)) || hasNews;
         }
+        look(job.signal);
         return { hasNews, isPending: false };
       },
       isPending: async () => {
@@ -288,11 +342,17 @@ export async function openLink(
 ): Promise<Link> {
   const wanted = optionsOf('remote', options, LINK_OPTIONS);
   const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
-  const { policy = 'fields', app = 0, probe = true } = wanted;
+  const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
   checkName(name);
   checkPolicy(policy);
+  if (remoteBranch === RECORD_BRANCH) {
+    throw new HedgerowError('invalid-argument', `${RECORD_BRANCH} is no branch: give remoteBranch`);
+  }
   if (!Number.isInteger(app) || app < 0 || app >= 2 ** 32) {
     throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
+  }
+  if (encryption && typeof encryption.suite?.toRead !== 'function') {
+    throw new HedgerowError('invalid-argument', 'encryption is what remoteKeys() returns');
   }
   const { shared, durability } = host;
   let core = await remoteEngine(shared.host);
@@ -314,7 +374,8 @@ export async function openLink(
   const refs = new SyncRefs(shared, names);
   const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
   const own = metered(remote, traffic);
-  const heads = new Heads(own, remoteBranch, tools.hash);
+  const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
+  const heads = new Heads(own, remoteBranch, tools.hash, scope);
   await refs.look();
   if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
@@ -330,7 +391,7 @@ export async function openLink(
   }
   const log = new ConflictLog(shared, refs, durability);
   const context: SyncContext = {
-    ...{ shared, remote: own, remoteBranch, heads, refs, origin, local, log, policy, app },
+    ...{ shared, remote: own, remoteBranch, scope, heads, refs, origin, local, log, policy, app },
     ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
   };
   // Who has pushed once has found it safe.

@@ -6,6 +6,7 @@ import type { Head, LogRecord, Tail } from '../remote/format/head.js';
 import { entriesSince, joinedTail, logsSince, withLog } from '../remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../remote/format/log.js';
 import { checkName, pathOf } from '../remote/format/names.js';
+import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import type { Seen } from './entries.js';
@@ -26,7 +27,7 @@ export async function tailFor(context: SyncContext, now: Seen, job: SyncJob): Pr
 
 /** The tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
 export async function tailSince(
-  { remote, tools }: SyncContext,
+  { remote, tools, scope }: SyncContext,
   head: Head,
   seq: number,
   { signal }: SyncJob,
@@ -40,18 +41,19 @@ export async function tailSince(
       throw invalidRemote('log', `${bytes.length} bytes of ${length}`, 0);
     }
     checkName('log', nameBytes, bytes, tools.hash);
-    return decodeLog(bytes).entries;
+    return (await decodeLog(bytes, scopeInside(scope, head))).entries;
   };
   return joinedTail(head, await Promise.all(logsSince(head, seq).map(fetchLog)));
 }
 
 /** Puts the tail of a head into a log. The head that it returns has room for an entry, and is none until then. */
 export async function moveIntoLog(
-  { remote, tools }: SyncContext,
+  { remote, tools, scope }: SyncContext,
   head: Head,
   { signal }: SyncJob,
 ): Promise<Head> {
-  const { bytes, record } = encodeLog(head, tools.random(16), tools.hash);
+  const inside = scopeInside(scope, head);
+  const { bytes, record } = await encodeLog(head, tools.random(16), tools.hash, inside);
   await remote.put(pathOf('d', record.nameBytes), bytes, { signal });
   return withLog(head, record);
 }

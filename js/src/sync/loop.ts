@@ -3,6 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
+import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { PullResult, SyncJob, SyncProgress } from './context.js';
 
 /**
@@ -56,6 +57,10 @@ export interface SyncOptions {
   readonly onPull?: ((result: PullResult) => void) | undefined;
   /** Called as packs come and go, as that of `pull` and `push` is. */
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+  /** Whether this device deletes what the remote needs no more, about once a day: see `collect`. Not by default. */
+  readonly collect?: boolean | Pick<CollectOptions, 'graceMs'> | undefined;
+  /** Called after each such collection. An error of it does not disturb the sync. */
+  readonly onCollect?: ((outcome: CollectResult | HedgerowError) => void) | undefined;
 }
 
 /** What one round has done. */
@@ -113,7 +118,11 @@ export class SyncLoop {
 
   constructor(host: LoopHost, options: SyncOptions) {
     this.#host = host;
-    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull onProgress');
+    this.#options = optionsOf(
+      'sync',
+      options,
+      'everyMs pauseMs pokes onState onPull onProgress collect onCollect',
+    );
     for (const ms of [options.everyMs, options.pauseMs]) {
       if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
       throw new HedgerowError('invalid-argument', 'sync: everyMs and pauseMs are milliseconds');

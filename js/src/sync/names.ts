@@ -4,6 +4,9 @@ import { REMOTE_BRANCHES } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, REF } from '../history/inventory.js';
 
+/** What a remote has, in the place of a branch, of its collections. */
+export const RECORD_BRANCH = '~collection';
+
 /** The branch that has the rows of the remote as they were last seen. */
 export const originOf = (remote: string): string => REMOTE_BRANCHES + remote;
 
@@ -28,6 +31,8 @@ export interface Names {
   readonly ids: string;
   /** The pack that a clone has applied last: see `land-checkpoint.ts`. */
   readonly landed: string;
+  /** The highest number of a key that a head was encrypted with; not there without encryption. */
+  readonly epoch: string;
   /** Number of the last head that was seen, and the push that nobody has answered. */
   readonly turn: string;
 }
@@ -46,6 +51,7 @@ export function namesOf(remote: string, branch: string): Names {
     seen: `${state}/seen`,
     ids: `${state}/ids`,
     landed: `${state}/landed`,
+    epoch: `${state}/epoch`,
     turn: `${state}/turn`,
   };
 }

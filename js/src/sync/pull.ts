@@ -9,6 +9,7 @@ import { bringIn } from './bring-in.js';
 import { Decisions } from './conflict-log.js';
 import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
 import { decide } from './policy.js';
+import type { Remembered } from './state.js';
 
 /** Most times that a pull begins again, since another tab was first. */
 const MAX_TRIES = 100;
@@ -22,7 +23,11 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     if (seen === undefined) return { seq: 0, applied: 0, conflicts: 0 };
     const { seq } = seen.head;
     const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
-    const forwarded = isNew ? await bringIn(context, { state, seen }, job) : 0;
+    const forwarded = isNew
+      ? await bringIn(context, { state, seen }, job).catch((cause) =>
+          passed(context, state, cause, job),
+        )
+      : 0;
     if (forwarded !== undefined) {
       const merged = context.merge?.(seq, job) ?? mergeIn(context, seq, job);
       const { applied, conflicts } = await merged;
@@ -33,6 +38,20 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);
     else throw new HedgerowError('conflict', 'another tab was first a hundred times: pull again');
   }
+}
+
+/**
+ * What a head names may have been deleted since it was read, or come damaged: resolves if there is a later head by now.
+ * Rejects with the cause otherwise, so each head is tried once.
+ */
+async function passed(
+  { heads }: SyncContext,
+  state: Remembered,
+  cause: unknown,
+  { signal }: SyncJob,
+): Promise<undefined> {
+  const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
+  if (!isInvalid || !(await heads.hasMoved(state, signal).catch(() => false))) throw cause;
 }
 
 /** Merges the branch of the remote into the local one, as one commit. */

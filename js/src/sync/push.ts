@@ -2,6 +2,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import { part } from '../base/parts.js';
 import { checkSignal } from '../base/signal.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
@@ -12,7 +13,7 @@ import { type Author, withCheckpoint, withEntry } from '../remote/format/head-ru
 import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
-import { makeCheckpoint } from './checkpoint.js';
+import { scopeInside } from '../remote/format/suite.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
 import type { SeenHead } from './heads.js';
@@ -35,6 +36,9 @@ export interface PushResult {
   /** Keys that both sides had changed, to different values, in the pulls between. */
   readonly conflicts: number;
 }
+
+/** Only some pushes make one. */
+const checkpoints = () => part(() => import('./checkpoint.js'));
 
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
@@ -102,7 +106,7 @@ async function tryOnce(
 ): Promise<Tried | 'lost' | 'moved' | 'again'> {
   const { shared, refs, heads, local } = context;
   const state = await refs.look();
-  const { last } = heads;
+  let { last } = heads;
   const isOpen = state.pending !== undefined && state.pending.seq === (last?.head.seq ?? 0) + 1;
   await shared.queued(() => local.refresh());
   const held = await local.holdHead();
@@ -113,18 +117,20 @@ async function tryOnce(
     if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
+    last ??= await begin(context, state, job);
+    if (last === undefined) return 'moved';
     const nonceBytes =
       isOpen && state.pending ? state.pending.nonceBytes : context.tools.random(16);
-    const [before, repository] = await startOf(context, last, job);
+    const before = startOf(context, last);
     const author = {
       writerBytes: state.writerBytes,
       nonceBytes,
-      previousBytes: last?.hashBytes ?? NO_HASH,
+      previousBytes: last.hashBytes,
     };
-    const next = await nextHead(context, { before, state, last, commitBytes, rows, author }, job);
-    const seen = { seq: state.seq, hashBytes: state.seenBytes };
+    const next = await nextHead(context, { before, state, commitBytes, rows, author }, job);
+    const seen = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch };
     const pending = { seq: next.head.seq, nonceBytes };
-    const marks = stateMoves(repository, state.writerBytes, seen, pending);
+    const marks = stateMoves(before.repositoryBytes, state.writerBytes, seen, pending);
     if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
     const swapped = await swap(context, next, commitBytes, job);
     const isAll = typeof swapped === 'string' || sameBytes(commitBytes, held.head.commitBytes);
@@ -134,39 +140,47 @@ async function tryOnce(
   }
 }
 
-/** The head to go on from; of an empty branch, one that is not there. */
-async function startOf(
-  { remote, app, tools }: SyncContext,
-  last: SeenHead | undefined,
+/** The head to go on from: the last one, if this version of the app may write rows after it. */
+function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
+  if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
+  const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
+  throw new HedgerowError('unsupported-format', message);
+}
+
+/**
+ * Makes the first head of a branch, without rows. No object is put for a branch before there is one: so who has read all
+ * heads knows of each object that was there before whether a push may yet name it. Undefined if that is not known.
+ */
+async function begin(
+  { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
+  { writerBytes }: Remembered,
   { signal }: SyncJob,
-): Promise<[Head, Uint8Array]> {
-  if (last !== undefined) {
-    if (!mayWrite(app, last.head)) {
-      const message = `a newer version of the app wrote rows ${last.head.app}, this one knows ${app}`;
-      throw new HedgerowError('unsupported-format', message);
-    }
-    return [{ ...last.head, app }, last.head.repositoryBytes];
-  }
+): Promise<SeenHead | undefined> {
   let repositoryBytes = tools.random(16);
-  const bytes = encodeRepository({ idBytes: repositoryBytes, app });
+  const bytes = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
   if ((await remote.put('hedgerow', bytes, { signal })) === 'exists') {
     const there = await remote.get('hedgerow', undefined, { signal });
     if (there === undefined) throw new HedgerowError('remote-gone', 'its repository file is gone');
-    repositoryBytes = decodeRepository(there).idBytes;
+    repositoryBytes = (await decodeRepository(there, scope)).idBytes;
   }
+  const { epoch } = scope;
   const nothing = { generations: [], seq: 0 };
-  const first: Head = {
-    ...{ repositoryBytes, seq: 0, writerBytes: NO_HASH, nonceBytes: NO_HASH, app },
+  const head: Head = {
+    ...{ epoch, repositoryBytes, seq: 1, writerBytes, nonceBytes: tools.random(16), app },
     ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: nothing },
-    ...{ logs: [], base: NO_ROWS, tail: [], retired: [], sums: [] },
+    ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
   };
-  return [first, repositoryBytes];
+  const headBytes = await encodeHead(head, tools.random(16), scope);
+  const swapped = await remote.swapHead(remoteBranch, undefined, headBytes, { signal });
+  if (swapped.state === 'lost') heads.bring(swapped.head);
+  if (swapped.state !== 'swapped') return undefined;
+  heads.own({ head, hashBytes: tools.hash(headBytes), token: swapped.token });
+  return heads.last;
 }
 
 interface Wanted {
   readonly before: Head;
   readonly state: Remembered;
-  readonly last: SeenHead | undefined;
   readonly commitBytes: Uint8Array;
   readonly rows: Rows;
   readonly author: Author;
@@ -174,7 +188,8 @@ interface Wanted {
 
 async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Promise<Next> {
   const { shared, tools, remote } = context;
-  const { state, commitBytes, rows, author, last } = wanted;
+  const { state, commitBytes, rows, author } = wanted;
+  const scope = scopeInside(context.scope, wanted.before);
   const { signal } = job;
   let { before } = wanted;
   const limits = { maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
@@ -183,26 +198,27 @@ async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Pro
   if (made !== 'too-long') {
     const deltaBytes = await encodeDeltaBody(made.deltaBytes, tools.deflate);
     delta = { kind: 'inline', deltaBytes };
-    let appended = withEntry(before, rows, delta, author);
+    let appended = withEntry(before, rows, delta, author, scope);
     while (appended.kind === 'spill' || appended.kind === 'log') {
       if (appended.kind === 'spill') {
-        const object = encodeDeltaObject(deltaBytes, tools.random(16));
+        const object = await encodeDeltaObject(deltaBytes, tools.random(16), scope);
         const nameBytes = tools.hash(object);
         await remote.put(pathOf('d', nameBytes), object, { signal });
         delta = { kind: 'object', nameBytes, length: object.length };
       } else before = await moveIntoLog(context, before, job);
-      appended = withEntry(before, rows, delta, author);
+      appended = withEntry(before, rows, delta, author, scope);
     }
     if (appended.kind === 'head') return { head: appended.head, edits: made.edits };
     const isLong = delta.kind === 'inline' && deltaBytes.length > MAX_INLINE_DELTA_BYTES;
     if (isLong) delta = undefined;
   }
   const seq = before.seq + 1;
+  const to = { commitBytes, rows, seq };
   const generations =
     rows.count === 0
       ? []
-      : await makeCheckpoint(context, last, state, { commitBytes, rows, seq }, job);
-  const head = withCheckpoint(before, rows, delta, generations, author);
+      : await (await checkpoints()).makeCheckpoint(context, before, state, to, job);
+  const head = withCheckpoint(before, rows, delta, generations, author, scope);
   return { head, edits: made === 'too-long' ? undefined : made.edits };
 }
 
@@ -214,7 +230,7 @@ async function swap(
   { signal }: SyncJob,
 ): Promise<Tried | 'lost' | 'moved'> {
   const { remote, remoteBranch, heads, refs, tools, durability } = context;
-  const bytes = encodeHead(head);
+  const bytes = await encodeHead(head, tools.random(16), context.scope);
   const swapped = await remote.swapHead(remoteBranch, heads.last?.token, bytes, { signal });
   if (swapped.state === 'lost') {
     heads.bring(swapped.head);
@@ -224,8 +240,8 @@ async function swap(
   if (swapped.state !== 'swapped') return 'moved';
   const hashBytes = tools.hash(bytes);
   heads.own({ head, hashBytes, token: swapped.token });
-  const { seq } = head;
-  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes });
+  const { seq, epoch } = head;
+  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes, epoch });
   const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.generations.length > 0;
   const moves = { origin: commitBytes, fork: commitBytes, ...marks };
   // If another tab has moved a ref, the next pull finds this push in the head.

@@ -1,9 +1,10 @@
 /**
  * What a store remembers of a remote, in refs. So it moves with the commits that it is about, in one transaction: a
- * crash leaves both or neither. Three refs name no commit:
+ * crash leaves both or neither. Four refs name no commit:
  *
  *     seen  BLAKE3 of the last head that was seen : 32
  *     ids   id of the repository : 16 | id of this writer : 16
+ *     epoch the highest epoch of a head that was seen : f64 | zeros
  *     turn  number of that head : f64 | number of the head that is being pushed, 0 for none : f64 | its nonce : 16
  */
 
@@ -31,6 +32,8 @@ export interface Remembered {
   /** 0 until a head was seen. */
   readonly seq: number;
   readonly seenBytes: Uint8Array;
+  /** The highest of a head that was seen; 0 without encryption. */
+  readonly epoch: number;
   readonly pending: PendingPush | undefined;
   /** The commits of the refs of those names. */
   readonly origin: Uint8Array;
@@ -66,6 +69,7 @@ export class SyncRefs {
     const ids = this.bytes('ids');
     const turn = this.bytes('turn');
     const view = turn && new DataView(turn.buffer, turn.byteOffset, turn.length);
+    const epoch = this.bytes('epoch');
     const pendingSeq = view?.getFloat64(8, true) ?? 0;
     const pushing = this.bytes('pushing');
     const isPending = pendingSeq > 0 && turn !== undefined && pushing !== undefined;
@@ -74,6 +78,7 @@ export class SyncRefs {
       writerBytes: ids?.subarray(ID_BYTES) ?? crypto.getRandomValues(new Uint8Array(ID_BYTES)),
       seq: view?.getFloat64(0, true) ?? 0,
       seenBytes: this.bytes('seen') ?? EMPTY_COMMIT,
+      epoch: epoch ? new DataView(epoch.buffer, epoch.byteOffset).getFloat64(0, true) : 0,
       pending: isPending
         ? { seq: pendingSeq, nonceBytes: turn.subarray(ID_BYTES), commitBytes: pushing }
         : undefined,
@@ -131,13 +136,17 @@ export class SyncRefs {
 export function stateMoves(
   repositoryBytes: Uint8Array,
   writerBytes: Uint8Array,
-  seen: { readonly seq: number; readonly hashBytes: Uint8Array },
+  seen: { readonly seq: number; readonly hashBytes: Uint8Array; readonly epoch: number },
   pending?: { readonly seq: number; readonly nonceBytes: Uint8Array },
-): Pick<Moves, 'ids' | 'seen' | 'turn'> {
+): Pick<Moves, 'ids' | 'seen' | 'turn' | 'epoch'> {
   const turn = new Uint8Array(2 * ID_BYTES);
   const view = new DataView(turn.buffer);
   view.setFloat64(0, seen.seq, true);
   view.setFloat64(8, pending?.seq ?? 0, true);
   if (pending !== undefined) turn.set(pending.nonceBytes, ID_BYTES);
-  return { ids: joined([repositoryBytes, writerBytes]), seen: seen.hashBytes, turn };
+  const moves = { ids: joined([repositoryBytes, writerBytes]), seen: seen.hashBytes, turn };
+  if (seen.epoch === 0) return moves;
+  const epoch = new Uint8Array(2 * ID_BYTES);
+  new DataView(epoch.buffer).setFloat64(0, seen.epoch, true);
+  return { ...moves, epoch };
 }

@@ -10,15 +10,16 @@ import { checkSignal } from '../base/signal.js';
 import { lazyEngine } from '../core/lazy-engine.js';
 import {
   encodeDirectory,
-  type NodeFrame,
-  type RowFrame,
+  type NodeFrames,
+  type RowFrames,
   startOf,
 } from '../remote/format/directory.js';
 import type { PackRecord } from '../remote/format/head.js';
 import { NODE_FRAME_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
 import { recordAt } from '../remote/format/node-records.js';
-import { encodeFrames } from '../remote/format/pack.js';
+import { encodeFrames } from '../remote/format/pack-write.js';
+import type { Scope } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 
 /** An internal node that is new, with what a directory tells of it. */
@@ -28,12 +29,19 @@ interface NewNode {
   readonly hashBytes: Uint8Array;
 }
 
+/** A generation whose packs are written. */
+export interface NewGeneration {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  readonly packs: readonly RowFrames[];
+  /** Where its objects belong. */
+  readonly scope: Scope;
+}
+
 /** Puts the nodes and the directory of the generation that leads from one commit to another; returns how it names them. */
 export async function writeDirectory(
   context: SyncContext,
-  from: Uint8Array,
-  to: Uint8Array,
-  packs: readonly (readonly RowFrame[])[],
+  { from, to, packs, scope }: NewGeneration,
   job: SyncJob,
 ): Promise<PackRecord[]> {
   const { remote, tools } = context;
@@ -44,7 +52,7 @@ export async function writeDirectory(
     await remote.put(pathOf('p', nameBytes), bytes, { signal });
     records.push({ nameBytes, length: bytes.length, edits: 0 });
   };
-  const nodes: NodeFrame[][] = [];
+  const nodes: NodeFrames[] = [];
   const top: Uint8Array[] = [];
   let group: NewNode[][] = [];
   let [frame, frameBytes, groupBytes]: [NewNode[], number, number] = [[], 0, 0];
@@ -56,13 +64,11 @@ export async function writeDirectory(
     endFrame();
     if (group.length === 0) return;
     const plain = group.map((one) => joined(one.map(({ recordBytes }) => recordBytes)));
-    const object = await encodeFrames('nodes', plain, tools.random(16), tools.deflate);
+    const object = await encodeFrames('nodes', plain, tools.random(16), tools.deflate, scope);
     await turn();
     await put(object.bytes);
-    const startsOf = (one: readonly NewNode[]) => one.map(({ hashBytes }) => startOf(hashBytes));
-    nodes.push(
-      object.lengths.map((length, at) => ({ length, starts: startsOf(group[at] as NewNode[]) })),
-    );
+    const starts = group.map((one) => one.map(({ hashBytes }) => startOf(hashBytes)));
+    nodes.push({ ...object.front, starts });
     [group, groupBytes] = [[], 0];
   };
   let isTop = true;
@@ -80,7 +86,8 @@ export async function writeDirectory(
   }
   await endGroup();
   const topBytes = joined(top);
-  await put(await encodeDirectory({ packs, nodes, topBytes }, tools.random(16), tools.deflate));
+  const directory = { packs, nodes, topBytes };
+  await put(await encodeDirectory(directory, tools.random(16), tools.deflate, scope));
   return records;
 }
 

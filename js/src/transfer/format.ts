@@ -3,7 +3,7 @@
 import { joined } from '../base/bytes.js';
 import { crc32 } from '../base/crc32.js';
 import { HedgerowError } from '../base/errors.js';
-import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
+import { EXPORT_FORMAT, FORMAT, MAX_SEGMENT_CHUNKS } from '../base/limits.js';
 import {
   MAX_SEGMENT_BYTES,
   segmentLength,
@@ -32,7 +32,6 @@ export interface Header {
 }
 
 const HEADER_MAGIC = 0x5847_4448; // HDGX
-const VERSION = 1;
 const END = 0xffff_ffff;
 
 const HEADER_BYTES = 16;
@@ -91,7 +90,7 @@ export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Ui
   const parts = joined([fixed, ...named]);
   const view = viewOf(parts);
   view.setUint32(0, HEADER_MAGIC, true);
-  view.setUint8(4, VERSION);
+  view.setUint8(4, EXPORT_FORMAT);
   view.setUint16(6, refs.length, true);
   view.setFloat64(8, parts.length + 4 + segmentBytes + endOf(0).length, true);
   return joined([parts, word(crc32(parts))]);
@@ -119,7 +118,7 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
   if (viewOf(magic).getUint32(0, true) !== HEADER_MAGIC) throw invalid('not an export', start);
   const fixed = await source.take(HEADER_BYTES - magic.length);
   const version = fixed[0] as number;
-  if (version > VERSION) {
+  if (version > EXPORT_FORMAT) {
     throw new HedgerowError(
       'unsupported-format',
       `the export was written by a newer version of Hedgerow: update the app (format ${version})`,
@@ -146,7 +145,7 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
   const checksum = viewOf(await source.take(4)).getUint32(0, true);
   if (checksum !== crc32(header)) throw invalid('the header is damaged', start);
   // A checksum does not stop an attacker.
-  if (version !== VERSION || fixed[1] !== 0 || !areNamed(refs)) {
+  if (version !== EXPORT_FORMAT || fixed[1] !== 0 || !areNamed(refs)) {
     throw invalid('the header is malformed', start);
   }
   return { refs, bytes, checksum, length: source.at - start };
@@ -216,7 +215,7 @@ async function readTable(
   const tableBytes = joined([fixed, await source.take(chunks * TABLE_ENTRY_BYTES)]);
   if (checksum !== crc32(number, tableBytes)) throw invalid('a table is damaged', start);
   const version = fixed[4] as number;
-  if (version > VERSION) {
+  if (version > FORMAT) {
     throw new HedgerowError(
       'unsupported-format',
       `the export was written by a newer version of Hedgerow: update the app (table format ${version})`,

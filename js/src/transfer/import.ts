@@ -20,8 +20,16 @@ import { firstGeneration } from '../history/branch-refs.js';
 import { endCollections } from '../history/fence.js';
 import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/inventory.js';
 import { idb } from '../storage/idb/idb.js';
-import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../storage/segment-store.js';
+import type {
+  Durability,
+  Encryption,
+  Ref,
+  RefMove,
+  SegmentStore,
+  Storage,
+} from '../storage/segment-store.js';
 import { Tabs } from '../tabs/tabs.js';
+import { checkFormat } from '../verify/check-format.js';
 import { Inspection } from '../verify/verify.js';
 import { ByteReader } from './byte-reader.js';
 import { Checker } from './checker.js';
@@ -46,6 +54,8 @@ export interface ImportProgress {
 export interface ImportOptions {
   /** Where the store is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
+  /** As in `open`: what is imported is encrypted. */
+  readonly encryption?: Encryption | undefined;
   /** When its writes count as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
@@ -88,7 +98,8 @@ export async function importStore(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   checkName(name);
-  const { storage = idb(), sliceMs = 8, signal } = options;
+  const { storage: place = idb(), encryption, sliceMs = 8, signal } = options;
+  const storage = encryption?.over(place) ?? place;
   checkSignal(signal);
   const give = giver(source);
   const read = (source: ByteSource, at: number) => ByteReader.open(source, at, signal, sliceMs);
@@ -108,8 +119,7 @@ export async function importStore(
     // Before `open`, which creates the store: a source that is no export must not create one.
     const header = await readHeader(reader);
     segments = await storage.open(name);
-    const place = { name, storage, segments };
-    const job = new Import(place, sliceMs, options);
+    const job = new Import({ name, storage, segments }, sliceMs, options);
     return await job.run(header, reader, give.canSeek ? open : undefined);
   } finally {
     reader.end();
@@ -337,12 +347,7 @@ function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | '
   const allExist = header.refs.every(({ name }) => refs.has(name));
   if (isSame && allExist) return 'done';
   const main = refs.get(REF);
-  if (main !== undefined && main.format > FORMAT) {
-    throw new HedgerowError(
-      'unsupported-format',
-      `written by a newer version of Hedgerow: update the app (store format ${main.format})`,
-    );
-  }
+  if (main !== undefined) checkFormat(main.format);
   const isEmpty = (hexOf(REF) ?? none) === none;
   const taken = header.refs.slice(1).find(({ name }) => refs.has(name));
   if (isEmpty && taken === undefined) return 'empty';

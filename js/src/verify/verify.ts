@@ -7,9 +7,8 @@
 
 import * as Level from '../base/abi/fault-level.js';
 import * as Status from '../base/abi/status.js';
-import { HedgerowError } from '../base/errors.js';
+import type { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import { FORMAT } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
@@ -29,6 +28,7 @@ import { REF } from '../history/inventory.js';
 import { SharedStore } from '../history/shared-store.js';
 import type { Ref, SegmentStore } from '../storage/segment-store.js';
 import { Pins } from '../tabs/pins.js';
+import { checkFormat } from './check-format.js';
 import { checkIndex } from './index-check.js';
 import { checking, type SegmentFault } from './segment-check.js';
 
@@ -138,12 +138,7 @@ export class Inspection {
       segments.load(),
     ]);
     const ref = at ?? refs.find(({ name }) => name === REF);
-    if (ref !== undefined && ref.format > FORMAT) {
-      throw new HedgerowError(
-        'unsupported-format',
-        `written by a newer version of Hedgerow: update the app (store format ${ref.format})`,
-      );
-    }
+    if (ref !== undefined) checkFormat(ref.format);
     const faults = new Map<number, SegmentFault>();
     const lengths = new Map<number, number>();
     reserve(

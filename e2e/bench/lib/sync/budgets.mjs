@@ -13,6 +13,13 @@ export function syncBudgets(cases, rowBytes, most) {
     most(`clone without a delay / ${name.slice('hedgerow, '.length)}`, 1.5, 1 / overOurs.median);
   }
   const clone = cases.get('clone');
+  for (const one of [near, clone]) {
+    const sealed = one?.variants.find(({ name }) => name === 'hedgerow, encrypted');
+    if (!sealed?.overOurs) continue;
+    const received = (row) => row.details['received, MiB'].median;
+    most(`${one.name}: encrypted / plain`, 1.15, sealed.overOurs.median);
+    most(`${one.name}: bytes, encrypted / plain`, 1.03, received(sealed) / received(one.ours));
+  }
   if (clone) {
     const mib = (clone.rows * rowBytes) / 2 ** 20;
     most('clone: requests', Math.ceil(mib / PACK_MIB) + 7, detail('clone', 'requests'), 'requests');

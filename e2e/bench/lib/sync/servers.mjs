@@ -4,6 +4,7 @@
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { memory, open } from 'hedgerow';
+import { remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
 import { runnerImport } from 'vite';
@@ -33,16 +34,19 @@ const calls = {
   /** An empty remote. */
   empty: async () => ({ remote: Number(await serve()) }),
 
-  /** A remote with that many rows, and another device that has pushed them. */
-  full: async (count) => {
-    if (place?.count === count) return { remote: Number(new URL(place.server.url).port) };
+  /** A remote with that many rows, encrypted if there is a key, and another device that has pushed them. */
+  full: async (count, key) => {
+    if (place?.count === count && String(place.key) === String(key))
+      return { remote: Number(new URL(place.server.url).port) };
     const remote = Number(await serve());
     const { module } = await runnerImport(ROWS);
     const db = await open('other device', { storage: memory() });
     await db.putMany(module.rowsInTurn(count), { key: '/id' });
-    const link = await db.remote(httpRemote({ url: place.server.url }), { probe: false });
+    const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+    const remoteOf = httpRemote({ url: place.server.url });
+    const link = await db.remote(remoteOf, { probe: false, encryption });
     await link.push();
-    place = { ...place, db, link, count, all: count };
+    place = { ...place, db, link, key, count, all: count };
     return { remote };
   },
 

@@ -3,6 +3,7 @@ import type { Suite } from '../bench-case.js';
 import { AT } from './at.js';
 import { BYTES } from './bytes.js';
 import { COLD } from './cold.js';
+import { ENCRYPTION } from './encryption.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { INDEX_MADE, INDEX_READS, INDEXES } from './indexes.js';
 import { LIFE } from './life.js';
@@ -42,6 +43,7 @@ export const SUITES: readonly Suite[] = [
   FRAMES_SHUFFLED,
   MEMORY,
   SLICING,
+  ENCRYPTION,
   WATCH,
   TABLES,
   MIGRATION,

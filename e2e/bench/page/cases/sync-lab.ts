@@ -29,7 +29,7 @@ const ask = (name: string, ...args: readonly unknown[]) =>
 export const RTT_MS = 80;
 
 export const lab = {
-  full: (rows: number) => ask('full', rows) as Promise<Places>,
+  full: (rows: number, key?: readonly number[]) => ask('full', rows, key) as Promise<Places>,
   empty: () => ask('empty') as Promise<Places>,
   feed: (rows: number, wanted: 'ndjson' | 'replicache' | 'couch') =>
     ask('feed', rows, wanted) as Promise<Places>,

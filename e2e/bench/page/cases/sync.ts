@@ -1,5 +1,6 @@
 /** Sync with a server 80 ms away: what a clone, a pull and a push cost, and what the same rows cost by a download. */
-import type { Link, Store } from 'hedgerow';
+import type { Link, LinkOptions, Store } from 'hedgerow';
+import { remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, probeRemote, serverPokes } from 'hedgerow/remote';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { longTask, timed, watched } from '../measure.js';
@@ -19,8 +20,12 @@ import {
 /** Times that a change of ten rows is measured. */
 const TIMES = 7;
 
-async function linked(db: Store, url: string): Promise<Link> {
-  return db.remote(httpRemote({ url }), { probe: false });
+/** The key of the remote that is encrypted. */
+const KEY = Array.from({ length: 32 }, (_, nth) => nth);
+const SEALED: LinkOptions = { encryption: remoteKeys({ keys: () => Uint8Array.from(KEY) }) };
+
+async function linked(db: Store, url: string, options: LinkOptions = {}): Promise<Link> {
+  return db.remote(httpRemote({ url }), { probe: false, ...options });
 }
 
 async function checkRows(db: Store, expected: number): Promise<void> {
@@ -29,20 +34,26 @@ async function checkRows(db: Store, expected: number): Promise<void> {
 }
 
 /** A clone without a network to wait for, to be compared with loads. */
-export const cloneNear: Act = async ({ rows }) => {
-  const { near } = await lab.full(rows);
+async function clonedNear(rows: number, near: string, options?: LinkOptions) {
   await lab.counts('near');
   const db = await openNamed('near');
-  const link = await linked(db, near);
+  const link = await linked(db, near, options);
   const { ms } = await timed(() => link.pull());
   const counts = await lab.counts('near');
   await checkRows(db, rows);
   await db.close();
   return { 'clone-near': { value: ms, details: wireDetails(counts) } };
-};
+}
 
-export async function cloneFar(db: Store, url: string, rows: number): Promise<[Link, Sample]> {
-  const link = await linked(db, url);
+export const cloneNear: Act = async ({ rows }) => clonedNear(rows, (await lab.full(rows)).near);
+
+export async function cloneFar(
+  db: Store,
+  url: string,
+  rows: number,
+  options?: LinkOptions,
+): Promise<[Link, Sample]> {
+  const link = await linked(db, url, options);
   await lab.counts('far');
   let firstMs = 0;
   const { result: watch } = await timed(() =>
@@ -280,6 +291,24 @@ const NDJSON: Contestant = {
   ],
 };
 
+/** Clones of the same rows from a remote that is encrypted. */
+const ENCRYPTED: Contestant = {
+  name: 'hedgerow, encrypted',
+  kind: 'variant',
+  cannot: ONCE,
+  ...missing,
+  acts: [
+    async ({ rows }) => clonedNear(rows, (await lab.full(rows, KEY)).near, SEALED),
+    async ({ rows }) => {
+      const { far: url } = await lab.full(rows, KEY);
+      const db = await openNamed('far');
+      const [, clone] = await cloneFar(db, url, rows, SEALED);
+      await db.close();
+      return { clone };
+    },
+  ],
+};
+
 export const SYNC: Suite = {
   name: 'sync',
   cases: [
@@ -301,5 +330,6 @@ export const SYNC: Suite = {
     load('hedgerow, putMany of objects', 'floor', false),
     load('hedgerow, putMany of NDJSON', 'variant', true),
     NDJSON,
+    ENCRYPTED,
   ],
 };

@@ -1,18 +1,21 @@
 /**
- * What kept the inspected page busy, as its browser reports it: long tasks (of 50 ms and more, whoever caused them), and
- * measures that the app has made by `performance.measure`. Hedgerow's own slices are shorter, and make no entries.
+ * What kept the inspected page busy. As its browser reports it: long tasks (of 50 ms and more, whoever caused them), and
+ * measures that the app has made by `performance.measure`. As its traces tell it: calls, slices and callbacks of watches.
  */
+
+import { PREFIX } from '../trace/bars.js';
+import { TRACED, type Traced, type TracedBar, type TracingWindow } from '../trace/traced.js';
 
 /** One bar of the strip. */
 export interface Bar {
-  readonly kind: 'task' | 'measure' | 'inspector';
+  readonly kind: 'task' | 'measure' | 'inspector' | TracedBar['kind'];
   readonly name: string;
   readonly startMs: number;
   readonly durationMs: number;
 }
 
 /** Bars that are kept; older ones are forgotten. */
-const MAX_BARS = 2000;
+const MAX_BARS = 6000;
 
 const KINDS = { longtask: 'task', measure: 'measure' } as const;
 type Entry = Pick<PerformanceEntry, 'entryType' | 'name' | 'startTime' | 'duration'>;
@@ -22,6 +25,9 @@ export class TimeLine {
   readonly #bars: Bar[] = [];
   readonly #stops: (() => void)[] = [];
   readonly #listeners = new Set<() => void>();
+  #page: TracingWindow | undefined;
+  /** How many bars of a trace were taken. */
+  readonly #taken = new WeakMap<Traced, number>();
 
   /** The bars, as they came. */
   get bars(): readonly Bar[] {
@@ -32,17 +38,33 @@ export class TimeLine {
   take(entries: readonly Entry[]): void {
     for (const { entryType, name, startTime, duration } of entries) {
       const kind = KINDS[entryType as keyof typeof KINDS];
-      if (kind === undefined) continue;
+      // Traces tell theirs themselves, those of before, too.
+      if (kind === undefined || name.startsWith(PREFIX)) continue;
       const title = kind === 'task' ? 'long task' : name;
       this.add({ kind, name: title, startMs: startTime, durationMs: duration });
     }
   }
 
-  /** Adds one bar. */
-  add(bar: Bar): void {
-    this.#bars.push(bar);
-    if (this.#bars.length > MAX_BARS) this.#bars.shift();
+  /** Adds bars. */
+  add(...bars: readonly Bar[]): void {
+    if (bars.length === 0) return;
+    this.#bars.push(...bars);
+    this.#bars.splice(0, this.#bars.length - MAX_BARS);
     for (const listener of this.#listeners) listener();
+  }
+
+  /** The traces of the page that is followed: those of its present document. */
+  get traces(): readonly Traced[] {
+    return [...(this.#page?.[TRACED] ?? [])];
+  }
+
+  /** Takes what the traces of the page have told since the last look. */
+  look(): void {
+    for (const one of this.traces) {
+      const isNew = one.count - (this.#taken.get(one) ?? 0);
+      this.#taken.set(one, one.count);
+      if (isNew > 0) this.add(...one.bars.slice(-isNew));
+    }
   }
 
   /** Calls a listener after each new bar; returns how to stop. */
@@ -53,6 +75,7 @@ export class TimeLine {
 
   /** Follows a page of this origin. Returns the kinds of entries that its browser reports. */
   follow(page: Window & typeof globalThis): string[] {
+    this.#page = page as TracingWindow;
     const supported = page.PerformanceObserver?.supportedEntryTypes ?? [];
     const wanted = Object.keys(KINDS).filter((type) => supported.includes(type));
     for (const type of wanted) {
@@ -85,4 +108,35 @@ export function placed(bars: readonly Bar[]): PlacedBar[] {
     ends[row] = bar.startMs + bar.durationMs;
     return { bar, row };
   });
+}
+
+/** Joins bars of one kind and name that are nearer to each other than `gapMs`, if they are shorter: none could be seen alone. */
+export function joined(bars: readonly Bar[], gapMs: number): Bar[] {
+  const last = new Map<string, { bar: Bar; count: number; longestMs: number }>();
+  const all: Bar[] = [];
+  const end = ({ bar, count, longestMs }: { bar: Bar; count: number; longestMs: number }) =>
+    all.push(
+      count === 1
+        ? bar
+        : { ...bar, name: `${count} × ${bar.name}, longest ${longestMs.toFixed(1)} ms` },
+    );
+  for (const bar of bars) {
+    const key = `${bar.kind} ${bar.name}`;
+    const before = last.get(key);
+    const endMs = bar.startMs + bar.durationMs;
+    const isNear =
+      before !== undefined &&
+      bar.durationMs < gapMs &&
+      Math.abs(bar.startMs - before.bar.startMs - before.bar.durationMs) < gapMs;
+    if (isNear) {
+      before.bar = { ...before.bar, durationMs: endMs - before.bar.startMs };
+      before.count += 1;
+      before.longestMs = Math.max(before.longestMs, bar.durationMs);
+      continue;
+    }
+    if (before !== undefined) end(before);
+    last.set(key, { bar, count: 1, longestMs: bar.durationMs });
+  }
+  for (const one of last.values()) end(one);
+  return all;
 }

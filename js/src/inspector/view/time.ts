@@ -1,90 +1,156 @@
-/** A strip of what kept the app's page busy, and of what this page has done itself. */
+/** What kept the app's page busy, what its traces tell of its stores, and what this page has done itself. */
 
-import { type Bar, placed } from '../model/time-line.js';
+import type { Bar } from '../model/time-line.js';
+import type { Traced } from '../trace/traced.js';
 import type { Context, MakePanel } from './context.js';
 import { button, fill, h, table } from './dom.js';
+import { KINDS, ms, strip } from './strip.js';
 
 /** The newest milliseconds that the strip shows. */
-const SPANS = [5_000, 30_000, 120_000] as const;
+const SPANS = [1_000, 5_000, 30_000, 120_000] as const;
 const LISTED = 100;
-const ROW_PX = 20;
-const KINDS = { task: 'long task', measure: 'measure', inspector: 'this page' } as const;
+/** Between two looks at the traces of the app's page. */
+const LOOK_MS = 250;
 
-const ms = (time: number) => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
+const whole = new Intl.NumberFormat('en');
+const number = (value: number | undefined) => (value === undefined ? '' : whole.format(value));
 
-function strip(bars: readonly Bar[], spanMs: number): HTMLElement {
-  const endMs = Math.max(...bars.map(({ startMs, durationMs }) => startMs + durationMs), 0);
-  const fromMs = endMs - spanMs;
-  const all = placed(bars.filter(({ startMs, durationMs }) => startMs + durationMs >= fromMs));
-  const shown = all.map(({ bar, row }) => {
-    const { name, startMs, durationMs, kind } = bar;
-    const element = h(
-      'span',
-      { class: `flame ${kind}`, title: `${name}: ${ms(durationMs)}` },
-      name,
-    );
-    const at = Math.max(0, startMs - fromMs);
-    element.style.left = `${(at / spanMs) * 100}%`;
-    element.style.width = `${(Math.min(durationMs, startMs + durationMs - fromMs) / spanMs) * 100}%`;
-    element.style.top = `${row * ROW_PX}px`;
-    return element;
-  });
-  const rows = Math.max(1, ...all.map(({ row }) => row + 1));
-  const label = `The last ${spanMs / 1000} seconds; the table below has the figures`;
-  const element = h('div', { class: 'flames', role: 'img', 'aria-label': label }, ...shown);
-  element.style.height = `${rows * ROW_PX}px`;
-  return element;
+/** Slices, of which there are many, as one line. */
+function slicesOf(bars: readonly Bar[]): HTMLElement | undefined {
+  const slices = bars.filter(({ kind }) => kind === 'slice');
+  if (slices.length === 0) return undefined;
+  const longestMs = slices.reduce((most, { durationMs }) => Math.max(most, durationMs), 0);
+  return h('p', {}, `${number(slices.length)} slices, the longest of ${ms(longestMs)}.`);
 }
 
 function listOf(bars: readonly Bar[]): HTMLElement {
-  const newest = bars.slice(-LISTED).reverse();
+  const newest = bars
+    .filter(({ kind }) => kind !== 'slice')
+    .slice(-LISTED)
+    .reverse();
   const rows = newest.map(({ name, kind, startMs, durationMs }) => [
     name,
-    KINDS[kind],
+    KINDS[kind][0],
     `${(startMs / 1000).toFixed(2)} s`,
     ms(durationMs),
   ]);
   return table('Entries', ['what', 'kind', 'began at', 'took'], rows);
 }
 
+function watchesOf(traces: readonly Traced[]): HTMLElement[] {
+  const rows = traces.flatMap((trace) =>
+    trace
+      .watches()
+      .map(({ range, branch, calls, changes, longestMs }) => [
+        h('code', {}, range),
+        trace.store,
+        branch,
+        number(calls),
+        number(changes),
+        calls === 0 ? '' : ms(longestMs),
+      ]),
+  );
+  if (rows.length === 0) return [];
+  const columns = ['range', 'store', 'branch', 'calls', 'changes', 'longest call'];
+  return [h('h3', {}, 'Watches and live queries'), table('Watches', columns, rows)];
+}
+
+function linksOf(traces: readonly Traced[]): HTMLElement[] {
+  const rows = traces.flatMap((trace) =>
+    trace
+      .links()
+      .map(({ name, status, requests, sentBytes, receivedBytes }) => [
+        name,
+        trace.store,
+        status,
+        number(requests),
+        number(sentBytes),
+        number(receivedBytes),
+      ]),
+  );
+  if (rows.length === 0) return [];
+  const columns = ['remote', 'store', 'loop', 'requests', 'bytes sent', 'bytes received'];
+  return [h('h3', {}, 'Remotes'), table('Remotes', columns, rows)];
+}
+
+const INTRO =
+  'Long tasks (50 ms and more, whoever caused them) and measures (performance.measure) of the page that has opened this one ' +
+  '(or of this one), and how long calls of this page took. ';
+const UNTRACED =
+  'Hedgerow works in slices of 8 ms, which are too short for a browser to report. Where the app calls trace(db) of ' +
+  'hedgerow/trace, its calls, slices, watches and remotes are shown here, and in the performance panel of the ' +
+  'browser.';
+const tracedText = (traces: readonly Traced[]) =>
+  `The page traces ${traces.map(({ store }) => store || 'the store without a name').join(', ')}.`;
+
+/** All figures, as they are now. */
+function resultOf(traces: readonly Traced[], bars: readonly Bar[], spanMs: number): HTMLElement[] {
+  const none = h('p', { class: 'faint' }, 'Nothing yet.');
+  const slices = slicesOf(bars);
+  return [
+    h('p', { class: 'faint' }, traces.length > 0 ? tracedText(traces) : UNTRACED),
+    ...(bars.length === 0 ? [none] : [strip(bars, spanMs)]),
+    ...(slices === undefined ? [] : [slices]),
+    ...watchesOf(traces),
+    ...linksOf(traces),
+    ...(bars.length === 0 ? [] : [h('h3', {}, 'Entries'), listOf(bars)]),
+  ];
+}
+
 /** The panel. */
 export const timePanel: MakePanel = ({ timeLine }: Context) => {
   let spanMs: number = SPANS[1];
+  let isHeld = false;
   const result = h('div', {});
-  const draw = () => {
-    const { bars } = timeLine;
-    const none = h('p', { class: 'faint' }, 'Nothing yet.');
-    fill(result, ...(bars.length === 0 ? [none] : [strip(bars, spanMs), listOf(bars)]));
-  };
+  const draw = () => fill(result, ...resultOf(timeLine.traces, timeLine.bars, spanMs));
   let isWaiting = false;
-  const stop = timeLine.subscribe(() => {
-    if (isWaiting) return;
+  const drawSoon = () => {
+    // Somebody reads in it: what has the focus stays.
+    if (isWaiting || isHeld || result.contains(document.activeElement)) return;
     isWaiting = true;
     requestAnimationFrame(() => {
       isWaiting = false;
       draw();
     });
-  });
-  const spans = SPANS.map((span) =>
-    button(`Last ${span / 1000} s`, () => {
+  };
+  const stop = timeLine.subscribe(drawSoon);
+  let before = '';
+  const look = () => {
+    timeLine.look();
+    const now = JSON.stringify(timeLine.traces.map((one) => [one.watches(), one.links()]));
+    if (now !== before) drawSoon();
+    before = now;
+  };
+  const timer = setInterval(look, LOOK_MS);
+  const spans = SPANS.map((span) => {
+    const choose = () => {
       spanMs = span;
+      for (const [at, one] of spans.entries()) {
+        one.setAttribute('aria-pressed', String(SPANS[at] === span));
+      }
       draw();
-    }),
+    };
+    return button(`Last ${span / 1000} s`, choose, { 'aria-pressed': String(span === spanMs) });
+  });
+  const hold = button(
+    'Hold still',
+    () => {
+      isHeld = !isHeld;
+      hold.setAttribute('aria-pressed', String(isHeld));
+      if (!isHeld) draw();
+    },
+    { 'aria-pressed': 'false' },
   );
+  look();
   draw();
-  const element = h(
-    'div',
-    { class: 'plain' },
-    h('h2', {}, 'Time'),
-    h(
-      'p',
-      { class: 'faint' },
-      'Long tasks (50 ms and more, whoever caused them) and measures (performance.measure) of the page that has opened this one (or of this one), and ' +
-        'how long calls of this page took. Hedgerow works in slices of 8 ms, which are too short for a browser to report: a strip ' +
-        'without long tasks is what it should be.',
-    ),
-    h('div', { class: 'tools' }, ...spans),
-    result,
-  );
-  return { element, close: stop };
+  const intro = h('p', { class: 'faint' }, INTRO);
+  const tools = h('div', { class: 'tools' }, ...spans, hold);
+  const element = h('div', { class: 'plain' }, h('h2', {}, 'Time'), intro, tools, result);
+  return {
+    element,
+    close() {
+      clearInterval(timer);
+      stop();
+    },
+  };
 };

@@ -11,6 +11,8 @@ export const ID_BYTES = 16;
 const ENCODER = new TextEncoder();
 const MAX_HIGH_WORD = 2 ** 21 - 1;
 
+export const NO_BYTES: Uint8Array = new Uint8Array();
+
 /** The hash that stands for no tree, and for no earlier head. */
 export const NO_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
@@ -42,25 +44,26 @@ export function utf8(text: string): Uint8Array {
   return ENCODER.encode(text);
 }
 
-/** Reads fields from a part of an object: from `at` up to `end`. */
+/** Reads fields from a part of an object, which begins at `base` of it. */
 export class FieldReader {
   readonly object: RemoteKind;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  readonly #end: number;
+  readonly #base: number;
+  /** Where the next field is in the object, before that was sealed. */
   at: number;
 
-  constructor(object: RemoteKind, bytes: Uint8Array, at: number, end: number) {
+  constructor(object: RemoteKind, bytes: Uint8Array, base = 0) {
     this.object = object;
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#end = end;
-    this.at = at;
+    this.#base = base;
+    this.at = base;
   }
 
   /** Bytes that are left. */
   get left(): number {
-    return this.#end - this.at;
+    return this.#base + this.#bytes.length - this.at;
   }
 
   /** The error for a fault at `at`, or where the reader is. */
@@ -73,9 +76,10 @@ export class FieldReader {
     if (!holds) throw this.fault(what, at);
   }
 
+  /** Where the next bytes are in the part. */
   #skip(length: number): number {
     if (length > this.left) throw this.fault(`${length} bytes wanted, ${this.left} left`);
-    const { at } = this;
+    const at = this.at - this.#base;
     this.at += length;
     return at;
   }
@@ -96,7 +100,7 @@ export class FieldReader {
   u64(): number {
     const at = this.#skip(8);
     const high = this.#view.getUint32(at + 4, true);
-    this.check(high <= MAX_HIGH_WORD, 'a number above 2^53 - 1', at);
+    this.check(high <= MAX_HIGH_WORD, 'a number above 2^53 - 1', this.at - 8);
     return high * 2 ** 32 + this.#view.getUint32(at, true);
   }
 

@@ -34,7 +34,11 @@ interface Zlib {
   deflateRaw(bytes: Uint8Array, done: (cause: unknown, deflated: Uint8Array) => void): void;
   inflateRaw(
     bytes: Uint8Array,
-    options: { readonly maxOutputLength: number; readonly info: true },
+    options: {
+      readonly maxOutputLength: number;
+      readonly chunkSize: number;
+      readonly info: true;
+    },
     done: (cause: unknown, inflated?: Inflated) => void,
   ): void;
 }
@@ -56,11 +60,17 @@ function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> 
   });
 }
 
+/** Each piece of output is a way to the other thread and back; a short one is enough for what lies about its length. */
+const MAX_CHUNK_BYTES = 1 << 20;
+const MIN_CHUNK_BYTES = 64;
+
 function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): AsyncIterable<Uint8Array> {
+  // One byte more: of a chunk that is full, zlib asks for another one.
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(most + 1, MAX_CHUNK_BYTES));
   const inflated = new Promise<Uint8Array>((resolve, reject) => {
     zlib.inflateRaw(
       bytes,
-      { maxOutputLength: most, info: true },
+      { maxOutputLength: most, chunkSize, info: true },
       (cause, { buffer, engine } = NONE) => {
         if (cause) reject(cause);
         // Streams of browsers refuse what follows the end; zlib ignores it.

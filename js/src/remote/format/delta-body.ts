@@ -1,5 +1,6 @@
 /** What is deflated in an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
+import { joined } from '../../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../base/errors.js';
 import { FieldReader, FieldWriter, invalidRemote } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
@@ -25,11 +26,29 @@ export function decodeDeltaBody(
   inflate: Inflate,
   object: RemoteKind = 'delta',
 ): AsyncIterable<Uint8Array> {
-  const reader = new FieldReader(object, bodyBytes, 0, bodyBytes.length);
+  const length = deltaBodyLength(bodyBytes, object);
+  return checked(inflate(bodyBytes.subarray(4), length), length, object);
+}
+
+/** The same, as a whole. */
+export async function wholeDeltaBody(
+  bodyBytes: Uint8Array,
+  inflate: Inflate,
+  object: RemoteKind,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of decodeDeltaBody(bodyBytes, inflate, object)) parts.push(part);
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : joined(parts);
+}
+
+/** How many bytes a delta has when it is inflated, as it says. Throws `invalid-remote`. */
+export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): number {
+  const reader = new FieldReader(object, bodyBytes);
   const length = reader.u32();
   const isLength = length > 0 && length <= MAX_PLAIN_DELTA_BYTES;
   reader.check(isLength, `${length} bytes when inflated`, 0);
-  return checked(inflate(bodyBytes.subarray(4), length), length, object);
+  return length;
 }
 
 async function* checked(

@@ -1,40 +1,42 @@
 /**
- * The directory of a generation: what a reader needs that wants some rows of it and not all. It tells where the frames of
- * its packs begin in the order of keys, in which frames its new internal nodes are, and has those of its highest levels.
+ * The directory of a generation: what a reader needs that wants some rows of it and not all. It tells how the frames of its
+ * packs are opened, and where they begin in the order of keys; in which frames its new internal nodes are; and has those of its
+ * highest levels.
  *
  *     length before deflating:u32 | deflated:
- *     packs:u16 | pack ...     pack     frames:u16 | (length:u32 | shared:u16 | rest:u16 | rest of the first key) ...
- *     objects:u16 | nodes ...  nodes    frames:u16 | (length:u32 | nodes:u16 | (start of its hash:4) ...) ...
+ *     packs:u16 | pack ...     pack     envelope | frames:u16 | (length:u32 | shared:u16 | rest:u16 | rest of the first key) ...
+ *     objects:u16 | nodes ...  nodes    envelope | frames:u16 | (length:u32 | nodes:u16 | (start of its hash:4) ...) ...
  *     records of nodes, to the end: see `crate/src/lazy/land.rs`
+ *
+ * An envelope is that of the object, so that a frame can be opened without its front.
  */
 
 import { joined } from '../../base/bytes.js';
-import { FieldReader, FieldWriter } from './cursor.js';
+import { MAX_KEY_BYTES } from '../../base/limits.js';
+import { FieldReader, FieldWriter, NO_BYTES } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
-import { decodeDeltaBody, encodeDeltaBody } from './delta-body.js';
-import { unwrapped, wrapped } from './envelope.js';
+import { encodeDeltaBody, wholeDeltaBody } from './delta-body.js';
+import { readEnvelope } from './envelope.js';
 import { MAX_PACK_BYTES } from './limits.js';
+import { unwrapped, wrapped } from './one-part.js';
+import { type FramedKind, type Front, readFrameCount } from './pack.js';
+import type { Scope } from './suite.js';
 
-/** A frame of edits. */
-export interface RowFrame {
-  /** Its length in the pack. */
-  readonly length: number;
-  /** The key of its first edit. */
-  readonly firstKey: Uint8Array;
+/** A pack: its front, and the key of the first edit of each frame. */
+export interface RowFrames extends Front {
+  readonly firstKeys: readonly Uint8Array[];
 }
 
-/** A frame of nodes. */
-export interface NodeFrame {
-  readonly length: number;
-  /** The first 4 bytes of the hash of each node, as a number. */
-  readonly starts: readonly number[];
+/** An object of nodes: its front, and the first 4 bytes of the hash of each node of each frame, as numbers. */
+export interface NodeFrames extends Front {
+  readonly starts: readonly (readonly number[])[];
 }
 
 export interface Directory {
   /** For each pack of the generation. */
-  readonly packs: readonly (readonly RowFrame[])[];
+  readonly packs: readonly RowFrames[];
   /** For each object of nodes. */
-  readonly nodes: readonly (readonly NodeFrame[])[];
+  readonly nodes: readonly NodeFrames[];
   /** Records of the nodes of the levels above the first, and of the top. */
   readonly topBytes: Uint8Array;
 }
@@ -56,57 +58,94 @@ export async function encodeDirectory(
   { packs, nodes, topBytes }: Directory,
   saltBytes: Uint8Array,
   deflate: Deflate,
+  scope: Scope,
 ): Promise<Uint8Array> {
   const writer = new FieldWriter('directory');
   writer.u16(packs.length);
-  let before: Uint8Array = new Uint8Array();
-  for (const frames of packs) {
-    writer.u16(frames.length);
-    for (const { length, firstKey } of frames) {
-      const shared = sharedBytes(before, firstKey);
+  let before = NO_BYTES;
+  for (const { envelopeBytes, lengths, firstKeys } of packs) {
+    writer.bytes(envelopeBytes);
+    writer.u16(lengths.length);
+    for (const [nth, length] of lengths.entries()) {
+      const key = firstKeys[nth] as Uint8Array;
+      const shared = sharedBytes(before, key);
       writer.u32(length);
       writer.u16(shared);
-      writer.u16(firstKey.length - shared);
-      writer.bytes(firstKey.subarray(shared));
-      before = firstKey;
+      writer.u16(key.length - shared);
+      writer.bytes(key.subarray(shared));
+      before = key;
     }
   }
   writer.u16(nodes.length);
-  for (const frames of nodes) {
-    writer.u16(frames.length);
-    for (const { length, starts } of frames) {
+  for (const { envelopeBytes, lengths, starts } of nodes) {
+    writer.bytes(envelopeBytes);
+    writer.u16(lengths.length);
+    for (const [nth, length] of lengths.entries()) {
+      const own = starts[nth] as readonly number[];
       writer.u32(length);
-      writer.u16(starts.length);
-      for (const start of starts) writer.u32(start);
+      writer.u16(own.length);
+      for (const start of own) writer.u32(start);
     }
   }
   writer.bytes(topBytes);
   const body = await encodeDeltaBody(writer.done(), deflate);
-  return wrapped('directory', saltBytes, body, MAX_PACK_BYTES);
+  return wrapped('directory', saltBytes, body, MAX_PACK_BYTES, scope);
 }
 
-/** Reads a directory. Rejects with `invalid-remote`, or `unsupported-format`. The records of nodes are not checked. */
-export async function decodeDirectory(bytes: Uint8Array, inflate: Inflate): Promise<Directory> {
-  const { reader: whole } = unwrapped('directory', bytes, MAX_PACK_BYTES);
-  const parts: Uint8Array[] = [];
-  const body = decodeDeltaBody(whole.take(whole.left), inflate, 'directory');
-  for await (const part of body) parts.push(part);
-  const plain = joined(parts);
-  const reader = new FieldReader('directory', plain, 0, plain.length);
-  let before: Uint8Array = new Uint8Array();
-  const rowFrame = (): RowFrame => {
-    const length = reader.u32();
-    const shared = reader.u16();
-    reader.check(shared <= before.length, `${shared} bytes shared`, reader.at - 2);
-    before = joined([before.subarray(0, shared), reader.take(reader.u16())]);
-    return { length, firstKey: before };
+/**
+ * Reads a directory. Rejects with `invalid-remote`, `unsupported-format` or `wrong-key`. The records of nodes are not
+ * checked, and nor is whether the frames are those of the generation.
+ */
+export async function decodeDirectory(
+  bytes: Uint8Array,
+  inflate: Inflate,
+  scope: Scope,
+): Promise<Directory> {
+  const { reader: whole } = await unwrapped('directory', bytes, MAX_PACK_BYTES, scope);
+  const plain = await wholeDeltaBody(whole.take(whole.left), inflate, 'directory');
+  const reader = new FieldReader('directory', plain);
+  const { envelopeLength } = scope.suite;
+  /** Reads the front of an object, and what `more` reads behind the length of each frame. */
+  const framed = <T>(object: FramedKind, more: () => T): Front & { readonly more: T[] } => {
+    const envelopeBytes = reader.take(envelopeLength);
+    readEnvelope(object, envelopeBytes);
+    const lengths: number[] = [];
+    const all = times(
+      readFrameCount(reader, () => reader.u16()),
+      () => {
+        lengths.push(reader.u32());
+        return more();
+      },
+    );
+    return { envelopeBytes, lengths, more: all };
   };
-  const nodeFrame = (): NodeFrame => {
-    const length = reader.u32();
-    return { length, starts: times(reader.u16(), () => reader.u32()) };
+  let before: Uint8Array | undefined;
+  const firstKey = (): Uint8Array => {
+    const { at } = reader;
+    const [shared, length] = [reader.u16(), reader.u16()];
+    const last = before ?? NO_BYTES;
+    reader.check(shared <= last.length, `${shared} bytes shared`, at);
+    reader.check(shared + length <= MAX_KEY_BYTES, `a key of ${shared + length} bytes`, at);
+    const rest = reader.take(length);
+    // What it shares is all that it can, and it is behind the one before.
+    const isNext = shared === last.length || (rest[0] ?? 0) > (last[shared] as number);
+    reader.check(before === undefined || (length > 0 && isNext), 'keys do not ascend', at);
+    before = joined([last.subarray(0, shared), rest]);
+    return before;
   };
-  const packs = times(reader.u16(), () => times(reader.u16(), rowFrame));
-  const nodes = times(reader.u16(), () => times(reader.u16(), nodeFrame));
+  const packs = times(reader.u16(), (): RowFrames => {
+    const { more: firstKeys, ...front } = framed('pack', firstKey);
+    return { ...front, firstKeys };
+  });
+  const nodes = times(reader.u16(), (): NodeFrames => {
+    const { more: starts, ...front } = framed('nodes', () => {
+      const { at } = reader;
+      const count = reader.u16();
+      reader.check(count > 0, 'a frame without nodes', at);
+      return times(count, () => reader.u32());
+    });
+    return { ...front, starts };
+  });
   return { packs, nodes, topBytes: reader.take(reader.left) };
 }
 

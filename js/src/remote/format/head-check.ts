@@ -4,21 +4,11 @@ import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
 import { compareKeys } from '../../base/key.js';
 import { isZero } from './cursor.js';
-import {
-  checkpointRows,
-  deltaLengths,
-  FOLDERS,
-  type Head,
-  type PackRecord,
-  packsOf,
-  type Retired,
-  sameRows,
-} from './head.js';
+import { checkpointRows, deltaLengths, type Head, type PackRecord, sameRows } from './head.js';
 import {
   MAX_LOG_BYTES,
   MAX_LOGS,
   MAX_PACK_BYTES,
-  MAX_RETIRED,
   MAX_SUMS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
@@ -34,7 +24,6 @@ export function checkHead(head: Head, source?: Source): void {
   check(isZero(head.previousBytes) === isFirst, 'previous', `not that of head ${head.seq}`);
   checkCheckpoint(head, check);
   checkTail(head, check);
-  checkRetired(head, check);
   for (const [nth, { name }] of head.sums.entries()) {
     const before = head.sums[nth - 1]?.name;
     const ascends = before === undefined || compareKeys(before, name) < 0;
@@ -105,46 +94,4 @@ function checkLogs({ logs, tail }: Head, check: Check): void {
   }
   check(entries <= MAX_TAIL_ENTRIES, last, `${entries} entries`);
   check(total <= MAX_TAIL_BYTES, logs.length > 0 ? last : 'base', `deltas of ${total} bytes`);
-}
-
-const rankOf = ({ folder }: Retired) => FOLDERS.indexOf(folder);
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const at = a.findIndex((byte, nth) => byte !== b[nth]);
-  return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
-}
-
-function compareRetired(a: Retired, b: Retired): number {
-  if (a.seq !== b.seq) return a.seq - b.seq;
-  if (a.folder !== b.folder) return rankOf(a) - rankOf(b);
-  return compareBytes(a.nameBytes, b.nameBytes);
-}
-
-/** Retired objects in the order in which a head has them: the newest, as many as it may list. */
-export function inOrder(retired: readonly Retired[]): Retired[] {
-  return retired.slice().sort(compareRetired).slice(-MAX_RETIRED);
-}
-
-/** The objects that a head names, each as a text of its folder and name. */
-function liveIn({ checkpoint, logs, tail }: Head): Set<string> {
-  const live = new Set(packsOf(checkpoint).map(({ nameBytes }) => `p/${hex(nameBytes)}`));
-  for (const { nameBytes } of logs) live.add(`d/${hex(nameBytes)}`);
-  for (const { delta } of tail) if (delta.kind === 'object') live.add(`d/${hex(delta.nameBytes)}`);
-  return live;
-}
-
-function checkRetired(head: Head, check: Check): void {
-  const known = liveIn(head);
-  if (head.retired.length > MAX_RETIRED)
-    check(false, 'retired 0', `${head.retired.length} of them`);
-  for (const [nth, one] of head.retired.entries()) {
-    const place = `retired ${nth}`;
-    const before = head.retired[nth - 1];
-    check(!before || compareRetired(before, one) < 0, place, 'it is out of order');
-    check(one.seq >= 1 && one.seq <= head.seq, place, `its seq is ${one.seq}`);
-    check(one.stamp === undefined || one.seq < head.seq, place, 'a stamp that nobody can know yet');
-    const name = `${one.folder}/${hex(one.nameBytes)}`;
-    check(!known.has(name), place, 'it is in use, or named twice');
-    known.add(name);
-  }
 }

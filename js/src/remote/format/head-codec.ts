@@ -1,19 +1,11 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
 import { type FieldReader, FieldWriter, ID_BYTES } from './cursor.js';
-import { ENVELOPE_BYTES, SEAL_BYTES, unwrapped, wrapped } from './envelope.js';
-import {
-  type Checkpoint,
-  FOLDERS,
-  type Generation,
-  type Head,
-  type LogRecord,
-  type PackRecord,
-  type Retired,
-  type SumClaim,
-} from './head.js';
+import type { Checkpoint, Generation, Head, LogRecord, PackRecord, SumClaim } from './head.js';
 import { checkHead } from './head-check.js';
-import { MAX_HEAD_BYTES, MAX_LOGS, MAX_RETIRED, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
+import { MAX_HEAD_BYTES, MAX_LOGS, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
+import { unwrapped, wrapped, wrappedLength } from './one-part.js';
+import type { Scope } from './suite.js';
 import {
   counted,
   type Places,
@@ -27,17 +19,23 @@ import {
 const COMPACTING = 1;
 
 /**
- * The bytes of a head, at most 65,536. Throws `invalid-argument` for one that is longer or against the rules.
+ * The bytes of a head, at most 65,536; `saltBytes` are 16 random bytes, new for each call: a push that is tried again has
+ * the same nonce, and perhaps another head. Throws `invalid-argument` for a head that is longer or against the rules.
  * Costs its length.
  */
-export function encodeHead(head: Head): Uint8Array {
+export async function encodeHead(
+  head: Head,
+  saltBytes: Uint8Array,
+  scope: Scope,
+): Promise<Uint8Array> {
   checkHead(head);
-  return wrapped('head', head.nonceBytes, bodyOf(head), MAX_HEAD_BYTES);
+  const { epoch } = head;
+  return wrapped('head', saltBytes, bodyOf(head), MAX_HEAD_BYTES, { ...scope, epoch });
 }
 
 /** How many bytes a head has, which may be more than fit. */
-export function headLength(head: Head): number {
-  return ENVELOPE_BYTES + bodyOf(head).length + SEAL_BYTES;
+export function headLength(head: Head, scope: Scope): number {
+  return wrappedLength('head', bodyOf(head).length, scope);
 }
 
 function bodyOf(head: Head): Uint8Array {
@@ -45,6 +43,7 @@ function bodyOf(head: Head): Uint8Array {
   writer.exactly(ID_BYTES, head.repositoryBytes);
   writer.u64(head.seq);
   writer.exactly(ID_BYTES, head.writerBytes);
+  writer.exactly(ID_BYTES, head.nonceBytes);
   writer.hash(head.previousBytes);
   writer.u32(head.app);
   writer.u32(head.isCompacting ? COMPACTING : 0);
@@ -59,13 +58,6 @@ function bodyOf(head: Head): Uint8Array {
     writer.u32(deltaBytes);
   }
   writeTail(writer, head);
-  writer.u16(head.retired.length);
-  for (const { folder, nameBytes, seq, stamp } of head.retired) {
-    writer.u8(FOLDERS.indexOf(folder));
-    writer.hash(nameBytes);
-    writer.u64(seq);
-    writer.u64(stamp ?? 0);
-  }
   writer.u16(head.sums.length);
   for (const { name, rootBytes, sum } of head.sums) {
     writeText(writer, name, MAX_SUM_NAME_BYTES);
@@ -76,11 +68,11 @@ function bodyOf(head: Head): Uint8Array {
 }
 
 /**
- * Reads a head. Throws `invalid-remote` with the offset of the fault, or `unsupported-format`. A head that is accepted
- * is the one that `encodeHead` makes of the result. Costs its length.
+ * Reads a head. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. A head that is
+ * accepted is the one that `encodeHead` makes of the result. Costs its length.
  */
-export function decodeHead(bytes: Uint8Array): Head {
-  const { saltBytes: nonceBytes, reader } = unwrapped('head', bytes, MAX_HEAD_BYTES);
+export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<Head> {
+  const { epoch, reader } = await unwrapped('head', bytes, MAX_HEAD_BYTES, scope);
   const places: Places = new Map();
   const at = <T>(name: string, read: () => T): T => {
     places.set(name, reader.at);
@@ -89,6 +81,7 @@ export function decodeHead(bytes: Uint8Array): Head {
   const repositoryBytes = reader.take(ID_BYTES);
   const seq = at('seq', () => reader.u64());
   const writerBytes = reader.take(ID_BYTES);
+  const nonceBytes = reader.take(ID_BYTES);
   const previousBytes = at('previous', () => reader.hash());
   const app = reader.u32();
   const isCompacting = readFlags(reader);
@@ -97,14 +90,12 @@ export function decodeHead(bytes: Uint8Array): Head {
   const logCount = counted(reader, 'logs', MAX_LOGS);
   const logs = times(logCount, (nth) => at(`log ${nth}`, () => readLogRecord(reader)));
   const { base, tail } = readTail(reader, rows, places);
-  const retiredCount = counted(reader, 'retired objects', MAX_RETIRED);
-  const retired = times(retiredCount, (nth) => at(`retired ${nth}`, () => readRetired(reader)));
   const claims = counted(reader, 'sums', MAX_SUMS);
   const sums = times(claims, (nth) => at(`sum ${nth}`, () => readSum(reader)));
   reader.end();
   const head: Head = {
-    ...{ repositoryBytes, seq, writerBytes, nonceBytes, previousBytes, app, isCompacting },
-    ...{ rows, checkpoint, logs, base, tail, retired, sums },
+    ...{ epoch, repositoryBytes, seq, writerBytes, nonceBytes, previousBytes, app, isCompacting },
+    ...{ rows, checkpoint, logs, base, tail, sums },
   };
   checkHead(head, { reader, places });
   return head;
@@ -172,16 +163,6 @@ function readLogRecord(reader: FieldReader): LogRecord {
     entries: reader.u16(),
     deltaBytes: reader.u32(),
   };
-}
-
-function readRetired(reader: FieldReader): Retired {
-  const { at } = reader;
-  const folder = FOLDERS[reader.u8()];
-  if (folder === undefined) throw reader.fault('no folder', at);
-  const nameBytes = reader.name();
-  const seq = reader.u64();
-  const stamp = reader.u64() || undefined;
-  return { folder, nameBytes, seq, stamp };
 }
 
 function readSum(reader: FieldReader): SumClaim {

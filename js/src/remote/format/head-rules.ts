@@ -3,6 +3,7 @@
 import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
 import { invalidRemote, unwritable } from './cursor.js';
+import { deltaObjectLength } from './delta-object.js';
 import {
   checkpointRows,
   type Delta,
@@ -11,14 +12,12 @@ import {
   type Generation,
   type Head,
   type LogRecord,
-  packsOf,
-  type Retired,
   type Rows,
   sameRows,
   type Tail,
   type TailEntry,
 } from './head.js';
-import { checkHead, inOrder } from './head-check.js';
+import { checkHead } from './head-check.js';
 import { headLength } from './head-codec.js';
 import {
   MAX_HEAD_BYTES,
@@ -29,6 +28,7 @@ import {
   SHORT_HEAD_BYTES,
   SHORT_LOG_BYTES,
 } from './limits.js';
+import type { Scope } from './suite.js';
 import { fitsHead } from './tail-check.js';
 import { entriesLength } from './tail-codec.js';
 
@@ -130,18 +130,26 @@ export type Appended =
 
 /**
  * The head that replaces `head` by one more step, to `rows`. Logs up to the checkpoint, then entries up to it, leave the
- * tail, the oldest first, when it would be too long; they are retired. A delta is inline if it has at most 4 KiB. Throws
+ * tail, the oldest first, when it would be too long. A delta is inline if it has at most 4 KiB. Throws
  * `invalid-argument` if the step changes nothing, or is malformed. Costs the length of the head.
  */
-export function withEntry(head: Head, rows: Rows, delta: Delta, author: Author): Appended {
+export function withEntry(
+  head: Head,
+  rows: Rows,
+  delta: Delta,
+  author: Author,
+  scope: Scope,
+): Appended {
   const entry = { seq: head.seq + 1, nonceBytes: author.nonceBytes, rows, delta };
   const length = deltaLength(entry);
-  if (length > MAX_TAIL_BYTES) return { kind: 'checkpoint' };
   const isInline = delta.kind === 'inline';
-  if (isInline && length > MAX_INLINE_DELTA_BYTES) return { kind: 'spill' };
+  const isLong = isInline && length > MAX_INLINE_DELTA_BYTES;
+  const stored = isLong ? deltaObjectLength(length, scope) : length;
+  if (stored > MAX_TAIL_BYTES) return { kind: 'checkpoint' };
+  if (isLong) return { kind: 'spill' };
   let next: Head = { ...successorOf(head, author), rows, tail: [...head.tail, entry] };
-  if (!isShort(next)) return { kind: 'log' };
-  while (!fitsTail(next) || headLength(next) > MAX_HEAD_BYTES) {
+  if (!isShort(next, scope)) return { kind: 'log' };
+  while (!fitsTail(next) || headLength(next, scope) > MAX_HEAD_BYTES) {
     const isTooLong = isInline && fitsTail(next);
     if (!isPast(next)) return { kind: isTooLong ? 'spill' : 'checkpoint' };
     next = withoutOldest(next);
@@ -151,10 +159,10 @@ export function withEntry(head: Head, rows: Rows, delta: Delta, author: Author):
 }
 
 /** Whether a head with one more entry is one that each device may read at each change. */
-function isShort(head: Head): boolean {
+function isShort(head: Head, scope: Scope): boolean {
   const { tail } = head;
   const isFew = tail.length === 1 || entriesLength(tail) <= SHORT_LOG_BYTES;
-  return fitsHead(tail) && (isFew || headLength(head) <= SHORT_HEAD_BYTES);
+  return fitsHead(tail) && (isFew || headLength(head, scope) <= SHORT_HEAD_BYTES);
 }
 
 /** The head, no longer with its tail, but with a log of it. It is no head until an entry follows. */
@@ -167,8 +175,8 @@ const KEPT_ENTRIES = 32;
 
 /**
  * The head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if there is one
- * and the head has room for it, and keeps the entries before it, up to 32. Packs that the checkpoint does not name any
- * more are retired. Throws `invalid-argument` if the packs alone are too many.
+ * and the head has room for it, and keeps the entries before it, up to 32. Throws `invalid-argument` if the packs alone
+ * are too many.
  */
 export function withCheckpoint(
   head: Head,
@@ -176,23 +184,19 @@ export function withCheckpoint(
   delta: Delta | undefined,
   generations: readonly Generation[],
   author: Author,
+  scope: Scope,
 ): Head {
   const seq = head.seq + 1;
   const entry = delta && { seq, nonceBytes: author.nonceBytes, rows, delta };
-  const named = new Set(packsOf({ seq, generations }).map(({ nameBytes }) => hex(nameBytes)));
-  const gone = packsOf(head.checkpoint)
-    .filter(({ nameBytes }) => !named.has(hex(nameBytes)))
-    .map(({ nameBytes }): Retired => ({ folder: 'p', nameBytes, seq, stamp: undefined }));
   let next: Head = {
     ...successorOf(head, author),
     rows,
     checkpoint: { seq, generations },
     tail: entry ? [...head.tail, entry] : head.tail,
-    retired: inOrder([...head.retired, ...gone]),
   };
   // Without the step itself, no entry leads to the rows.
   const most = entry ? KEPT_ENTRIES : 0;
-  const isLong = () => !fitsTail(next) || headLength(next) > MAX_HEAD_BYTES;
+  const isLong = () => !fitsTail(next) || headLength(next, scope) > MAX_HEAD_BYTES;
   while (entriesOf(next) > most || (entriesOf(next) > 0 && isLong())) next = withoutOldest(next);
   if (next.tail.length === 0) next = { ...next, base: rows };
   checkHead(next);
@@ -209,16 +213,8 @@ function isPast({ logs, tail, checkpoint }: Head): boolean {
 /** The head without its oldest log, or entry. */
 function withoutOldest(head: Head): Head {
   const { logs, base, tail } = head;
-  const [log] = logs;
-  const [entry] = log === undefined ? tail : [];
-  const gone = log ?? (entry?.delta.kind === 'object' ? entry.delta : undefined);
-  const retired: Retired[] = head.retired.slice();
-  if (gone) {
-    const { nameBytes } = gone;
-    retired.push({ folder: 'd', nameBytes, seq: head.seq, stamp: undefined });
-  }
-  const rest = log ? { logs: logs.slice(1) } : { base: entry?.rows ?? base, tail: tail.slice(1) };
-  return { ...head, ...rest, retired: inOrder(retired) };
+  if (logs.length > 0) return { ...head, logs: logs.slice(1) };
+  return { ...head, base: tail[0]?.rows ?? base, tail: tail.slice(1) };
 }
 
 /** How many entries a head has, in its logs, too. */

@@ -1,7 +1,6 @@
 /** The head of a branch: the one object of a remote that is overwritten. */
 
 import { sameBytes } from '../../base/bytes.js';
-import type { Folder } from './names.js';
 
 /** A tree of rows: its root, 32 zero bytes without rows, and the number of its rows. */
 export interface Rows {
@@ -72,16 +71,6 @@ export interface LogRecord {
   readonly deltaBytes: number;
 }
 
-/** An object that no later head needs. A log takes the deltas with it that it names. */
-export interface Retired {
-  readonly folder: Folder;
-  readonly nameBytes: Uint8Array;
-  /** The first head without it. */
-  readonly seq: number;
-  /** When that head was replaced, by `Last-Modified`, in seconds since 1970; undefined until then. */
-  readonly stamp: number | undefined;
-}
-
 /** What a writer says of a sum tree. */
 export interface SumClaim {
   readonly name: string;
@@ -90,6 +79,8 @@ export interface SumClaim {
 }
 
 export interface Head extends Tail {
+  /** The number of the key that it is encrypted with; 0 if it is not. Later heads have the same, or a higher one. */
+  readonly epoch: number;
   readonly repositoryBytes: Uint8Array;
   /** 1 for the first head of a branch, and one more for each that replaces it. */
   readonly seq: number;
@@ -115,14 +106,9 @@ export interface Head extends Tail {
   readonly base: Rows;
   /** The newest entries, up to `rows`. */
   readonly tail: readonly TailEntry[];
-  /** Ascending by `seq`, folder and name. */
-  readonly retired: readonly Retired[];
   /** Ascending by the bytes of their names. */
   readonly sums: readonly SumClaim[];
 }
-
-/** Folders by the byte that stands for them in a head. */
-export const FOLDERS: readonly Folder[] = ['p', 'd'];
 
 /** Bytes of a delta, wherever it is. */
 export function deltaLength({ delta }: TailEntry): number {

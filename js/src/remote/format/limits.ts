@@ -32,16 +32,19 @@ export const MAX_LOGS = 16;
 /** Longest log: what a head had of a tail. */
 export const MAX_LOG_BYTES = 8 << 10;
 
-/** Most retired objects that a head lists, for it stays short: of more, a listing of the remote finds the oldest. */
-export const MAX_RETIRED = 8;
-
 /** Most sum trees that a head names. */
 export const MAX_SUMS = 64;
 
 /** Longest name of a sum tree in bytes, without the letter for its kind. */
 export const MAX_SUM_NAME_BYTES = 254;
 
-/** A pack ends with the edit by which it reaches this length, before it is deflated. */
+/** A frame of a pack ends with the edit by which it reaches this length, before it is deflated. */
+export const FRAME_BYTES = 64 << 10;
+
+/** Most frames of a pack. */
+export const MAX_FRAMES = 1024;
+
+/** A pack ends with the frame by which it reaches this length, before it is deflated. */
 export const PACK_BYTES = 4 << 20;
 
 /** Longest pack, as it is stored. */
@@ -50,8 +53,14 @@ export { MAX_OBJECT_BYTES as MAX_PACK_BYTES } from '../../base/limits.js';
 /** Longest delta before it is deflated, in bytes; more changes are a checkpoint. */
 export const MAX_PLAIN_DELTA_BYTES = 16 << 20;
 
-/** A frame of a pack ends with the edit by which it reaches this length, before it is deflated: it can be read alone. */
-export const FRAME_BYTES = 64 << 10;
-
 /** The same for a frame of internal nodes, which hardly deflate. */
 export const NODE_FRAME_BYTES = 16 << 10;
+
+/** Most marks of the collection of a remote that wait. */
+export const MAX_MARKS = 8;
+
+/** Most objects that one mark lists. */
+export const MAX_MARK_NAMES = 100_000;
+
+/** Longest mark: its names, and what surrounds them. */
+export const MAX_MARK_BYTES = 32 * MAX_MARK_NAMES + 2048;

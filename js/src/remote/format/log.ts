@@ -4,40 +4,42 @@
  */
 
 import { FieldWriter } from './cursor.js';
-import { unwrapped, wrapped } from './envelope.js';
 import { deltaLengths, type LogRecord, NO_ROWS, type Tail } from './head.js';
 import { MAX_LOG_BYTES } from './limits.js';
 import type { HashFunction } from './names.js';
+import { unwrapped, wrapped } from './one-part.js';
+import type { Scope } from './suite.js';
 import { checkEntries, checkerOf } from './tail-check.js';
 import { type Places, readTail, writeTail } from './tail-codec.js';
 
 /** The object of entries, and how a head names it; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
-export function encodeLog(
+export async function encodeLog(
   entries: Tail,
   saltBytes: Uint8Array,
   hash: HashFunction,
-): { readonly bytes: Uint8Array; readonly record: LogRecord } {
+  scope: Scope,
+): Promise<{ readonly bytes: Uint8Array; readonly record: LogRecord }> {
   const check = checkerOf('log');
   const [first] = entries.tail;
   if (first === undefined) return check(false, 'base', 'it is empty');
   checkEntries(entries, check);
   const writer = new FieldWriter('log');
   writeTail(writer, entries);
-  const bytes = wrapped('log', saltBytes, writer.done(), MAX_LOG_BYTES);
+  const bytes = await wrapped('log', saltBytes, writer.done(), MAX_LOG_BYTES, scope);
   const counts = { entries: entries.tail.length, deltaBytes: deltaLengths(entries.tail) };
   const record = { nameBytes: hash(bytes), length: bytes.length, seq: first.seq, ...counts };
   return { bytes, record };
 }
 
 /**
- * Reads a log. Throws `invalid-remote` with the offset of the fault, or `unsupported-format`. A log that is accepted is
- * the one that `encodeLog` makes of the result with this salt. Costs its length.
+ * Reads a log. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. A log that is
+ * accepted is the one that `encodeLog` makes of the result with this salt. Costs its length.
  */
-export function decodeLog(bytes: Uint8Array): {
-  readonly entries: Tail;
-  readonly saltBytes: Uint8Array;
-} {
-  const { reader, saltBytes } = unwrapped('log', bytes, MAX_LOG_BYTES);
+export async function decodeLog(
+  bytes: Uint8Array,
+  scope: Scope,
+): Promise<{ readonly entries: Tail; readonly saltBytes: Uint8Array }> {
+  const { reader, saltBytes } = await unwrapped('log', bytes, MAX_LOG_BYTES, scope);
   const places: Places = new Map();
   const entries = readTail(reader, NO_ROWS, places);
   reader.end();

@@ -1,70 +1,159 @@
 /**
- * Objects of frames: packs, whose frames are the edits of a generation, each a delta of its own; and nodes. Each frame is
- * deflated alone, so that a range of the object gives it. The salt makes the object's name one of its own.
+ * Reads objects of frames, which `pack-write.ts` makes: packs, whose frames are the edits of a generation, each a delta of its
+ * own; and nodes, whose frames are records of internal nodes. Each frame is deflated and closed, so that a reader may fetch one of
+ * them, by the table at the front or by the directory of the generation, and use it alone:
  *
- *     frames:u16 | length of each:u32 | frames, each its length before deflating:u32 and the rest
+ *     envelope | frames:u32 | part 0: length of each frame, u32 | parts 1 to `frames`: the frames
+ *
+ * Its salt makes its name one of its own.
  */
 
-import { joined } from '../../base/bytes.js';
-import type { ByteRange } from '../remote.js';
-import { FieldWriter } from './cursor.js';
-import type { Deflate, Inflate } from './deflate.js';
-import { decodeDeltaBody, encodeDeltaBody } from './delta-body.js';
-import { ENVELOPE_BYTES, unwrapped, wrapped } from './envelope.js';
-import { MAX_PACK_BYTES } from './limits.js';
+import { FieldReader, invalidRemote } from './cursor.js';
+import type { Inflate } from './deflate.js';
+import { decodeDeltaBody, deltaBodyLength } from './delta-body.js';
+import { readEnvelope } from './envelope.js';
+import { MAX_FRAMES, MAX_PACK_BYTES, MAX_PLAIN_DELTA_BYTES } from './limits.js';
+import { type ObjectSeal, openPart, type Scope, type Suite } from './suite.js';
+
+/** Frames that are opened before it is their turn, so that this happens beside the page. */
+const AHEAD = 16;
 
 /** What an object of frames may be. */
 export type FramedKind = 'pack' | 'nodes';
 
-/** Where the frames of an object are, by their lengths. */
-export function framesAt(lengths: readonly number[]): ByteRange[] {
-  let from = ENVELOPE_BYTES + 2 + 4 * lengths.length;
-  return lengths.map((length) => {
-    const range = { from, to: from + length };
-    from += length;
-    return range;
+/** What an object of frames begins with, as its table or a directory tells it. */
+export interface Front {
+  readonly envelopeBytes: Uint8Array;
+  /** Of each frame, as it is stored. */
+  readonly lengths: readonly number[];
+}
+
+/** Where a frame is in its object. */
+export interface FramePlace {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Opens a frame: what `decodeDeltaBody` takes. Rejects with `invalid-remote`. */
+export type OpenFrame = (nth: number, frameBytes: Uint8Array) => Promise<Uint8Array>;
+
+/** The front of a pack: where its frames are, and what opens them. */
+export interface PackTable {
+  /** Where the pack ends. */
+  readonly end: number;
+  readonly frames: readonly FramePlace[];
+  readonly open: OpenFrame;
+}
+
+/** Where the frames of an object are, and where it ends. */
+export function framesAt(
+  object: FramedKind,
+  { envelopeBytes, lengths }: Front,
+  suite: Suite,
+): Omit<PackTable, 'open'> {
+  let end = envelopeBytes.length + 4 + suite.closedLength(object, 4 * lengths.length);
+  const frames = lengths.map((length) => {
+    const at = end;
+    end += length;
+    return { at, length };
   });
+  return { end, frames };
 }
 
-/** The object of some frames, at least one, and their lengths in it; `saltBytes` are 16 random bytes. */
-export async function encodeFrames(
+/** What opens the frames of an object whose front is known. Rejects with `wrong-key`, and what `readEnvelope` throws. */
+export async function frameOpener(
   object: FramedKind,
-  frames: readonly Uint8Array[],
-  saltBytes: Uint8Array,
-  deflate: Deflate,
-): Promise<{ readonly bytes: Uint8Array; readonly lengths: number[] }> {
-  const deflated = await Promise.all(frames.map((frame) => encodeDeltaBody(frame, deflate)));
-  const writer = new FieldWriter(object);
-  const lengths = deflated.map(({ length }) => length);
-  writer.u16(lengths.length);
-  for (const length of lengths) writer.u32(length);
-  const body = joined([writer.done(), ...deflated]);
-  return { bytes: wrapped(object, saltBytes, body, MAX_PACK_BYTES), lengths };
+  front: Front,
+  scope: Scope,
+): Promise<OpenFrame> {
+  const { suite } = scope;
+  const envelope = readEnvelope(object, front.envelopeBytes);
+  const seal = await suite.toRead(object, envelope, scope);
+  return openerBy(object, suite, seal, framesAt(object, front, suite).frames);
 }
 
-/** The frames of an object, each in parts. Throws `invalid-remote`, or `unsupported-format`; so may the parts. */
-export function decodeFrames(
+function openerBy(
   object: FramedKind,
+  suite: Suite,
+  seal: ObjectSeal,
+  frames: readonly FramePlace[],
+): OpenFrame {
+  return (nth, frameBytes) => {
+    const at = frames[nth]?.at ?? 0;
+    return openPart(object, suite, seal, [1 + nth, 1 + frames.length], frameBytes, at);
+  };
+}
+
+/**
+ * Reads the front of an object, from its bytes or as many of the first as there are. Throws `invalid-remote`,
+ * `unsupported-format` or `wrong-key`.
+ */
+export async function readPackTable(
   bytes: Uint8Array,
-  inflate: Inflate,
-): AsyncIterable<Uint8Array>[] {
-  const { reader } = unwrapped(object, bytes, MAX_PACK_BYTES);
-  const count = reader.u16();
-  reader.check(count > 0, 'it has no frames', reader.at - 2);
-  const lengths = Array.from({ length: count }, () => reader.u32());
-  const frames = lengths.map((length) => reader.take(length));
-  reader.end();
-  return frames.map((frame) => decodeDeltaBody(frame, inflate, object));
+  scope: Scope,
+  object: FramedKind = 'pack',
+): Promise<PackTable> {
+  const { suite } = scope;
+  const envelope = readEnvelope(object, bytes);
+  const seal = await suite.toRead(object, envelope, scope);
+  const begin = envelope.bytes.length;
+  const reader = new FieldReader(object, bytes.subarray(begin), begin);
+  const count = readFrameCount(reader, () => reader.u32());
+  const { at: from } = reader;
+  const part = reader.take(Math.min(suite.closedLength(object, 4 * count), reader.left));
+  const tableBytes = await openPart(object, suite, seal, [0, 1 + count], part, from);
+  const table = new FieldReader(object, tableBytes, from);
+  let end = from + part.length;
+  const lengths = Array.from({ length: count }, () => {
+    const { at: place } = table;
+    const length = table.u32();
+    end += length;
+    table.check(end <= MAX_PACK_BYTES, `a frame of ${length} bytes`, place);
+    return length;
+  });
+  table.end();
+  const places = framesAt(object, { envelopeBytes: envelope.bytes, lengths }, suite);
+  return { ...places, open: openerBy(object, suite, seal, places.frames) };
 }
 
-/** The bytes in a frame that was read alone. They are not checked: whoever uses them must. */
-export async function decodeFrame(
-  object: FramedKind,
-  frameBytes: Uint8Array,
+/** Reads the number of frames of an object, and refuses what none has. */
+export function readFrameCount(reader: FieldReader, read: () => number): number {
+  const { at } = reader;
+  const count = read();
+  reader.check(count >= 1 && count <= MAX_FRAMES, `${count} frames`, at);
+  return count;
+}
+
+/**
+ * The frames of an object, one after the other, each in parts: the deltas of a pack. Throws `invalid-remote`,
+ * `unsupported-format` or `wrong-key`; so may the parts. They have at most 16 MiB in all.
+ */
+export async function* decodePack(
+  packBytes: Uint8Array,
   inflate: Inflate,
-): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of decodeDeltaBody(frameBytes, inflate, object)) parts.push(part);
-  const [only] = parts;
-  return only !== undefined && parts.length === 1 ? only : joined(parts);
+  scope: Scope,
+  object: FramedKind = 'pack',
+): AsyncGenerator<AsyncIterable<Uint8Array>, void, void> {
+  const { length } = packBytes;
+  if (length > MAX_PACK_BYTES) throw invalidRemote(object, `${length} bytes`, MAX_PACK_BYTES);
+  const { frames, end, open } = await readPackTable(packBytes, scope, object);
+  if (end !== length) {
+    throw invalidRemote(object, `${length} bytes, of ${end}`, Math.min(end, length));
+  }
+  let left = MAX_PLAIN_DELTA_BYTES;
+  const begin = async (nth: number, { at, length: frameLength }: FramePlace) => {
+    const bodyBytes = await open(nth, packBytes.subarray(at, at + frameLength));
+    left -= deltaBodyLength(bodyBytes, object);
+    if (left < 0) throw invalidRemote(object, 'its frames are too long', at);
+    return decodeDeltaBody(bodyBytes, inflate, object);
+  };
+  const ahead: Promise<AsyncIterable<Uint8Array>>[] = [];
+  for (const [nth, frame] of frames.entries()) {
+    const begun = begin(nth, frame);
+    // A failure is told when its turn comes.
+    begun.catch(() => {});
+    ahead.push(begun);
+    if (ahead.length > AHEAD) yield await (ahead.shift() as (typeof ahead)[number]);
+  }
+  for (const begun of ahead) yield await begun;
 }

@@ -1,8 +1,12 @@
-/** The file `hedgerow` of a remote, which is written once. */
+/**
+ * The file `hedgerow` of a remote, which is written once. It is never encrypted itself, and says whether all else is:
+ * its envelope has suite, epoch and check of the key that the remote began with.
+ */
 
-import { FieldWriter, tooNew } from './cursor.js';
-import { unwrapped, wrapped } from './envelope.js';
+import { FieldReader, FieldWriter, invalidRemote, tooNew } from './cursor.js';
+import { readEnvelope } from './envelope.js';
 import { MAX_REPOSITORY_BYTES } from './limits.js';
+import { openPart, PLAIN_SCOPE, plainSeal, type Scope } from './suite.js';
 
 /** Frames are deflated, without a header of zlib or gzip: the only codec so far. */
 const DEFLATE_RAW = 1;
@@ -16,20 +20,41 @@ export interface Repository {
 }
 
 /** The bytes of a repository file. Throws `invalid-argument` for an id that has not 16 bytes. */
-export function encodeRepository({ idBytes, app }: Repository): Uint8Array {
+export async function encodeRepository(
+  { idBytes, app }: Repository,
+  scope: Scope,
+): Promise<Uint8Array> {
   const writer = new FieldWriter('repository');
-  writer.u8(DEFLATE_RAW);
-  writer.u8(0);
-  writer.u16(0);
-  writer.u32(app);
-  // Wrapped keys: a remote without encryption has none.
-  writer.u32(0);
-  return wrapped('repository', idBytes, writer.done(), MAX_REPOSITORY_BYTES);
+  const { envelopeBytes } = await scope.suite.toWrite('repository', idBytes, scope);
+  writer.bytes(envelopeBytes);
+  const body = new FieldWriter('repository');
+  body.u8(DEFLATE_RAW);
+  body.u8(0);
+  body.u16(0);
+  body.u32(app);
+  body.u32(0);
+  writer.bytes(await plainSeal(envelopeBytes).close(0, 1, body.done()));
+  return writer.done();
 }
 
-/** Reads a repository file. Throws `invalid-remote`, or `unsupported-format` for a later version, suite or codec. */
-export function decodeRepository(bytes: Uint8Array): Repository {
-  const { saltBytes: idBytes, reader } = unwrapped('repository', bytes, MAX_REPOSITORY_BYTES);
+/**
+ * Reads a repository file. Throws `invalid-remote`, `unsupported-format` for a later version, suite or codec, and
+ * `wrong-key` for one of another suite or key.
+ */
+export async function decodeRepository(bytes: Uint8Array, scope: Scope): Promise<Repository> {
+  const { length } = bytes;
+  if (length > MAX_REPOSITORY_BYTES) {
+    throw invalidRemote('repository', `${length} bytes`, MAX_REPOSITORY_BYTES);
+  }
+  const envelope = readEnvelope('repository', bytes);
+  const begin = envelope.bytes.length;
+  const seal = plainSeal(envelope.bytes);
+  const { suite } = PLAIN_SCOPE;
+  const part = await openPart('repository', suite, seal, [0, 1], bytes.subarray(begin), begin);
+  // Who came when the key had been turned has no key of before, and needs none.
+  const isTurned = Math.min(envelope.epoch, scope.epoch) > 0 && envelope.epoch !== scope.epoch;
+  if (!isTurned) await scope.suite.toRead('repository', envelope, scope);
+  const reader = new FieldReader('repository', part, begin);
   const { at } = reader;
   const codec = reader.u8();
   reader.check(codec !== 0, 'no codec', at);
@@ -38,7 +63,7 @@ export function decodeRepository(bytes: Uint8Array): Repository {
   const app = reader.u32();
   reader.zeros(4);
   reader.end();
-  return { idBytes, app };
+  return { idBytes: envelope.saltBytes, app };
 }
 
 /** Whether an app that knows the rows of version `app` may write; an older one only reads. */

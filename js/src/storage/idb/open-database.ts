@@ -2,6 +2,7 @@
  * Opens and deletes databases. An opening has a limit, since it waits for deletions before it, and for a tab that is
  * making the database: a suspended tab ends neither.
  */
+import { IDB_FORMAT } from '../../base/limits.js';
 import { within } from '../../base/timeout.js';
 import { currentFactory, type Factory, goneOf, renewAfter, unlessGone } from './factory.js';
 
@@ -17,7 +18,7 @@ export interface OpeningEvents {
 function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
   // Never another version: a store's format is in its refs.
   const from = currentFactory();
-  const request = from.indexedDB.open(name, 1);
+  const request = from.indexedDB.open(name, IDB_FORMAT);
   let reason: unknown;
   request.addEventListener('upgradeneeded', () => {
     const tx = request.transaction as IDBTransaction;

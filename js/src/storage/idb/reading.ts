@@ -11,7 +11,10 @@ import { type Bytes, lookAhead, lookUp } from './look-up.js';
 /** A segment that is there and cannot be read: the core takes that for damage, and looks for another copy. */
 const UNREADABLE = () => new Uint8Array();
 
-/** See `SegmentStore.read`. Whole segments are looked up anew, so that a verification sees what is stored. */
+/**
+ * See `SegmentStore.read`. Whole segments are looked up anew, so that a verification sees what is stored. Reads are begun in
+ * slices: in Chromium a part of a Blob takes half a millisecond to ask for.
+ */
 export async function readAll(
   db: IDBDatabase,
   wanted: readonly Wanted[],
@@ -45,22 +48,22 @@ export async function readAll(
   return found as Bytes[];
 }
 
-/** How long reads are begun in a row, in milliseconds: in Chromium a part of a Blob takes half a one to ask for. */
+/** How long work is begun in a row, in milliseconds. */
 const BEGINNING_MS = 4;
 
-/** Begins to read each, with turns of the event loop in between, and waits for all. */
-async function begunInSlices<T, R>(
+/** Begins to work on each, with turns of the event loop in between, and waits for all. */
+export async function begunInSlices<T, R>(
   items: readonly T[],
-  read: (item: T, at: number) => Promise<R>,
+  work: (item: T, at: number) => Promise<R>,
 ): Promise<R[]> {
-  const reading: Promise<R>[] = [];
+  const working: Promise<R>[] = [];
   let startMs = performance.now();
   for (const [at, item] of items.entries()) {
     if (performance.now() - startMs > BEGINNING_MS) {
       await turn();
       startMs = performance.now();
     }
-    reading.push(read(item, at));
+    working.push(work(item, at));
   }
-  return Promise.all(reading);
+  return Promise.all(working);
 }

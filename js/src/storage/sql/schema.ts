@@ -9,11 +9,9 @@
  * statement fails, and with it the transaction. It is the first one, so that the transaction begins
  * with a write: SQLite does not let one write that has read what is out of date by then.
  */
+import { SQL_FORMAT } from '../../base/limits.js';
 import type { Fence, RefDrop, RefMove, SegmentRecord } from '../segment-store.js';
 import type { Statement } from './driver.js';
-
-/** Raised when the tables change. */
-const VERSION = 1;
 
 /** Told from files of others: `PRAGMA application_id`. */
 const APPLICATION_ID = 0x48646772;
@@ -48,7 +46,7 @@ export function contents([ours, all, application, version]: readonly unknown[]):
   | 'store'
   | 'foreign' {
   if (all === 0) return 'none';
-  const isOurs = ours === 1 && application === APPLICATION_ID && version === VERSION;
+  const isOurs = ours === 1 && application === APPLICATION_ID && version === SQL_FORMAT;
   return isOurs ? 'store' : 'foreign';
 }
 
@@ -63,7 +61,7 @@ export const CREATE: readonly Statement[] = [
   ['CREATE TABLE IF NOT EXISTS segment_table (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)'],
   ['INSERT OR IGNORE INTO counter (id, last) VALUES (0, 0)'],
   [`PRAGMA application_id = ${APPLICATION_ID}`],
-  [`PRAGMA user_version = ${VERSION}`],
+  [`PRAGMA user_version = ${SQL_FORMAT}`],
 ];
 
 const REFS =

@@ -1,11 +1,22 @@
 /**
- * Reads chunks as `docs/format.md` draws them, to be drawn: which chunks one names, and how much is in it. Nothing is
- * verified here, the store does that.
+ * Reads chunks as `docs/format.md` draws them: which chunks one names, and how much is in it. The inspector and the
+ * playground of the site use it. Nothing is verified here, the store does that; bytes that end too early throw.
  */
 
-/** What a chunk is to a drawing. */
+import { hex } from '../../base/hex.js';
+import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
+
+/** A chunk that another one names. */
+export interface Named {
+  /** In hexadecimal. */
+  readonly hash: string;
+  /** It has bytes of a value, and names nothing itself. */
+  readonly isPiece: boolean;
+}
+
+/** What is in a chunk. */
 export interface Chunk {
-  readonly kind: 'leaf' | 'node' | 'commit' | 'other';
+  readonly kind: 'leaf' | 'node' | 'commit' | 'sum' | 'other';
   readonly bytes: number;
   /** 0 for a leaf. */
   readonly level: number;
@@ -13,8 +24,8 @@ export interface Chunk {
   readonly entries: number;
   /** The last key of a leaf or a node, if it can be read as text. */
   readonly lastKey: string;
-  /** Hashes of the chunks that it names, in hexadecimal; of a commit the roots of `trees`. */
-  readonly names: readonly string[];
+  /** The chunks that it names; of a commit the roots of its trees that are not empty. Those of sum trees are not told. */
+  readonly names: readonly Named[];
   readonly trees: readonly NamedTree[];
 }
 
@@ -30,18 +41,15 @@ const HASH_BYTES = 32;
 const LEAF = 0;
 const MAX_LEVEL = 40;
 const COMMIT = 0xc0;
+const [FIRST_SUM, LAST_SUM] = [0xd0, 0xd1];
 const PIECE_LIST = 0xe1;
 const KEY_BITS = 0x3fff;
 const IS_FAR = 0x8000;
+/** Longer values are in several pieces, which a list names. */
+const MAX_PIECE_BYTES = 65_536;
 const NO_ROOT = '0'.repeat(2 * HASH_BYTES);
 
 const text = new TextDecoder();
-
-export function hex(bytes: Uint8Array): string {
-  let digits = '';
-  for (const byte of bytes) digits += byte.toString(16).padStart(2, '0');
-  return digits;
-}
 
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
@@ -53,13 +61,16 @@ function leafOf(chunk: Uint8Array): Chunk {
   const view = viewOf(chunk);
   const entries = view.getUint16(2, true);
   const records = 4 + 2 * entries;
-  const names: string[] = [];
+  const names: Named[] = [];
   let [from, lastKey] = [records, ''];
   for (let nth = 0; nth < entries; nth++) {
     const end = records + view.getUint16(4 + 2 * nth, true);
     const head = view.getUint16(from, true);
     const keyEnd = from + 2 + (head & KEY_BITS);
-    if (head & IS_FAR) names.push(hashAt(chunk, keyEnd + 4));
+    if (head & IS_FAR) {
+      const isPiece = view.getUint32(keyEnd, true) <= MAX_PIECE_BYTES;
+      names.push({ hash: hashAt(chunk, keyEnd + 4), isPiece });
+    }
     if (nth === entries - 1) lastKey = text.decode(chunk.subarray(from + 2, keyEnd));
     from = end;
   }
@@ -71,9 +82,10 @@ function nodeOf(chunk: Uint8Array): Chunk {
   const entries = view.getUint16(2, true);
   const hashes = 4 + 10 * entries;
   const keys = hashes + HASH_BYTES * entries;
-  const names = Array.from({ length: entries }, (_, nth) =>
-    hashAt(chunk, hashes + HASH_BYTES * nth),
-  );
+  const names = Array.from({ length: entries }, (_, nth) => ({
+    hash: hashAt(chunk, hashes + HASH_BYTES * nth),
+    isPiece: false,
+  }));
   const start = entries > 1 ? view.getUint16(4 + 2 * (entries - 2), true) : 0;
   const lastKey = text.decode(chunk.subarray(keys + start));
   const level = chunk[0] ?? 0;
@@ -96,18 +108,23 @@ function commitOf(chunk: Uint8Array): Chunk {
     // How far an index has come that is being built, or what a sum tree needs besides.
     if (/^[js]/.test(name)) at += 2 + view.getUint16(at, true);
   }
-  const names = trees.map(({ root }) => root).filter((root) => root !== NO_ROOT);
+  const names = trees
+    .filter(({ root }) => root !== NO_ROOT)
+    .map(({ root }) => ({ hash: root, isPiece: false }));
   const entries = trees.length;
   return { kind: 'commit', bytes: chunk.length, level: 0, entries, lastKey: '', names, trees };
 }
 
 function otherOf(chunk: Uint8Array): Chunk {
-  const names: string[] = [];
-  if (chunk[0] === PIECE_LIST) {
-    for (let at = 2; at < chunk.length; at += HASH_BYTES) names.push(hashAt(chunk, at));
+  const [first = 0] = chunk;
+  const names: Named[] = [];
+  if (first === PIECE_LIST) {
+    for (let at = 2; at < chunk.length; at += HASH_BYTES) {
+      names.push({ hash: hashAt(chunk, at), isPiece: true });
+    }
   }
   return {
-    kind: 'other',
+    kind: first >= FIRST_SUM && first <= LAST_SUM ? 'sum' : 'other',
     bytes: chunk.length,
     level: 0,
     entries: names.length,
@@ -124,18 +141,22 @@ export function chunkOf(bytes: Uint8Array): Chunk {
   return kind === COMMIT ? commitOf(bytes) : otherOf(bytes);
 }
 
-/** The chunks of a segment, by their hashes. */
-export function* chunksOf(
-  tableBytes: Uint8Array,
-  segmentBytes: Uint8Array,
-): Generator<readonly [hash: string, chunk: Chunk], void, void> {
+/** Where a chunk is in its segment. */
+export interface TableEntry {
+  readonly hash: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The chunks of a segment, by its table. */
+export function* entriesOf(tableBytes: Uint8Array): Generator<TableEntry, void, void> {
   const view = viewOf(tableBytes);
-  const count = view.getUint32(8, true);
-  const ends = 12 + HASH_BYTES * count;
+  const count = Math.floor((tableBytes.length - TABLE_HEADER_BYTES) / TABLE_ENTRY_BYTES);
+  const ends = TABLE_HEADER_BYTES + HASH_BYTES * count;
   let from = 0;
   for (let nth = 0; nth < count; nth++) {
-    const end = view.getUint32(ends + 4 * nth, true);
-    yield [hashAt(tableBytes, 12 + HASH_BYTES * nth), chunkOf(segmentBytes.subarray(from, end))];
-    from = end;
+    const to = view.getUint32(ends + 4 * nth, true);
+    yield { hash: hashAt(tableBytes, TABLE_HEADER_BYTES + HASH_BYTES * nth), from, to };
+    from = to;
   }
 }

@@ -1,0 +1,73 @@
+/** A remote that is encrypted, by the WebCrypto of each engine. */
+import { memoryRemote } from 'hedgerow/remote';
+import { serveRemote } from 'hedgerow/server';
+import { expect, test } from './fixtures.js';
+
+test('an encrypted remote is read and written with the key alone', async ({ persistentPage }) => {
+  const inner = memoryRemote();
+  const server = await serveRemote(inner);
+  try {
+    const { page } = persistentPage;
+    await page.goto('/remote.html');
+    await page.waitForFunction(() => window.openStore !== undefined);
+    const found = await page.evaluate(async (http: string) => {
+      const { importKey, passphraseKey, remoteKeys } = window.encryption;
+      const remote = () => window.remoteAt({ http });
+      const keys = Array.from({ length: 3 }, (_, nth) => new Uint8Array(32).fill(nth));
+      const key = (epoch: number) => importKey(keys[epoch] as Uint8Array);
+      const link = async (name: string, options: object) => {
+        const db = await window.openStore(name);
+        return { db, link: await db.remote(remote(), { probe: false, ...options }) };
+      };
+      const a = await link('one', { encryption: remoteKeys({ keys: key }) });
+      // Enough for packs of several frames, which are long when deflated.
+      const rows = Array.from({ length: 40_000 }, (_, nth) => ({
+        id: `row/${String(nth).padStart(6, '0')}`,
+        secret: crypto.randomUUID() + crypto.randomUUID(),
+      }));
+      await a.db.putMany(rows, { key: '/id' });
+      await a.link.push();
+      const b = await link('two', { encryption: remoteKeys({ keys: key }) });
+      const cloned = await b.link.pull();
+      await b.db.put('more', 1);
+      await b.link.push();
+      await a.link.pull();
+      const code = (call: Promise<unknown>) =>
+        call.then(
+          () => 'none',
+          (cause) => cause.code,
+        );
+      const none = await link('three', {});
+      const other = await link('four', {
+        encryption: remoteKeys({ keys: () => passphraseKey('a passphrase', 'of this room') }),
+      });
+      const codes = [await code(none.link.pull()), await code(other.link.pull())];
+      // The key is turned.
+      const turned = await a.db.remote(remote(), {
+        probe: false,
+        encryption: remoteKeys({ keys: key, epoch: 2 }),
+      });
+      await a.db.put('more', 2);
+      await turned.push();
+      await b.link.pull();
+      const equal = a.db.root === b.db.root;
+      const values = [await b.db.get('more'), await b.db.count()];
+      for (const { db } of [a, b, none, other]) await db.close();
+      return { cloned: cloned.applied, codes, equal, values };
+    }, server.url);
+    expect(found).toEqual({
+      cloned: 40_000,
+      codes: ['wrong-key', 'wrong-key'],
+      equal: true,
+      values: [2, 40_001],
+    });
+    const packs = await inner.list('p/');
+    expect(packs.length).toBeGreaterThan(0);
+    for (const { name } of packs) {
+      const bytes = Buffer.from((await inner.get(name)) as Uint8Array);
+      expect([bytes.toString('latin1', 0, 4), bytes.includes('row/')]).toEqual(['HDGP', false]);
+    }
+  } finally {
+    await server.close();
+  }
+});

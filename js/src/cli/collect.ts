@@ -1,0 +1,29 @@
+/** `npx hedgerow collect`: deletes what a remote needs no more. */
+import { memory, open, type RemoteAmount } from '../index.js';
+import { remoteAt } from './copy.js';
+import { encryption, parsed, UsageError } from './platform.js';
+
+export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--days 7]
+
+Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
+a day. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted.`;
+
+const DAY_MS = 86_400_000;
+
+const told = ({ objects, bytes }: RemoteAmount): string =>
+  `${objects.toLocaleString('en')} objects (${(bytes / 1e6).toFixed(1)} MB)`;
+
+export async function collect(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parsed(args, COLLECT_USAGE, { days: 'string' }, 1);
+  const [place = ''] = positionals;
+  const days = Number(values.days ?? 7);
+  if (!(days >= 1 / 24 && days <= 10_000)) throw new UsageError(COLLECT_USAGE);
+  const db = await open('collect', { storage: memory() });
+  try {
+    const link = await db.remote(remoteAt(place), { encryption: encryption() });
+    const { deleted, waiting, live } = await link.collect({ graceMs: days * DAY_MS });
+    console.log(`deleted ${told(deleted)}; ${told(waiting)} wait; ${told(live)} are in use`);
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * AES-256-GCM for the frames of one object. The nonce of a frame is its number, so a key seals each number at most once:
+ * each object has a key of its own, made from its salt (`hkdf.ts`).
+ */
+
+import { subtle, unshared } from './web-crypto.js';
+
+/** What sealing adds to the bytes of a frame. */
+export const TAG_BYTES = 16;
+const NONCE_BYTES = 12;
+
+/** The key of the frames of one object. It cannot be read out again. */
+export function frameKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
+  const usages = ['encrypt', 'decrypt'] as const;
+  return subtle().importKey('raw', unshared(rawKeyBytes), 'AES-GCM', false, [...usages]);
+}
+
+/** Little-endian, as all numbers in formats here. */
+function nonceOf(number: number): Uint8Array {
+  const nonceBytes = new Uint8Array(NONCE_BYTES);
+  new DataView(nonceBytes.buffer).setUint32(0, number, true);
+  return nonceBytes;
+}
+
+function paramsOf(nonceBytes: Uint8Array, contextBytes: Uint8Array): AesGcmParams {
+  return { name: 'AES-GCM', iv: unshared(nonceBytes), additionalData: unshared(contextBytes) };
+}
+
+/** Seals frame `number`, below 2^32, of an object; whoever opens it must have the same `contextBytes`. */
+export function sealFrame(
+  key: CryptoKey,
+  number: number,
+  contextBytes: Uint8Array,
+  plainBytes: Uint8Array,
+): Promise<Uint8Array> {
+  return seal(key, nonceOf(number), contextBytes, plainBytes);
+}
+
+/** Opens what `sealFrame` has made; undefined if any of key, number, context and bytes is another. */
+export function openFrame(
+  key: CryptoKey,
+  number: number,
+  contextBytes: Uint8Array,
+  sealedBytes: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  return unseal(key, nonceOf(number), contextBytes, sealedBytes);
+}
+
+/** AES-GCM with a nonce of 12 bytes, which no other call with this key may have. */
+export async function seal(
+  key: CryptoKey,
+  nonceBytes: Uint8Array,
+  contextBytes: Uint8Array,
+  plainBytes: Uint8Array,
+): Promise<Uint8Array> {
+  const params = paramsOf(nonceBytes, contextBytes);
+  return new Uint8Array(await subtle().encrypt(params, key, unshared(plainBytes)));
+}
+
+/** Undefined for what `seal` has not made with the same key, nonce and context. */
+export async function unseal(
+  key: CryptoKey,
+  nonceBytes: Uint8Array,
+  contextBytes: Uint8Array,
+  sealedBytes: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const crypto = subtle();
+  if (sealedBytes.length < TAG_BYTES) return undefined;
+  const params = paramsOf(nonceBytes, contextBytes);
+  try {
+    return new Uint8Array(await crypto.decrypt(params, key, unshared(sealedBytes)));
+  } catch (cause) {
+    // What is not authentic is an `OperationError`. Anything else is a fault of this code, or of the platform.
+    if ((cause as Error).name === 'OperationError') return undefined;
+    throw cause;
+  }
+}

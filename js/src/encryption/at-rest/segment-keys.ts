@@ -1,0 +1,66 @@
+/** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
+import { frameKey } from '../aead.js';
+import { derived } from '../hkdf.js';
+import { SALT_BYTES } from './frames.js';
+
+const KEY_BYTES = 32;
+const INFO = 'hedgerow at rest 1: segment';
+/** So many keys are kept: of a store of 2 GB. */
+const MOST_KEPT = 4096;
+
+/** A key for a segment that is to be written. */
+export interface FreshKey {
+  readonly saltBytes: Uint8Array;
+  readonly key: CryptoKey;
+}
+
+export class SegmentKeys {
+  readonly #root: CryptoKey;
+  readonly #kept = new Map<number, Promise<CryptoKey>>();
+  #next: Promise<FreshKey> | undefined;
+
+  constructor(root: CryptoKey) {
+    this.#root = root;
+  }
+
+  /** The key of a stored segment. */
+  of(id: number, saltBytes: Uint8Array): Promise<CryptoKey> {
+    const before = this.#kept.get(id);
+    if (before !== undefined) return before;
+    const made = this.#make(saltBytes);
+    this.keep(id, made);
+    made.catch(() => this.forget(id));
+    return made;
+  }
+
+  /** A key that no segment has. The next one is made meanwhile, so that a write seldom waits for it. */
+  async fresh(): Promise<FreshKey> {
+    const own = this.#next ?? this.#fresh();
+    this.#next = this.#fresh();
+    this.#next.catch(() => {
+      this.#next = undefined;
+    });
+    return own;
+  }
+
+  keep(id: number, key: Promise<CryptoKey>): void {
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size < MOST_KEPT) break;
+      this.#kept.delete(oldest);
+    }
+    this.#kept.set(id, key);
+  }
+
+  forget(id: number): void {
+    this.#kept.delete(id);
+  }
+
+  async #fresh(): Promise<FreshKey> {
+    const saltBytes = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
+    return { saltBytes, key: await this.#make(saltBytes) };
+  }
+
+  async #make(saltBytes: Uint8Array): Promise<CryptoKey> {
+    return frameKey(await derived(this.#root, saltBytes, INFO, KEY_BYTES));
+  }
+}

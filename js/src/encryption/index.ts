@@ -1,0 +1,9 @@
+/** `hedgerow/encryption`: keys, and what is sealed with them: stores where they are kept, and what is at a remote. */
+
+export type { RemoteEncryption } from '../remote/format/suite.js';
+export type { AtRestKey } from './at-rest/app-key.js';
+export { atRest } from './at-rest/at-rest.js';
+export { type RotateOptions, rotateKey } from './at-rest/rotate.js';
+export { generateKey, importKey, type RootKey } from './hkdf.js';
+export { passphraseKey } from './passphrase.js';
+export { type RemoteKeysOptions, remoteKeys } from './remote-keys.js';

@@ -1,0 +1,40 @@
+/**
+ * Has the browser's own tools, and the inspector, see what a store does: its calls, the slices of its work, and the
+ * callbacks of its watches, as entries of `performance.measure`. For development: an app that does not import it has
+ * nothing of it, and one that does pays while a trace is on.
+ */
+import { HedgerowError } from '../base/errors.js';
+import type { Store } from '../index.js';
+import type { Inner } from './trace/store-trace.js';
+import { StoreTrace } from './trace/store-trace.js';
+
+export { HedgerowError };
+
+/** How a store is traced. */
+export interface TraceOptions {
+  /** What takes less time is not told, in milliseconds; 1 by default. */
+  readonly minMs?: number | undefined;
+}
+
+/** A trace under way. */
+export interface Trace {
+  /** Ends it: the handles are as they were before. Idempotent. */
+  stop(): void;
+}
+
+const refused = (message: string) => new HedgerowError('invalid-argument', `trace: ${message}`);
+
+/**
+ * Traces a store from now on: this handle, and the branches and remotes that are opened by it. Another handle of a store
+ * that is traced joins its trace. Ends when its handles are closed. Throws `invalid-argument`, also for a handle of a
+ * store that is in a worker: trace that in the worker.
+ */
+export function trace(db: Store, options: TraceOptions = {}): Trace {
+  const { from, handle } = Object(db) as Partial<Inner>;
+  if (typeof from?.host?.step !== 'function' || handle === undefined) {
+    throw refused('db must be a store that open() has given here, or a branch of one');
+  }
+  const { minMs = 1 } = options;
+  if (typeof minMs !== 'number' || !(minMs >= 0)) throw refused('minMs must be 0 or more');
+  return StoreTrace.of(db, minMs);
+}

@@ -1,0 +1,10 @@
+export interface PageBlock {
+  readonly language: string;
+  readonly code: string;
+  readonly isCompiled: boolean;
+  readonly why: string | undefined;
+}
+export function pages(): string[];
+export function blocksOf(page: string): PageBlock[];
+export function staleEntries(): string[];
+export function isFollowed(why: string | undefined): boolean;

@@ -1,0 +1,147 @@
+// What is in the tarball of `hedgerow`: the one list of what may be in it and what must be. A change of the package that
+// this list does not know fails `npm test`.
+
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { DEV_MARK } from './dev-build.mjs';
+import { COPIES, foldersOf, PAGES, packedPage } from './pack.mjs';
+import { namedFiles, packageOf, reach } from './release-reach.mjs';
+import { ROOT } from './run.mjs';
+
+/** Most bytes of the tarball, and of what it unpacks to: 4 % more than there were when this was written. */
+export const MAX_PACKED_BYTES = 2_500_000;
+export const MAX_UNPACKED_BYTES = 9_600_000;
+
+/** Files that have no code. */
+const TEXTS = ['package.json', 'README.md', ...COPIES];
+
+/** All others: built code, its declarations, modules of WebAssembly, and the page of the inspector. */
+const BUILT = /^dist\/[\w./-]+(?<!\.test|\.spec)\.(js|d\.ts|wasm|html)$/;
+
+/** Folders that nothing of may be published. */
+const NEVER = /(^|\/)(test|tests|fixtures|bench|src|node_modules)\//;
+
+/** Fields that the registry, tools and people read. */
+const FIELDS = ['name', 'version', 'description', 'license', 'type', 'exports', 'files', 'engines'];
+
+const MAP = /^\/[/*][#@] ?sourceMappingURL=(\S+)/gm;
+const MARK = /IS_\w+/.exec(DEV_MARK)[0];
+
+/** The pages of errors. */
+const pages = async () => (await readdir(PAGES.from)).map((name) => `${PAGES.to}/${name}`);
+
+/** The files in a folder, by their paths in it. */
+async function filesIn(dir) {
+  const found = await readdir(dir, { recursive: true, withFileTypes: true });
+  return found
+    .filter((one) => !one.isDirectory())
+    .map((one) => posix.relative(dir, posix.join(one.parentPath ?? one.path, one.name)))
+    .sort();
+}
+
+/** The folder of each entry, as `package.json` in it says. */
+const folderFiles = (manifest) =>
+  new Map(foldersOf(manifest).map(([name, fields]) => [`${name}/package.json`, fields]));
+
+async function faultsOfNames(files, manifest) {
+  const must = new Set([...TEXTS, ...(await pages()), ...folderFiles(manifest).keys()]);
+  const isMeant = (file) => must.has(file) || (BUILT.test(file) && !NEVER.test(file));
+  const there = new Set(files);
+  return [
+    ...files.filter((file) => !isMeant(file)).map((file) => `${file} is not meant to be published`),
+    ...[...must].filter((file) => !there.has(file)).map((file) => `${file} is missing`),
+    ...FIELDS.filter((field) => manifest[field] === undefined).map(
+      (field) => `package.json has no ${field}`,
+    ),
+    ...(manifest.private ? ['package.json is private'] : []),
+  ];
+}
+
+/** What a page, a program or a compiler would look for and not find, and what none of them looks for. */
+async function faultsOfImports(dir, files, manifest) {
+  const { reached, missing, modules } = await reach(dir, manifest);
+  const { dependencies = {}, peerDependencies = {} } = manifest;
+  const isKnown = (name) =>
+    name.startsWith('node:') ||
+    packageOf(name) === manifest.name ||
+    packageOf(name) in { ...dependencies, ...peerDependencies };
+  return [
+    ...missing.map(({ file, by }) => `${file} is missing: ${by} names it`),
+    ...files
+      .filter((file) => BUILT.test(file) && !reached.has(file))
+      .map((file) => `${file} is in vain: no entry leads to it`),
+    ...modules
+      .filter(({ name }) => !isKnown(name))
+      .map(({ name, by }) => `${by} imports ${name}, which package.json does not depend on`),
+  ];
+}
+
+function faultsOfText(file, text, files) {
+  const faults = [];
+  for (const [, map] of text.matchAll(MAP)) {
+    const at = posix.normalize(posix.join(posix.dirname(file), map));
+    if (!files.includes(at))
+      faults.push(`${file} names a map that is not there: ${map.slice(0, 80)}`);
+  }
+  // What a build has left in it of the machine that it ran on.
+  if (text.includes(`${ROOT}/`)) faults.push(`${file} names the folder that it was built in`);
+  if (text.includes(MARK)) faults.push(`${file} was built for development`);
+  return faults;
+}
+
+/** The same bytes as in the repository, or what is derived from these. */
+async function faultsOfCopies(dir, files, manifest, { root, compared }) {
+  const faults = [];
+  for (const name of compared.filter((one) => files.includes(one))) {
+    const [packed, own] = await Promise.all([dir, root].map((at) => readFile(join(at, name))));
+    if (!packed.equals(own)) faults.push(`${name} is not that of the repository`);
+  }
+  for (const page of (await pages()).filter((one) => files.includes(one))) {
+    const own = await readFile(join(PAGES.from, posix.basename(page)), 'utf8');
+    if ((await readFile(join(dir, page), 'utf8')) !== packedPage(own))
+      faults.push(`${page} is not that of the repository`);
+  }
+  for (const [name, fields] of folderFiles(manifest)) {
+    if (!files.includes(name)) continue;
+    const packed = JSON.parse(await readFile(join(dir, name), 'utf8'));
+    if (JSON.stringify(packed) !== JSON.stringify(fields))
+      faults.push(`${name} does not point to what exports names`);
+  }
+  const programs = namedFiles({ bin: manifest.bin }).filter(({ file }) => files.includes(file));
+  for (const { file } of programs) {
+    const text = await readFile(join(dir, file), 'utf8');
+    if (!text.startsWith('#!/usr/bin/env node\n'))
+      faults.push(`${file} does not begin as a program`);
+  }
+  return faults;
+}
+
+function faultsOfSize(what, bytes, most) {
+  const [is, may] = [bytes, most].map((count) => count.toLocaleString('en'));
+  return bytes > most ? [`${what} has ${is} bytes, and may have ${may}`] : [];
+}
+
+/**
+ * All that is wrong with a package: a list of sentences, empty if nothing is. `dir` is the unpacked tarball, `packedBytes`
+ * the length of this, and the texts `compared` must be those of the folder `root`. Returns the figures, too.
+ */
+export async function contentFaults(dir, { packedBytes, root = ROOT, compared = COPIES }) {
+  const files = await filesIn(dir);
+  const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
+  const faults = [
+    ...(await faultsOfNames(files, manifest)),
+    ...(await faultsOfImports(dir, files, manifest)),
+    ...(await faultsOfCopies(dir, files, manifest, { root, compared })),
+  ];
+  let unpackedBytes = 0;
+  for (const file of files) {
+    unpackedBytes += (await stat(join(dir, file))).size;
+    // As bytes: a module of WebAssembly may have paths in it, too.
+    faults.push(...faultsOfText(file, await readFile(join(dir, file), 'latin1'), files));
+  }
+  faults.push(
+    ...faultsOfSize('the tarball', packedBytes, MAX_PACKED_BYTES),
+    ...faultsOfSize('what it unpacks to', unpackedBytes, MAX_UNPACKED_BYTES),
+  );
+  return { faults, files: files.length, packedBytes, unpackedBytes };
+}

@@ -1,0 +1,42 @@
+// The versions of what is stored, as the code has them, as `docs/releases.md` tells them, and as the vectors have them.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './run.mjs';
+
+const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
+
+/** What Rust calls these, and where. */
+const IN_RUST = [
+  ['FORMAT', ['crate', 'trees', 'src', 'chunk.rs']],
+  ['DELTA_FORMAT', ['crate', 'src', 'delta', 'mod.rs']],
+];
+
+/** The versions in `js/src/base/limits.ts`, the one place that has them all, by their names. */
+export function formatsOfCode(text = read('js', 'src', 'base', 'limits.ts')) {
+  const found = text.matchAll(/^export const (FORMAT|\w+_FORMAT) = (\d+);$/gm);
+  return Object.fromEntries([...found].map(([, name, version]) => [name, Number(version)]));
+}
+
+/** Those that the core has, too. */
+export function formatsOfCore() {
+  return Object.fromEntries(
+    IN_RUST.map(([name, path]) => [
+      name,
+      Number(/^pub const VERSION: u8 = (\d+);$/m.exec(read(...path))[1]),
+    ]),
+  );
+}
+
+/** The rows of the table in `docs/releases.md`. */
+export function formatsOfPage(page = read('docs', 'releases.md')) {
+  const row =
+    /^\| (?<what>[^|]+) \| `(?<name>(?:\w+_)?FORMAT)` \| (?<writes>\d+) \| (?<reads>[\d, ]+) \| (?<vectors>[^|]+) \|$/gm;
+  return [...page.matchAll(row)].map(({ groups: { what, name, writes, reads, vectors } }) => ({
+    what,
+    name,
+    writes: Number(writes),
+    reads: reads.split(',').map(Number),
+    vectors: [...vectors.matchAll(/`([^`]+)`/g)].map(([, file]) => file),
+  }));
+}

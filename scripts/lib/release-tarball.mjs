@@ -1,0 +1,115 @@
+// The tarball of a release: it is packed in a folder of its own, unpacked and checked, and installed as a user does.
+
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addToPackage, packFolder } from './pack.mjs';
+import { contentFaults } from './release-contents.mjs';
+import { CommandFailed, ROOT, run } from './run.mjs';
+
+const APP = join(ROOT, 'examples', 'matrix', 'app');
+
+/** Where the sources are, for provenance: the registry compares it with where the release ran. */
+export function repository({ GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env) {
+  if (server === undefined || name === undefined) return {};
+  const url = `git+${server}/${name}.git`;
+  return { repository: { type: 'git', url, directory: 'js' } };
+}
+
+/** Packs `js/dist` as it is built, with the manifest and the changelog of the folder `root`. Returns the tarball. */
+export async function packRelease(root, dir) {
+  const folder = join(dir, 'package');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await cp(join(ROOT, 'js', 'dist'), join(folder, 'dist'), { recursive: true });
+  await cp(join(ROOT, 'js', 'README.md'), join(folder, 'README.md'));
+  const manifest = JSON.parse(await readFile(join(root, 'js', 'package.json'), 'utf8'));
+  const packed = { ...manifest, ...repository() };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
+  await addToPackage(folder, root);
+  return packFolder(folder, dir);
+}
+
+/** Unpacks a tarball and checks what is in it; returns the figures. */
+export async function checkTarball(tarball, dir, root) {
+  const to = join(dir, 'unpacked');
+  await rm(to, { recursive: true, force: true });
+  await mkdir(to, { recursive: true });
+  await run('tar', ['-xf', tarball, '-C', to, '--strip-components', '1'], { quiet: true });
+  const packedBytes = (await stat(tarball)).size;
+  const { faults, ...figures } = await contentFaults(to, { packedBytes, root });
+  if (faults.length === 0) return figures;
+  throw new CommandFailed(`the tarball is not as it must be:\n  ${faults.join('\n  ')}`);
+}
+
+/** The dependencies of the package as tarballs, from what the root has installed: so an install needs no network. */
+async function packDependencies({ dependencies = {} }, to) {
+  const packed = {};
+  for (const [name, version] of Object.entries(dependencies)) {
+    const from = join(ROOT, 'node_modules', name);
+    const own = JSON.parse(await readFile(join(from, 'package.json'), 'utf8'));
+    if (own.version !== version)
+      throw new CommandFailed(`${name} ${own.version} is installed, and ${version} is needed`);
+    packed[name] = `file:${await packFolder(from, to)}`;
+  }
+  return packed;
+}
+
+/** What each entry needs that the app does not have: `undefined`, or the package whose import fails. */
+const IMPORT_ALL = `import { readFileSync } from 'node:fs';
+const { exports } = JSON.parse(readFileSync('node_modules/hedgerow/package.json', 'utf8'));
+const all = {};
+for (const [path, target] of Object.entries(exports)) {
+  if (typeof target === 'string') continue;
+  const name = path.replace('.', 'hedgerow');
+  try {
+    all[name] = Object.keys(await import(name)).length;
+  } catch (error) {
+    all[name] = /Cannot find package '([^']+)' imported from/.exec(error.message)?.[1] ?? String(error);
+  }
+}
+console.log(JSON.stringify(all));
+`;
+
+/** The entries that did not import, but for those that need an optional peer, which the app does not have. */
+export function failedEntries(all, { peerDependenciesMeta = {} }) {
+  const isPeer = (name) => peerDependenciesMeta[name]?.optional === true;
+  return Object.entries(all).filter(([, found]) => !(found > 0) && !isPeer(found));
+}
+
+/**
+ * Installs a tarball in an empty folder, without a network, and runs the app of the matrix there, imports each entry, and
+ * calls the program. Returns what was checked.
+ */
+export async function smokeTest(tarball, manifest) {
+  const dir = await mkdtemp(join(tmpdir(), 'hedgerow-release-'));
+  const inDir = (command, ...args) =>
+    run(command, args, { cwd: dir, quiet: true, env: { NODE_PATH: undefined } });
+  try {
+    const dependencies = await packDependencies(manifest, dir);
+    const app = { private: true, type: 'module', dependencies };
+    app.dependencies.hedgerow = `file:${tarball}`;
+    await writeFile(join(dir, 'package.json'), JSON.stringify(app));
+    await inDir('npm', 'install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund');
+    for (const name of ['program.mjs', 'modules.js', 'report.js', 'scenario.js'])
+      await cp(join(APP, name), join(dir, name));
+    await writeFile(join(dir, 'entries.mjs'), IMPORT_ALL);
+
+    const result = JSON.parse(await inDir('node', 'program.mjs', 'memory'));
+    if (!result.ok) throw new CommandFailed(`the app fails: ${result.error}\n${result.stack}`);
+    const all = JSON.parse(await inDir('node', 'entries.mjs'));
+    const failed = failedEntries(all, manifest);
+    if (failed.length > 0) {
+      const told = failed.map(([name, why]) => `${name}: ${why}`).join('\n  ');
+      throw new CommandFailed(`entries that cannot be imported:\n  ${told}`);
+    }
+    for (const name of Object.keys(manifest.bin)) {
+      const said = await inDir(join(dir, 'node_modules', '.bin', name), '--help');
+      if (!said.includes(`${name} `)) throw new CommandFailed(`${name} --help says: ${said}`);
+    }
+    const peers = Object.values(all).filter((found) => typeof found === 'string').length;
+    return { checks: result.checked.length, entries: Object.keys(all).length - peers, peers };
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}

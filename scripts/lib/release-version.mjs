@@ -1,0 +1,81 @@
+// The version of the next release: raised by changesets, with its section in the changelog.
+
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { COPIES } from './pack.mjs';
+import { hasUnreleased, isReleased, readChangelog, withVersion } from './release-changelog.mjs';
+import { readChangesets, removeChangesets } from './release-changesets.mjs';
+import { CommandFailed, ROOT, run } from './run.mjs';
+
+const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
+const versionIn = async (root) => (await readJson(join(root, 'js', 'package.json'))).version;
+const changelogIn = (root) => readFile(join(root, 'CHANGELOG.md'), 'utf8');
+
+/** Where the release of a checkout stands: its version, and what is not in a version yet. */
+export async function standing(root) {
+  const version = await versionIn(root);
+  const changelog = readChangelog(await changelogIn(root));
+  const changesets = await readChangesets(root);
+  const raises = changesets.some(({ bump }) => bump !== undefined);
+  const isOut = isReleased(changelog, version);
+  const isPending = raises || hasUnreleased(changelog);
+  return {
+    version,
+    isReleased: isOut,
+    isPending,
+    /** Whether `makeVersion` can say which version it is. */
+    isMakeable: isPending && (raises || !isOut),
+    changesets,
+  };
+}
+
+/**
+ * Makes a version of all that is pending in a checkout. A version without a section in the changelog is the next one as it
+ * is, such as the first of all; otherwise changesets raise it. Returns it.
+ */
+export async function makeVersion(root, date = new Date().toISOString().slice(0, 10)) {
+  const {
+    isReleased: mustRaise,
+    isPending,
+    isMakeable,
+    changesets,
+    version,
+  } = await standing(root);
+  if (!isPending) throw new CommandFailed(`nothing has changed since ${version}`);
+  if (!isMakeable) {
+    throw new CommandFailed(
+      `CHANGELOG.md has lines that are not released, and no changeset says how much they raise ${version}: ` +
+        'run `npx changeset`',
+    );
+  }
+  if (mustRaise) {
+    await run('changeset', ['version'], { cwd: root, quiet: true });
+    // Its workspaces are in the lock file by their versions.
+    const quick = [
+      '--package-lock-only',
+      '--ignore-scripts',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+    ];
+    await run('npm', ['install', ...quick], { cwd: root, quiet: true });
+  }
+  await removeChangesets(root);
+  const next = await versionIn(root);
+  if (mustRaise && next === version) throw new CommandFailed(`changesets did not raise ${version}`);
+  const entries = changesets.flatMap((one) => one.entries);
+  const text = withVersion(await changelogIn(root), { version: next, date, entries });
+  await writeFile(join(root, 'CHANGELOG.md'), text);
+  return next;
+}
+
+/** Copies what `makeVersion` reads and changes, and what the package has of the root, into a folder of its own. */
+export async function copyForVersion(to, from = ROOT) {
+  await rm(to, { recursive: true, force: true });
+  const { workspaces } = await readJson(join(from, 'package.json'));
+  const files = ['package.json', 'package-lock.json', '.npmrc', '.changeset', ...COPIES];
+  for (const file of [...files, ...workspaces.map((name) => join(name, 'package.json'))]) {
+    await mkdir(dirname(join(to, file)), { recursive: true });
+    await cp(join(from, file), join(to, file), { recursive: true });
+  }
+}

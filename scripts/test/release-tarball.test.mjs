@@ -1,0 +1,57 @@
+// The parts of a release that need no build: who may publish, what names the sources, and which entries may fail to import.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { failedEntries, repository } from '../lib/release-tarball.mjs';
+import { ROOT } from '../lib/run.mjs';
+
+/** What `scripts/release.mjs` says when it refuses, outside of CI. */
+function refusal(...args) {
+  const env = { ...process.env, ACTIONS_ID_TOKEN_REQUEST_URL: undefined };
+  const script = join(ROOT, 'scripts', 'release.mjs');
+  try {
+    execFileSync(process.execPath, [script, ...args], { env, stdio: 'pipe' });
+  } catch ({ status, stderr }) {
+    assert.equal(status, 1);
+    return String(stderr);
+  }
+  return assert.fail('it was not refused');
+}
+
+test('nobody publishes from a computer of their own', () => {
+  assert.match(refusal(), /not released:\n {2}only CI publishes/);
+});
+
+test('an option that does not exist is refused', () => {
+  assert.match(refusal('--dryrun'), /Unknown option '--dryrun'/);
+  assert.match(refusal('publish'), /Unexpected argument 'publish'/);
+});
+
+test('the manifest names the sources where CI knows them', () => {
+  const env = { GITHUB_SERVER_URL: 'https://example.org', GITHUB_REPOSITORY: 'a/b' };
+  assert.deepEqual(repository(env), {
+    repository: { type: 'git', url: 'git+https://example.org/a/b.git', directory: 'js' },
+  });
+  assert.deepEqual(repository({}), {});
+});
+
+test('only entries whose optional peer is missing may fail to import', () => {
+  const manifest = { peerDependenciesMeta: { vue: { optional: true }, pinia: {} } };
+  const all = {
+    hedgerow: 20,
+    'hedgerow/vue': 'vue',
+    'hedgerow/pinia': 'pinia',
+    'hedgerow/other': 'zod',
+    'hedgerow/broken': 'SyntaxError: Unexpected token',
+    'hedgerow/empty': 0,
+  };
+  const failed = failedEntries(all, manifest).map(([name]) => name);
+  assert.deepEqual(failed, [
+    'hedgerow/pinia',
+    'hedgerow/other',
+    'hedgerow/broken',
+    'hedgerow/empty',
+  ]);
+});
