@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import * as make from './lib/remote-objects.mjs';
 import {
   bytesOf,
+  DIRECTORY,
   EDITS,
   FIRST,
   FULL,
@@ -18,6 +19,7 @@ import {
   logOf,
   MARK,
   NO_ROWS,
+  NODES,
   PACK,
   pack,
   packFaults,
@@ -49,6 +51,16 @@ const logWith = (change) => make.log({ ...LOG, ...change });
 const recordWith = (change) => make.record({ ...RECORD, ...change });
 const markWith = (change) => make.mark({ ...MARK, ...change });
 
+const directoryWith = (change) => make.directory({ ...DIRECTORY, ...change });
+/** A directory whose first pack, and its frames, are others. */
+const withPack = (change) => {
+  const [first, ...others] = DIRECTORY.packs;
+  return directoryWith({ packs: [{ ...first, ...change }, ...others] });
+};
+const withNodes = (change) => directoryWith({ objects: [{ ...DIRECTORY.objects[0], ...change }] });
+const withKeys = (...keys) =>
+  withPack({ frames: keys.map((key) => ({ length: 9, key: hexOf(Buffer.from(key)) })) });
+
 const packOf = (frame) => make.pack({ salt: id('salt'), frames: [frame] });
 
 /** Name, kind, object, and the mark of the fault; none for a format that is not supported. */
@@ -57,6 +69,7 @@ const refused = [
     ['repository', make.repository({ id: id('repository'), app: 1 })],
     ['head', make.head(FULL)],
     ['log', make.log(LOG)],
+    ['directory', make.object('directory', { salt: id('salt') }, (fields) => fields.hex(STORED))],
     ['delta', make.delta({ salt: id('salt'), body: STORED })],
     ['record', make.record(RECORD)],
     ['mark', make.mark(MARK)],
@@ -71,6 +84,46 @@ const refused = [
     ['a bit of the seal', kind, { bytes: flipped(bytes, bytes.length - 1), marks }, 'seal'],
   ]),
   ...packFaults(make.pack(PACK), make.pack({ ...PACK, salt: id('other') })),
+  ...packFaults(make.nodes(NODES), make.nodes({ ...NODES, salt: id('other') }), 4, 'nodes'),
+  ['a pack', 'nodes', make.pack(PACK), 0],
+  ['nodes', 'pack', make.nodes(NODES), 0],
+  ['no frames', 'nodes', make.nodes({ ...NODES, frames: [] }), 'frames'],
+  ['more packs than it has', 'directory', directoryWith({ packCount: 3 }), 'objects'],
+  ['no frames', 'directory', withPack({ frames: [] }), 'pack 0 frames'],
+  ['1,025 frames', 'directory', withPack({ count: 1025 }), 'pack 0 frames'],
+  ['version 0 of a pack', 'directory', withPack({ version: 0 }), 'pack 0', 4],
+  ['version 2 of a pack', 'directory', withPack({ version: 2 }), undefined],
+  ['a pack that is encrypted', 'directory', withPack({ suite: 1 }), 'pack 0', 6],
+  ['an epoch of a pack', 'directory', withPack({ reserved: 1 }), 'pack 0', 6],
+  ['version 0 of nodes', 'directory', withNodes({ version: 0 }), 'nodes 0', 4],
+  ['keys out of order', 'directory', withKeys('b', 'a'), 'key 0 1'],
+  ['a key twice', 'directory', withKeys('a', 'a'), 'key 0 1'],
+  ['a key that begins the one before', 'directory', withKeys('ab', 'a'), 'key 0 1'],
+  ['a key of 1,025 bytes', 'directory', withKeys('a'.repeat(1025)), 'key 0 0'],
+  [
+    'a key that shares more than there is',
+    'directory',
+    withPack({ frames: [{ length: 9, key: '6161', shared: 1 }] }),
+    'key 0 0',
+  ],
+  [
+    'a key that shares less than it can',
+    'directory',
+    withPack({
+      frames: [
+        { length: 9, key: '6161' },
+        { length: 9, key: '6162', shared: 0 },
+      ],
+    }),
+    'key 0 1',
+  ],
+  [
+    'a frame without nodes',
+    'directory',
+    withNodes({ frames: [{ length: 9, starts: [] }] }),
+    'starts 0 0',
+  ],
+  ['no frames of nodes', 'directory', withNodes({ frames: [] }), 'nodes 0 frames'],
   ['no frames', 'pack', make.pack({ ...PACK, frames: [] }), 'frames'],
   ['1,025 frames', 'pack', make.pack({ ...PACK, count: 1025 }), 'frames'],
   ['frames that are swapped', 'pack', make.pack({ ...PACK, as: { order: [1, 0] } }), 'frame 1', -4],

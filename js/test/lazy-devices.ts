@@ -1,9 +1,11 @@
 /** What the tests of lazy clones share: a remote with many rows, and devices that read some of them. */
 import { hex } from '../src/base/hex.js';
 import {
+  type CloneOptions,
   clone,
   HedgerowError,
   type Link,
+  type LinkOptions,
   memory,
   open,
   type Storage,
@@ -24,11 +26,12 @@ export function rowOf(nth: number, state = 'open', bytes = 30): [string, unknown
 export async function published(
   rows: number,
   bytes = 30,
+  options: LinkOptions = {},
 ): Promise<{ remote: Remote; from: Store; link: Link }> {
   const remote = memoryRemote();
   const from = await open('from', { storage: memory() });
   await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth, 'open', bytes)));
-  const link = await from.remote(remote, { probe: false });
+  const link = await from.remote(remote, { probe: false, ...options });
   await link.push();
   return { remote, from, link };
 }
@@ -76,5 +79,15 @@ export async function asked<T>(link: Link, call: () => Promise<T>) {
   return { ...travelled, result };
 }
 
-export const lazy = (remote: Remote, storage: Storage, name = 'app') =>
-  clone(name, remote, { storage, mode: 'lazy', link: { probe: false } });
+export const lazy = (
+  remote: Remote,
+  storage: Storage,
+  name = 'app',
+  { link, ...options }: CloneOptions = {},
+) => clone(name, remote, { storage, mode: 'lazy', ...options, link: { probe: false, ...link } });
+
+export async function rowsOf(db: Store): Promise<Map<string, unknown>> {
+  const rows = new Map<string, unknown>();
+  for await (const [key, value] of db.scan()) rows.set(key, value);
+  return rows;
+}

@@ -2,15 +2,28 @@
  * Lazy devices beside whole ones, over a remote that fails as networks and stores do, by a seed: latency is none, but requests are
  * refused and cut, bits flip, answers are lost, heads are stale. Devices read, scan, write, verify, compact and start again.
  * What is read is what a model of the device has, or the call fails by a code of remotes; and when the faults end and all have
- * synced, all have one root and the same rows.
+ * synced, all have one root and the same rows. Some remotes are encrypted, and some stores; all collect what no head of the remote
+ * names, nodes and directories too, whose deletions are judged: no head names what goes, or did within the grace.
  */
 import { expect, it } from 'vitest';
-import { clone, HedgerowError, type Link, memory, type Storage, type Store } from '../src/index.js';
+import { atRest, remoteKeys } from '../src/encryption/index.js';
+import {
+  clone,
+  type Encryption,
+  HedgerowError,
+  type Link,
+  memory,
+  type Storage,
+  type Store,
+} from '../src/index.js';
 import { faultyRemote } from '../src/remote/adapters/faulty.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { keyOf, published, rowOf as shortRowOf } from './lazy-devices.js';
+import type { RemoteEncryption } from '../src/remote/format/suite.js';
+import type { Remote } from '../src/remote/index.js';
+import { Clock, checkLive, copyRemote, HOUR, judged } from './collected-remote.js';
+import { keyOf, published, rowsOf, rowOf as shortRowOf } from './lazy-devices.js';
 import { forSeeds, isOneSeed, seedCount } from './property.js';
-import type { Random } from './random.js';
+import { type Random, random } from './random.js';
+import { keyOf as keyOfEpoch } from './remote-scopes.js';
 
 const ROWS = 4000;
 /** So long that all rows are a checkpoint. */
@@ -30,20 +43,34 @@ const EXPECTED = [
   // Rows that were damaged on their way twice are not those that are wanted.
   'missing-chunk',
 ];
-const totals = { reads: 0, misses: 0, writes: 0, syncs: 0, failures: 0, starts: 0, lazy: 0 };
+const totals = {
+  ...{ reads: 0, misses: 0, writes: 0, syncs: 0, failures: 0, starts: 0, lazy: 0 },
+  ...{ encrypted: 0, sealed: 0, collections: 0, deleted: 0 },
+};
+const GRACE_MS = HOUR;
 
 class Device {
   readonly #name: string;
   readonly #remote: Remote;
   readonly #mode: 'lazy' | 'full';
   readonly #storage: Storage = memory();
+  readonly #encryption: RemoteEncryption | undefined;
+  readonly #atRest: Encryption | undefined;
   db: Store | undefined;
   link: Link | undefined;
 
-  constructor(name: string, remote: Remote, mode: 'lazy' | 'full') {
+  constructor(
+    name: string,
+    remote: Remote,
+    mode: 'lazy' | 'full',
+    encryption: RemoteEncryption | undefined,
+    isSealed: boolean,
+  ) {
     this.#name = name;
     this.#remote = remote;
     this.#mode = mode;
+    this.#encryption = encryption;
+    this.#atRest = isSealed ? atRest({ key: random(5).bytes(32) }) : undefined;
   }
 
   async start(): Promise<boolean> {
@@ -54,7 +81,8 @@ class Device {
         mode: this.#mode,
         // What one reads at one time must not leave memory in a way that hides a miss.
         cacheBytes: 1 << 20,
-        link: { probe: false, policy: 'local' },
+        encryption: this.#atRest,
+        link: { probe: false, policy: 'local', encryption: this.#encryption },
       }),
     );
     if (made === undefined) return false;
@@ -96,7 +124,9 @@ class Device {
       for (const [key, value] of rows ?? []) expectRow(Number(key.slice(6, 14)), value);
     } else if (kind < 8) {
       totals.writes += 1;
-      const rows = Array.from({ length: 1 + from.below(5) }, () =>
+      // Many rows soon make a checkpoint, and garbage of the one before.
+      const most = this.#mode === 'full' && from.below(2) === 0 ? 2000 : 5;
+      const rows = Array.from({ length: 1 + from.below(most) }, () =>
         rowOf(from.below(ROWS), `${this.#name} ${step}`),
       );
       await tried(() => db.putMany(rows));
@@ -106,6 +136,10 @@ class Device {
       await tried(() => (from.below(2) === 0 ? link.pull() : link.push()));
     } else if (from.below(3) === 0) {
       await this.stop();
+    } else if (from.below(2) === 0) {
+      totals.collections += 1;
+      const collected = await tried(() => link.collect({ graceMs: GRACE_MS }));
+      totals.deleted += collected?.deleted.objects ?? 0;
     } else {
       const { ok, rows, remoteRows } = await db.verify();
       expect(ok).toBe(true);
@@ -139,47 +173,43 @@ async function tried<T>(call: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function rowsOf(db: Store): Promise<Map<string, unknown>> {
-  const rows = new Map<string, unknown>();
-  for await (const [key, value] of db.scan()) rows.set(key, value);
-  return rows;
-}
-
-/** A copy of a remote, so that each seed begins alike. */
-async function copyOf(inner: Remote): Promise<Remote> {
-  const copy = memoryRemote();
-  for (const prefix of ['p/', 'd/'] as const) {
-    for (const { name } of await inner.list(prefix)) {
-      await copy.put(name, (await inner.get(name)) as Uint8Array);
-    }
-  }
-  await copy.put('hedgerow', (await inner.get('hedgerow')) as Uint8Array);
-  const head = await inner.readHead('main');
-  await copy.swapHead('main', undefined, (head as NonNullable<typeof head>).bytes);
-  return copy;
-}
-
-const first = published(ROWS, BYTES);
+const keys = remoteKeys({ keys: keyOfEpoch });
+const first = {
+  plain: published(ROWS, BYTES),
+  sealed: published(ROWS, BYTES, { encryption: keys }),
+};
 
 it('lazy and whole devices over a remote with faults end equal', async () => {
   await forSeeds(seedCount(6), async (from, _seed, step) => {
-    const { remote: inner } = await first;
-    const remote = await copyOf(inner);
+    const encryption = from.pick([undefined, keys]);
+    if (encryption !== undefined) totals.encrypted += 1;
+    const { remote: inner } = await (encryption ? first.sealed : first.plain);
+    const clock = new Clock();
+    const scope = encryption && { ...encryption, contextBytes: new Uint8Array() };
+    const remote = judged(clock, GRACE_MS, scope);
+    await copyRemote(inner, remote.inner);
     const rare = from.pick([0, 0.02, 0.08]);
     const chances = { offline: rare, cut: rare, flipped: rare, refused: rare, stale: rare };
     const faulty = faultyRemote(remote, {
       seed: from.below(2 ** 31),
       chances: { ...chances, landed: rare, missing: rare },
     });
-    const devices = [
-      new Device('full1', faulty, 'full'),
-      new Device('lazy1', faulty, 'lazy'),
-      new Device('lazy2', faulty, 'lazy'),
-    ];
-    for (let nth = 0; nth < 60; nth++) {
+    const kinds = [
+      ['full1', 'full'],
+      ['lazy1', 'lazy'],
+      ['lazy2', 'lazy'],
+    ] as const;
+    const devices = kinds.map(([name, mode]) => {
+      const isSealed = from.below(2) === 0;
+      if (isSealed) totals.sealed += 1;
+      return new Device(name, faulty, mode, encryption, isSealed);
+    });
+    for (let nth = 0; nth < 80; nth++) {
       step(`step ${nth}`);
       await from.pick(devices).act(from, nth);
+      clock.pass(from.pick([0, 60_000, HOUR / 3, 2 * HOUR]));
     }
+    await checkLive(remote.inner, scope);
     faulty.heal();
     step('all sync');
     for (const device of devices) {
@@ -193,6 +223,13 @@ it('lazy and whole devices over a remote with faults end equal', async () => {
       }
     }
     for (const { link } of devices) await link?.pull();
+    step('what no head names goes, and what is read is there');
+    for (let round = 0; round < 12; round++) {
+      clock.pass(HOUR);
+      const link = devices[round % devices.length]?.link as Link;
+      totals.deleted += (await link.collect({ graceMs: GRACE_MS })).deleted.objects;
+    }
+    await checkLive(remote.inner, scope);
     const [one, ...others] = devices.map(({ db }) => db as Store) as [Store, ...Store[]];
     const rows = await rowsOf(one);
     for (const other of others) {

@@ -1,24 +1,18 @@
 /** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
 import { expect, it } from 'vitest';
-import { clone, memory, type Store } from '../src/index.js';
+import { clone, memory } from '../src/index.js';
 import { packsOf } from '../src/remote/format/head.js';
 import { decodeHead } from '../src/remote/format/head-codec.js';
 import { pathOf } from '../src/remote/format/names.js';
 import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
 import type { Remote } from '../src/remote/index.js';
-import { keyOf, lazy, published, rowOf } from './lazy-devices.js';
+import { keyOf, lazy, published, rowOf, rowsOf } from './lazy-devices.js';
 import { random } from './random.js';
 
 const ROWS = 40_000;
 
 const headOf = async (remote: Remote) =>
   decodeHead((await remote.readHead('main'))?.bytes as Uint8Array, PLAIN_SCOPE);
-
-async function rowsOf(db: Store): Promise<Map<string, unknown>> {
-  const rows = new Map<string, unknown>();
-  for await (const [key, value] of db.scan()) rows.set(key, value);
-  return rows;
-}
 
 it('pulls and pushes fetch the leaves that they touch', async () => {
   const { remote, from, link: source } = await published(ROWS);

@@ -7,17 +7,30 @@ import { getHeapStatistics } from 'node:v8';
 import { joined, sameBytes } from '../src/base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../src/base/errors.js';
 import { deflate, type Inflate, inflate, inflateByStream } from '../src/remote/format/deflate.js';
-import { decodeDeltaBody } from '../src/remote/format/delta-body.js';
+import { decodeDeltaBody, wholeDeltaBody } from '../src/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
+import {
+  type Directory,
+  decodeDirectory,
+  encodeDirectory,
+} from '../src/remote/format/directory.js';
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
 import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
 import { unwrapped, wrapped } from '../src/remote/format/one-part.js';
-import { decodePack, readPackTable } from '../src/remote/format/pack.js';
+import {
+  decodePack,
+  type FramedKind,
+  type Front,
+  frameOpener,
+  framesAt,
+  readPackTable,
+} from '../src/remote/format/pack.js';
+import { encodeFrames } from '../src/remote/format/pack-write.js';
 import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
 import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
-import { encodePack, hash } from './remote-samples.js';
+import { hash } from './remote-samples.js';
 import { SEALED_SCOPE } from './remote-scopes.js';
 
 export { resealed } from './remote-samples.js';
@@ -50,10 +63,11 @@ function usedBytes(): number {
   return used_heap_size + external_memory;
 }
 
-/** What a decoder makes of bytes; undefined if it refuses them. */
+/** What a decoder makes of bytes, of `length` when they are inflated; undefined if it refuses them. */
 async function decoded<T>(
   bytes: Uint8Array,
   decode: (bytes: Uint8Array) => T | Promise<T>,
+  length = bytes.length,
 ): Promise<T | undefined> {
   const before = usedBytes();
   let found: T | undefined;
@@ -63,7 +77,7 @@ async function decoded<T>(
     if (!isRefusal(cause)) throw cause;
   }
   const more = usedBytes() - before;
-  if (more > mostBytes(bytes.length)) throw new Error(`${more} bytes for ${bytes.length}`);
+  if (more > mostBytes(length)) throw new Error(`${more} bytes for ${length}`);
   return found;
 }
 
@@ -166,43 +180,78 @@ async function log(bytes: Uint8Array, scope: Scope): Promise<boolean> {
   return true;
 }
 
-async function pack(bytes: Uint8Array, scope: Scope): Promise<boolean> {
-  const table = await decoded(bytes, (by) => readPackTable(by, scope));
-  const deltas: Uint8Array[] = [];
-  if (table !== undefined) {
-    for (const [nth, { at, length }] of table.frames.entries()) {
-      const frame = bytes.subarray(at, at + length);
-      const body = await decoded(frame, (by) => table.open(nth, by));
-      const edits = body && (await inflated(body, (by) => bodyOf(body, by)));
-      if (edits) deltas.push(edits);
+const framed =
+  (object: FramedKind) =>
+  async (bytes: Uint8Array, scope: Scope): Promise<boolean> => {
+    const table = await decoded(bytes, (by) => readPackTable(by, scope, object));
+    const plain: Uint8Array[] = [];
+    if (table !== undefined) {
+      for (const [nth, { at, length }] of table.frames.entries()) {
+        const frame = bytes.subarray(at, at + length);
+        const body = await decoded(frame, (by) => table.open(nth, by));
+        const edits = body && (await inflated(body, (by) => bodyOf(body, by)));
+        if (edits) plain.push(edits);
+      }
     }
-  }
-  const isWhole = table?.end === bytes.length && deltas.length === table.frames.length;
-  const most = 16 << 20;
-  const total = deltas.reduce((sum, { length }) => sum + length, 0);
-  const found = await deltasOf(bytes, scope).catch((cause: unknown) => {
-    if (!isRefusal(cause)) throw cause;
-    return undefined;
-  });
-  if ((found !== undefined) !== (isWhole && total <= most)) throw new Error(`a pack of ${total}`);
-  if (found === undefined) return false;
-  for (const [nth, delta] of found.entries()) expectSame(delta, deltas[nth] as Uint8Array, 'frame');
-  const again = await encodePack(found, saltOf(bytes), deflate, scope);
-  const back = await deltasOf(again, scope);
-  for (const [nth, delta] of found.entries())
-    expectSame(delta, back[nth] as Uint8Array, 'comes back');
-  return true;
-}
+    const isWhole = table?.end === bytes.length && plain.length === table.frames.length;
+    const most = 16 << 20;
+    const total = plain.reduce((sum, { length }) => sum + length, 0);
+    const found = await framesOf(object, bytes, scope).catch((cause: unknown) => {
+      if (!isRefusal(cause)) throw cause;
+      return undefined;
+    });
+    if ((found !== undefined) !== (isWhole && total <= most)) {
+      throw new Error(`${object} of ${total}`);
+    }
+    if (found === undefined) return false;
+    for (const [nth, one] of found.entries()) expectSame(one, plain[nth] as Uint8Array, 'frame');
+    const again = await encodeFrames(object, found, saltOf(bytes), deflate, scope);
+    const back = await framesOf(object, again.bytes, scope);
+    for (const [nth, one] of found.entries())
+      expectSame(one, back[nth] as Uint8Array, 'comes back');
+    // What a directory would tell opens each frame, too.
+    const { frames } = framesAt(object, again.front, scope.suite);
+    const open = await frameOpener(object, again.front, scope);
+    for (const [nth, { at, length }] of frames.entries()) {
+      const body = await open(nth, again.bytes.subarray(at, at + length));
+      expectSame(await wholeDeltaBody(body, inflate, object), found[nth] as Uint8Array, 'alone');
+    }
+    return true;
+  };
 
 /** As a head has it: a fault is told when it is read. */
 async function* bodyOf(body: Uint8Array, by: Inflate): AsyncGenerator<Uint8Array, void, void> {
   yield* decodeDeltaBody(body, by);
 }
 
-async function deltasOf(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> {
-  const deltas: Uint8Array[] = [];
-  for await (const delta of decodePack(bytes, inflate, scope)) deltas.push(await whole(delta));
-  return deltas;
+async function framesOf(
+  object: FramedKind,
+  bytes: Uint8Array,
+  scope: Scope,
+): Promise<Uint8Array[]> {
+  const frames: Uint8Array[] = [];
+  for await (const one of decodePack(bytes, inflate, scope, object)) frames.push(await whole(one));
+  return frames;
+}
+
+async function directory(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const wrapping = await decoded(bytes, (by) => unwrapped('directory', by, 16 << 20, scope));
+  if (wrapping === undefined) return false;
+  const { reader } = wrapping;
+  const body = reader.take(reader.left);
+  const plain = await inflated(body, (by) => bodyOf(body, by));
+  if (plain === undefined) return false;
+  const decode = (by: Uint8Array) => decodeDirectory(by, inflate, scope);
+  const found = await decoded(bytes, decode, bytes.length + plain.length);
+  if (found === undefined) return false;
+  let encoded: Uint8Array | undefined;
+  const by = async (own: Uint8Array) => {
+    encoded = own;
+    return deflate(own);
+  };
+  await encodeDirectory(found, saltOf(bytes), by, scope);
+  expectSame(encoded as Uint8Array, plain, 'encodes');
+  return true;
 }
 
 async function delta(bytes: Uint8Array, scope: Scope): Promise<boolean> {
@@ -225,7 +274,8 @@ async function mark(bytes: Uint8Array, scope: Scope): Promise<boolean> {
 }
 
 const OBJECTS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<boolean>> = {
-  ...{ repository, head, log, pack, delta, record, mark },
+  ...{ repository, head, log, delta, directory, record, mark },
+  ...{ pack: framed('pack'), nodes: framed('nodes') },
 };
 
 /**
@@ -239,14 +289,18 @@ async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Arr
     const found = await decoded(bytes, (by) => decodeRepository(by, PLAIN_SCOPE));
     return found && encodeRepository(found, SEALED_SCOPE);
   }
-  if (object !== 'pack') {
+  if (object === 'directory') {
+    const found = await decoded(bytes, (by) => decodeDirectory(by, inflate, PLAIN_SCOPE), 8 << 20);
+    return found && sealedDirectory(found, salt);
+  }
+  if (object !== 'pack' && object !== 'nodes') {
     const most = 1 << 20;
     const found = await decoded(bytes, (by) => unwrapped(object, by, most, PLAIN_SCOPE));
     if (found === undefined) return undefined;
     const { reader } = found;
     return wrapped(object, salt, reader.take(reader.left), most, SEALED_SCOPE);
   }
-  const table = await decoded(bytes, (by) => readPackTable(by, PLAIN_SCOPE));
+  const table = await decoded(bytes, (by) => readPackTable(by, PLAIN_SCOPE, object));
   if (table?.end !== bytes.length) return undefined;
   const frames: Uint8Array[] = [];
   for (const [nth, { at, length }] of table.frames.entries()) {
@@ -261,7 +315,29 @@ async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Arr
   );
   if (lengths.some((length) => length > 1 << 20)) return undefined;
   const plain = lengths.map((length) => new Uint8Array(length));
-  return encodePack(plain, salt, async () => bodies.shift() as Uint8Array, SEALED_SCOPE);
+  const stored = async () => bodies.shift() as Uint8Array;
+  return (await encodeFrames(object, plain, salt, stored, SEALED_SCOPE)).bytes;
+}
+
+/** The directory of the same objects, encrypted. */
+async function sealedDirectory(
+  { packs, nodes, topBytes }: Directory,
+  salt: Uint8Array,
+): Promise<Uint8Array> {
+  const sealedFronts = <T extends Front>(kind: FramedKind, fronts: readonly T[]): Promise<T[]> =>
+    Promise.all(
+      fronts.map(async (front) => {
+        const own = saltOf(front.envelopeBytes);
+        const { envelopeBytes } = await SEALED_SCOPE.suite.toWrite(kind, own, SEALED_SCOPE);
+        return { ...front, envelopeBytes };
+      }),
+    );
+  const sealed = {
+    packs: await sealedFronts('pack', packs),
+    nodes: await sealedFronts('nodes', nodes),
+    topBytes,
+  };
+  return encodeDirectory(sealed, salt, deflate, SEALED_SCOPE);
 }
 
 /** As somebody does who has only objects of the remote: their first bytes, and others behind these. */

@@ -50,21 +50,15 @@ export class Fields {
 
 const MAGICS = {
   ...{ repository: 'HDGC', head: 'HDGR', log: 'HDGL', pack: 'HDGP', delta: 'HDGE' },
-  ...{ record: 'HDGK', mark: 'HDGM' },
+  ...{ nodes: 'HDGN', directory: 'HDGI', record: 'HDGK', mark: 'HDGM' },
 };
 
+/** What has frames. */
+const FRAMED = ['pack', 'nodes'];
+
 /** An object, and the marks of its body. `change` may alter the bytes before they are sealed. */
-export function object(kind, { salt, version = 1, suite = 0, reserved = 0 }, writeBody) {
-  const fields = new Fields();
-  for (const letter of MAGICS[kind]) fields.u8(letter.charCodeAt(0));
-  fields
-    .mark('version')
-    .u8(version)
-    .mark('suite')
-    .u8(suite)
-    .mark('reserved')
-    .u16(reserved)
-    .hex(salt);
+export function object(kind, envelope, writeBody) {
+  const fields = plainEnvelope(kind, envelope);
   writeBody(fields);
   const { bytes } = fields;
   fields
@@ -121,7 +115,7 @@ function encrypted(kind, envelope, sealing, number, parts, part, as = {}) {
       ...context,
     ]),
   );
-  const plain = padded(part, as.unit ?? (kind === 'pack' ? 256 : 1024), as);
+  const plain = padded(part, as.unit ?? (FRAMED.includes(kind) ? 256 : 1024), as);
   const begun = cipher.update(Uint8Array.from(plain));
   return [...begun, ...cipher.final(), ...cipher.getAuthTag()];
 }
@@ -140,18 +134,26 @@ export function sealed(kind, given, { bytes }) {
   return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
 }
 
-/** A pack of frames, each the bytes of edits; encrypted with `sealing`. `as` may change parts, and the order of frames. */
-export function pack({ salt, frames, sealing, count = frames.length, lengths, after = '', as }) {
+/** What an object that is not encrypted begins with. */
+function plainEnvelope(kind, { salt, version = 1, suite = 0, reserved = 0 }) {
+  const fields = new Fields();
+  for (const letter of MAGICS[kind]) fields.u8(letter.charCodeAt(0));
+  fields.mark('version').u8(version).mark('suite').u8(suite).mark('reserved').u16(reserved);
+  return fields.hex(salt);
+}
+
+/**
+ * An object of frames, each the bytes of edits or records; encrypted with `sealing`. `as` may change parts, and the order of
+ * frames.
+ */
+export function framed(kind, of) {
+  const { salt, frames, sealing, count = frames.length, lengths, after = '', as } = of;
   const own = sealing && { ...sealing, salt };
-  const fields = own ? envelopeOf('pack', own) : new Fields();
-  if (!own) {
-    for (const letter of MAGICS.pack) fields.u8(letter.charCodeAt(0));
-    fields.mark('version').u8(1).mark('suite').u8(0).mark('reserved').u16(0).hex(salt);
-  }
+  const fields = own ? envelopeOf(kind, own) : plainEnvelope(kind, { salt });
   const envelope = fields.bytes.slice();
   const parts = 1 + count;
   const close = (number, part) => {
-    if (own) return encrypted('pack', envelope, own, number, parts, part, as?.[number]);
+    if (own) return encrypted(kind, envelope, own, number, parts, part, as?.[number]);
     return [...part, ...little(crcOf(envelope, number, parts, part), 4)];
   };
   const closed = frames.map((frame, nth) => close(1 + nth, [...Buffer.from(frame, 'hex')]));
@@ -164,6 +166,57 @@ export function pack({ salt, frames, sealing, count = frames.length, lengths, af
   }
   fields.mark('end').hex(after);
   return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
+}
+
+export const pack = (of) => framed('pack', of);
+export const nodes = (of) => framed('nodes', of);
+
+/** What two keys begin with, in bytes. */
+function sharedLength(a, b) {
+  let at = 0;
+  while (at < a.length && at < b.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/**
+ * A directory, with the marks of its envelope, and of what is deflated; encrypted with `sealing`. Packs and objects of nodes have a salt, frames,
+ * and perhaps what is wrong with their envelope and the number of frames; a frame its length, and a key or the starts of
+ * hashes, and perhaps a wrong `shared`.
+ */
+export function directory({ salt, packs, objects, top, packCount = packs.length, sealing }) {
+  const fields = new Fields();
+  const front = (kind, name, { salt: own, frames, count = frames.length, ...envelope }) => {
+    const begin = sealing
+      ? envelopeOf(kind, { ...sealing, salt: own, ...envelope })
+      : plainEnvelope(kind, { salt: own, ...envelope });
+    fields.mark(name).hex(hexOf(begin.bytes)).mark(`${name} frames`).u16(count);
+  };
+  let before = Buffer.alloc(0);
+  fields.mark('packs').u16(packCount);
+  for (const [nth, one] of packs.entries()) {
+    front('pack', `pack ${nth}`, one);
+    for (const [at, { length, key, shared }] of one.frames.entries()) {
+      const bytes = Buffer.from(key, 'hex');
+      const same = shared ?? sharedLength(before, bytes);
+      fields.u32(length).mark(`key ${nth} ${at}`).u16(same);
+      fields.u16(bytes.length - same).hex(hexOf(bytes.subarray(same)));
+      before = bytes;
+    }
+  }
+  fields.mark('objects').u16(objects.length);
+  for (const [nth, one] of objects.entries()) {
+    front('nodes', `nodes ${nth}`, one);
+    for (const [at, { length, starts }] of one.frames.entries()) {
+      fields.u32(length).mark(`starts ${nth} ${at}`).u16(starts.length);
+      for (const start of starts) fields.hex(start);
+    }
+  }
+  fields.mark('top').hex(top);
+  const plain = fields.bytes;
+  const body = edits(stored(plain), plain.length);
+  const made = object('directory', { salt }, (outer) => outer.mark('body').hex(body));
+  const { bytes, marks } = sealing ? sealed('directory', { ...sealing, salt }, made) : made;
+  return { bytes, marks: { ...marks, ...fields.marks } };
 }
 
 const rows = (fields, name, { root, count }) =>
@@ -249,7 +302,7 @@ export function stored(bytes) {
   return Uint8Array.from([1, ...little(length, 2), ...little(length ^ 0xffff, 2), ...bytes]);
 }
 
-/** Edits, as a pack and a delta have them; `length` may lie. */
+/** What is deflated, as frames, directories and deltas have it; `length` may lie. */
 export function edits(deflated, length) {
   return hexOf(new Fields().u32(length).hex(hexOf(deflated)).bytes);
 }

@@ -76,6 +76,44 @@ const NEXT_EDITS = Buffer.from(EDITS.toString('hex').replace('3235', '3236'), 'h
 const FRAMES = [STORED, make.edits(make.stored(NEXT_EDITS), NEXT_EDITS.length)];
 export const PACK = { salt: id('salt'), frames: FRAMES };
 
+/** Bytes that stand for records of nodes: nothing here reads them. */
+const [RECORDS, MORE_RECORDS] = ['records', 'more records'].map((name) => bytesOf(name, 60));
+const framesOf = (...all) =>
+  all.map((one) => make.edits(make.stored(Buffer.from(one, 'hex')), one.length / 2));
+export const NODES = { salt: id('salt nodes'), frames: framesOf(RECORDS, MORE_RECORDS) };
+
+const keyOf = (text) => hexOf(Buffer.from(text));
+const startsOf = (...names) => names.map((name) => hash(name).slice(0, 8));
+/** Of two packs, whose keys share what they begin with, and of one object of nodes. */
+export const DIRECTORY = {
+  salt: id('salt directory'),
+  packs: [
+    {
+      salt: id('salt a'),
+      frames: [
+        { length: 7000, key: keyOf('issue/0001') },
+        { length: 1, key: keyOf('issue/00017') },
+      ],
+    },
+    { salt: id('salt b'), frames: [{ length: 16 << 20, key: keyOf('issue/02') }] },
+  ],
+  objects: [
+    {
+      salt: id('salt c'),
+      frames: [
+        { length: 9000, starts: startsOf('node 1', 'node 2') },
+        { length: 500, starts: startsOf('node 3') },
+      ],
+    },
+  ],
+  top: bytesOf('top', 90),
+};
+const LEAF_DIRECTORY = {
+  salt: id('salt directory'),
+  packs: [{ salt: id('salt a'), frames: [{ length: 90, key: '' }] }],
+  ...{ objects: [], top: '' },
+};
+
 const NAMES = ['a', 'b', 'c'].map((name) => hash(name)).sort();
 const markOf = (nth, stamp) => ({ name: hash(`mark ${nth}`), length: 60 + 32 * nth, stamp });
 export const RECORD = {
@@ -95,6 +133,9 @@ export const valid = [
   ['log', 'one entry of 4 KiB', make.log, { ...LOG, base: NO_ROWS, tail: ALONE.tail }],
   ['pack', 'one frame', make.pack, { salt: id('salt'), frames: [STORED] }],
   ['pack', 'two frames', make.pack, PACK],
+  ['nodes', 'two frames', make.nodes, NODES],
+  ['directory', 'of two packs and an object of nodes', make.directory, DIRECTORY],
+  ['directory', 'of a tree that is a leaf', make.directory, LEAF_DIRECTORY],
   ['delta', 'edits that are stored', make.delta, { salt: id('salt'), body: STORED }],
   ['record', 'of two marks', make.record, RECORD],
   ['record', 'of none', make.record, { salt: id('salt'), collected: 0, marks: [] }],
@@ -105,9 +146,9 @@ export const valid = [
 const spliced = (bytes, at, other) =>
   Uint8Array.from([...bytes.slice(0, at), ...other, ...bytes.slice(at + other.length)]);
 
-/** Faults of a pack of two frames; `other` has the same frames and another salt. The tag is what closes a part. */
-export function packFaults({ bytes, marks }, other, tag = 4) {
-  const pack = (changed) => ['pack', { bytes: changed, marks }];
+/** Faults of an object of two frames; `other` has the same frames and another salt. The tag is what closes a part. */
+export function packFaults({ bytes, marks }, other, tag = 4, kind = 'pack') {
+  const pack = (changed) => [kind, { bytes: changed, marks }];
   const [first, second] = [marks['frame 0'], marks['frame 1']];
   const { length } = bytes;
   return [
@@ -129,13 +170,13 @@ export function packFaults({ bytes, marks }, other, tag = 4) {
       tag === 4 ? 12 : 256,
     ],
     [
-      'a frame of another pack',
+      `a frame of another ${kind}`,
       ...pack(spliced(bytes, second, other.bytes.slice(second))),
       'end',
       -tag,
     ],
     [
-      'the table of another pack',
+      `the table of another ${kind}`,
       ...pack(spliced(bytes, marks.table, other.bytes.slice(marks.table, first))),
       'frame 0',
       -tag,
@@ -146,6 +187,7 @@ export function packFaults({ bytes, marks }, other, tag = 4) {
 /** What an object says; of edits, as they are inflated, too. */
 export function saysOf(kind, fields) {
   if (kind === 'delta') return { ...fields, edits: hexOf(EDITS) };
+  if (kind === 'nodes') return { ...fields, records: [RECORDS, MORE_RECORDS] };
   if (kind !== 'pack') return fields;
   const edits = [EDITS, NEXT_EDITS].slice(0, fields.frames.length).map(hexOf);
   return { ...fields, edits };

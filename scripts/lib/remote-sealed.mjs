@@ -2,12 +2,14 @@
 
 import * as make from './remote-objects.mjs';
 import {
+  DIRECTORY,
   FULL,
   flipped,
   hash,
   id,
   LOG,
   MARK,
+  NODES,
   PACK,
   packFaults,
   RECORD,
@@ -40,7 +42,10 @@ const contextOf = (kind) => CONTEXTS[kind] ?? FULL.repository;
 /** An object, encrypted; `given` may have what is wrong with it. */
 function seal(kind, write, fields, epoch, given) {
   const sealing = { key: KEYS[epoch], epoch, context: contextOf(kind), ...given };
-  if (kind === 'pack') return make.pack({ ...fields, sealing, as: given?.as });
+  if (kind === 'pack' || kind === 'nodes') {
+    return make.framed(kind, { ...fields, sealing, as: given?.as });
+  }
+  if (kind === 'directory') return make.directory({ ...fields, sealing });
   return make.sealed(kind, sealing, write(fields));
 }
 
@@ -48,6 +53,9 @@ const pack = (given, salt = PACK.salt) => seal('pack', undefined, { ...PACK, sal
 const head = (given, epoch = 2) => seal('head', make.head, FULL, epoch, given);
 const log = () => seal('log', make.log, LOG, 2);
 const delta = (given) => seal('delta', make.delta, { salt: id('salt'), body: STORED }, 2, given);
+const nodes = (given, salt = NODES.salt) => seal('nodes', undefined, { ...NODES, salt }, 2, given);
+const directory = (given, change) =>
+  seal('directory', undefined, { ...DIRECTORY, ...change }, 2, given);
 const record = () => seal('record', make.record, RECORD, 2);
 const mark = () => seal('mark', make.mark, MARK, 2);
 const repository = (given) => seal('repository', make.repository, REPOSITORY, 2, given);
@@ -96,17 +104,33 @@ function framesOfElsewhere() {
   ].map(([name, made, mark]) => [name, 'pack', made, mark, -16]);
 }
 
+/** Directories whose envelopes of packs are none of this remote; those of nodes that are packs. */
+function directoriesOfElsewhere() {
+  const [first, ...others] = DIRECTORY.packs;
+  const withPack = (change) =>
+    directory(undefined, { packs: [{ ...first, ...change }, ...others] });
+  return [
+    ['a pack of epoch 0', 'directory', withPack({ epoch: 0 }), 'pack 0', 6],
+    ['a pack of suite 0', 'directory', withPack({ epoch: 0, suite: 0 }), 'pack 0'],
+    ['a pack of suite 2', 'directory', withPack({ suite: 2 }), undefined],
+  ];
+}
+
 function wrongKeys() {
   const key = hash('another key');
   return [
     ['another key', 'head', head({ key })],
     ['another key', 'repository', repository({ key })],
     ['another key', 'pack', pack({ key })],
+    ['another key', 'nodes', nodes({ key })],
+    ['another key', 'directory', directory({ key })],
     ['a check of another key', 'head', head({ check: '00000000' })],
     ['an epoch without a key', 'head', head({ key: KEYS[1] }, 3)],
     ['the key of another epoch', 'head', head({ key: KEYS[1] })],
     ['not encrypted', 'head', make.head(FULL)],
     ['not encrypted', 'pack', make.pack(PACK)],
+    ['not encrypted', 'nodes', make.nodes(NODES)],
+    ['not encrypted', 'directory', make.directory(DIRECTORY)],
     ['not encrypted', 'repository', make.repository(REPOSITORY)],
   ].map(([name, kind, { bytes }]) => ({ kind, name, bytes: hexOf(bytes), code: 'wrong-key' }));
 }
@@ -123,9 +147,12 @@ export function sealedVectors() {
     ...partFaults('head', head()),
     ...partFaults('log', log()),
     ...partFaults('delta', delta()),
+    ...partFaults('directory', directory()),
     ...partFaults('record', record()),
     ...partFaults('mark', mark()),
     ...packFaults(pack(), pack(undefined, id('other')), 16),
+    ...packFaults(nodes(), nodes(undefined, id('other')), 16, 'nodes'),
+    ...directoriesOfElsewhere(),
     ...partsOfElsewhere(),
     ...framesOfElsewhere(),
     ['version 2', 'head', head({ version: 2 }), undefined],

@@ -107,8 +107,10 @@ export async function decodeDirectory(
   const { envelopeLength } = scope.suite;
   /** Reads the front of an object, and what `more` reads behind the length of each frame. */
   const framed = <T>(object: FramedKind, more: () => T): Front & { readonly more: T[] } => {
+    const { at } = reader;
     const envelopeBytes = reader.take(envelopeLength);
-    readEnvelope(object, envelopeBytes);
+    const { bytes: own } = readEnvelope(object, envelopeBytes, 'directory', at);
+    reader.check(own.length === envelopeLength, 'it is of another suite', at);
     const lengths: number[] = [];
     const all = times(
       readFrameCount(reader, () => reader.u16()),

@@ -62,21 +62,29 @@ export function envelopeOf(
   return writer.done();
 }
 
-/** Reads the first bytes of an object, of which there may be more. Throws `invalid-remote` or `unsupported-format`. */
-export function readEnvelope(object: RemoteKind, bytes: Uint8Array): Envelope {
-  const reader = new FieldReader(object, bytes);
-  reader.check(reader.u32() === MAGICS[object], `not a ${object}`, 0);
+/**
+ * Reads the first bytes of an object, of which there may be more. Where they are repeated, in the object `place` from byte `begin`
+ * on, faults tell that. Throws `invalid-remote` or `unsupported-format`.
+ */
+export function readEnvelope(
+  object: RemoteKind,
+  bytes: Uint8Array,
+  place = object,
+  begin = 0,
+): Envelope {
+  const reader = new FieldReader(place, bytes, begin);
+  reader.check(reader.u32() === MAGICS[object], `not a ${object}`, begin);
   const version = reader.u8();
-  if (version > REMOTE_FORMAT) throw tooNew(object, `version ${version}`);
-  reader.check(version === REMOTE_FORMAT, `version ${version}`, 4);
+  if (version > REMOTE_FORMAT) throw tooNew(place, `version ${version}`);
+  reader.check(version === REMOTE_FORMAT, `version ${version}`, begin + 4);
   const suite = reader.u8();
-  if (suite > SEALED_SUITE) throw tooNew(object, `crypto suite ${suite}`);
+  if (suite > SEALED_SUITE) throw tooNew(place, `crypto suite ${suite}`);
   const isSealed = suite === SEALED_SUITE;
   const epoch = reader.u16();
-  reader.check(isSealed === epoch > 0, isSealed ? 'no epoch' : 'not zero', 6);
+  reader.check(isSealed === epoch > 0, isSealed ? 'no epoch' : 'not zero', begin + 6);
   const saltBytes = reader.take(ID_BYTES);
   const checkBytes = reader.take(isSealed ? CHECK_BYTES : 0);
-  const crc = crc32(bytes.subarray(0, reader.at));
+  const crc = crc32(bytes.subarray(0, reader.at - begin));
   if (isSealed && reader.u32() !== crc) throw reader.fault('it is damaged', reader.at - 4);
-  return { suite, epoch, saltBytes, checkBytes, bytes: bytes.slice(0, reader.at) };
+  return { suite, epoch, saltBytes, checkBytes, bytes: bytes.slice(0, reader.at - begin) };
 }
