@@ -16,6 +16,7 @@ pub mod decode;
 pub mod delta;
 pub mod input;
 pub mod json;
+pub mod lazy;
 pub mod ops;
 pub mod oracle;
 pub mod patch;
@@ -54,6 +55,11 @@ mod tests {
     #[test]
     fn delta_takes_all_kept_inputs() {
         replay("delta", crate::delta::run);
+    }
+
+    #[test]
+    fn lazy_takes_all_kept_inputs() {
+        replay("lazy", crate::lazy::run);
     }
 
     #[test]
