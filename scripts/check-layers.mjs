@@ -46,7 +46,7 @@ export const SUM_LAYERS = [
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
   [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*'], ['remote/*']],
-  [['core/*'], ['keys/*'], ['node/*'], ['server/*'], ['wire/*']],
+  [['core/*'], ['encryption/*'], ['keys/*'], ['node/*'], ['server/*'], ['wire/*']],
   [['history/*'], ['react-native/*'], ['slim/*']],
   [['read/*'], ['write/*'], ['verify/*']],
   [

@@ -12,7 +12,7 @@ import { INSPECTOR_PAGE } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
-const BUDGET_BYTES = 151_000;
+const BUDGET_BYTES = 151_060;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
 const SLIM_BUDGET_BYTES = 153_500;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
@@ -20,12 +20,13 @@ const SLIM_SCRIPT_BUDGET_BYTES = 45_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },
-  { name: 'remote', file: 'remote/index.js', budget: 10_500 },
+  { name: 'remote', file: 'remote/index.js', budget: 10_550 },
   { name: 'keys', file: 'keys/index.js', budget: 2_000 },
   // All that a page needs whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 8_800 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
+  { name: 'encryption', file: 'encryption/index.js', budget: 16_500 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
@@ -76,7 +77,14 @@ const ROOMS = [
   { name: 'tanstack-db', file: 'tanstack-db/options.ts', others: PACKAGES, budget: 5_300 },
   { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_300 },
   // With the formats and the probe of remotes. Which remote an app brings is its own choice.
-  { name: 'sync', file: 'sync/index.ts', others: /^\.\.\/(?!remote\/)/, budget: 20_000 },
+  // Later: collections, packs that are written, and the probe.
+  {
+    name: 'sync',
+    file: 'sync/index.ts',
+    others: /^\.\.\/(?!remote\/)/,
+    budget: 20_000,
+    later: 7_000,
+  },
 ];
 /** Pages that tell the size, in units of 1,000 bytes. */
 const TOLD_IN = ['README.md', 'docs/comparison.md', 'docs/benchmarks.md'];

@@ -1,10 +1,12 @@
 // Measures sync in Node over a remote in memory: what travels for ten rows of many, and the time of a clone beside a
-// `putMany` of the same rows and beside a plain download: rows as NDJSON, gzipped, inflated and put.
+// `putMany` of the same rows, beside a plain download (rows as NDJSON, gzipped, inflated and put), and beside a clone of
+// the same remote encrypted.
 //
 //     node scripts/measure-sync.mjs [--rows 1000000] [--rounds 3]
 
 import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { remoteKeys } from '../js/dist/encryption/index.js';
 import { memory, open } from '../js/dist/index.js';
 import { memoryRemote } from '../js/dist/remote/index.js';
 
@@ -51,16 +53,30 @@ const link = await source.remote(remote, { probe: false });
 const pushMs = await timed(() => link.push());
 const pushed = link.traffic;
 
-const times = { put: [], plain: [], clone: [] };
-let cloned;
+const encryption = remoteKeys({ keys: () => new Uint8Array(32).fill(7) });
+const sealedRemote = memoryRemote();
+const sealedLink = await source.remote(sealedRemote, { probe: false, encryption, name: 'sealed' });
+const sealedPushMs = await timed(() => sealedLink.push());
+
+const times = { put: [], plain: [], clone: [], sealed: [] };
+const cloned = {};
 for (let round = 0; round < rounds; round++) {
-  const [put, plain, clone] = [await fresh(), await fresh(), await fresh()];
+  const [put, plain] = [await fresh(), await fresh()];
   times.put.push(await timed(() => put.putMany(ndjson, { key: '/id' })));
   times.plain.push(await timed(() => plain.putMany(gunzipSync(gzipped), { key: '/id' })));
-  const other = await clone.remote(remote, { probe: false });
-  times.clone.push(await timed(() => other.pull()));
-  cloned = other.traffic;
-  for (const db of [put, plain, clone]) await db.close();
+  for (const db of [put, plain]) await db.close();
+  const clones = [
+    ['clone', remote, undefined],
+    ['sealed', sealedRemote, encryption],
+  ];
+  // Each is the first in turn.
+  for (const [name, from, keys] of round % 2 ? clones.toReversed() : clones) {
+    const db = await fresh();
+    const other = await db.remote(from, { probe: false, encryption: keys });
+    times[name].push(await timed(() => other.pull()));
+    cloned[name] = other.traffic;
+    await db.close();
+  }
 }
 console.log(
   `${count.toLocaleString('en')} rows, ${kb(ndjson.length)} of NDJSON, ${kb(gzipped.length)} gzipped`,
@@ -69,8 +85,15 @@ console.log(`first push: ${ms(pushMs)}, ${pushed.requests} requests, ${kb(pushed
 console.log(`putMany: ${ms(fastest(times.put))}; gunzip and putMany: ${ms(fastest(times.plain))}`);
 const ratio = fastest(times.clone) / fastest(times.put);
 console.log(
-  `clone: ${ms(fastest(times.clone))}, ${ratio.toFixed(2)} x putMany, ${cloned.requests} requests, ${kb(cloned.receivedBytes)}`,
+  `clone: ${ms(fastest(times.clone))}, ${ratio.toFixed(2)} x putMany, ${cloned.clone.requests} requests, ${kb(cloned.clone.receivedBytes)}`,
 );
+const sealedRatio = fastest(times.sealed) / fastest(times.clone);
+const sealedBytes = cloned.sealed.receivedBytes / cloned.clone.receivedBytes;
+console.log(
+  `encrypted: first push ${ms(sealedPushMs)}; clone ${ms(fastest(times.sealed))}, ${sealedRatio.toFixed(3)} x plain, ` +
+    `${cloned.sealed.requests} requests, ${kb(cloned.sealed.receivedBytes)}, ${sealedBytes.toFixed(4)} x plain`,
+);
+console.log(`all rounds: ${JSON.stringify(times, (_, one) => (one > 0 ? Math.round(one) : one))}`);
 
 const reader = await fresh();
 const readerLink = await reader.remote(remote, { probe: false });

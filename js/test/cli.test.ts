@@ -1,7 +1,7 @@
 /** The program: a store in SQLite becomes a folder for a static server, and that a store again. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ it('publishes a store for any static server, from which it is cloned, and brough
   await store(source, (db) => db.putMany(rows));
   expect(await run('publish', source, site)).toEqual({
     code: 0,
-    text: 'published as state 1; 3,000 rows in all',
+    text: 'published as state 2; 3,000 rows in all',
   });
   expect((await run('publish', source, site)).text).toContain('nothing has changed');
   // As a static server: it knows nothing of ranges and conditions.
@@ -74,6 +74,59 @@ it('publishes a store for any static server, from which it is cloned, and brough
   } finally {
     server.close();
   }
+});
+
+it('collects a remote, and deletes nothing that is young', async () => {
+  const [source, site] = ['collected', 'collected-site'].map((name) => join(base, name)) as [
+    string,
+    string,
+  ];
+  await store(source, (db) => db.put('row', 1));
+  await run('publish', source, site);
+  mkdirSync(join(site, 'd'), { recursive: true });
+  writeFileSync(join(site, 'd', 'x'), 'no object');
+  expect(await run('collect', site)).toEqual({
+    code: 0,
+    text: 'deleted 0 objects (0.0 MB); 0 objects (0.0 MB) wait; 0 objects (0.0 MB) are in use',
+  });
+  for (const args of [[], [site, '--days', '0'], [site, '--days', 'x'], [site, 'two']]) {
+    expect(await run('collect', ...args)).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('hedgerow collect'),
+    });
+  }
+});
+
+it('publishes and clones an encrypted remote with the key of the environment', async () => {
+  const [source, site, copy] = ['secret', 'secret-site', 'secret-copy'].map((name) =>
+    join(base, name),
+  ) as [string, string, string];
+  await store(source, (db) => db.put('secret', 'told to nobody'));
+  const [key, other] = ['07'.repeat(32), 'aB'.repeat(32)] as const;
+  const withKey = async (keys: string, ...args: string[]) => {
+    process.env.HEDGEROW_KEY = keys;
+    try {
+      return await run(...args);
+    } finally {
+      delete process.env.HEDGEROW_KEY;
+    }
+  };
+  expect(await withKey(key, 'publish', source, site)).toMatchObject({ code: 0 });
+  expect(await run('clone', site, copy)).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('is encrypted'),
+  });
+  expect(await withKey(other, 'clone', site, copy)).toMatchObject({ code: 1 });
+  expect(await withKey('07', 'clone', site, copy)).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('HEDGEROW_KEY is 64'),
+  });
+  expect(await withKey(key, 'clone', site, copy)).toMatchObject({ code: 0 });
+  await store(source, (db) => db.put('secret', 'turned'));
+  expect(await withKey(`${key},${other}`, 'publish', source, site)).toMatchObject({ code: 0 });
+  expect(await withKey(key, 'clone', site, copy)).toMatchObject({ code: 1 });
+  expect(await withKey(`${key}, ${other}`, 'clone', site, copy)).toMatchObject({ code: 0 });
+  expect(await store(copy, (db) => db.get('secret'))).toBe('turned');
 });
 
 it('says how it is called, and exits with 2 when it was called wrongly and 1 when it failed', async () => {

@@ -24,6 +24,7 @@ const THROWN = [
   'invalid-value',
   'store-not-found',
   'sum-overflow',
+  'wrong-key',
 ];
 
 const PAGES = pages().filter((name) => name.startsWith('docs/errors/'));

@@ -25,6 +25,7 @@ export async function sweep(
   holds: (db: Store) => Promise<Entry[]> = all,
 ): Promise<number> {
   const inner = options.storage ?? memory();
+  const { encryption } = options;
   const storage = faulty(inner, { ...fault, error });
   const model = new Map<string, unknown>();
   let failures = 0;
@@ -41,7 +42,7 @@ export async function sweep(
     return caught;
   };
   const stored = async () => {
-    const fresh = await open('test', { storage: inner });
+    const fresh = await open('test', { storage: inner, encryption });
     const entries = await holds(fresh);
     await fresh.close();
     return entries;

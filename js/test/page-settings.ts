@@ -20,6 +20,7 @@ const PATIENCE = { timeout: 20_000 };
 
 const nothing = () => {};
 const element = () => ({}) as Record<string, unknown>;
+const KEY = new Uint8Array(32).fill(7);
 const ISSUE = { id: '4711', title: 'Fix the gate', status: 'open', modified: 1 };
 
 /** An export of a store with one row. */
@@ -229,7 +230,11 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   }),
   'docs/mutators.md': pulledIssue,
   'docs/rest.md': plainRows,
-  'docs/sync.md': () => ({ names: { show: nothing }, modules: remotes() }),
+  'docs/encryption.md': () => ({ names: { keyOfUser: async () => KEY } }),
+  'docs/sync.md': () => ({
+    names: { show: nothing, keyOfRoom: async () => KEY, keyring: new Map([[2, KEY]]) },
+    modules: remotes(),
+  }),
   'docs/quick-start.md': () => ({ modules: IN_SQLITE }),
   'docs/sum-tree.md': sumTree,
   'docs/coming-from.md': oldApp,

@@ -1,9 +1,9 @@
 /** Whether what is left after a crash is what may be left. It knows nothing of vitest. */
 import { isDeepStrictEqual } from 'node:util';
 import { HedgerowError, open, type Store } from '../src/index.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { line } from './one-line.js';
 import type { Line } from './simulated-line.js';
-import type { World } from './simulated-storage.js';
 
 const DAMAGE = new Set(['corrupt-chunk', 'missing-chunk']);
 
@@ -31,14 +31,14 @@ export function judge(
   expectSame(seen, entries.length, 'rows of no line');
 }
 
-/** Where bytes are gone each row is right, or its reader is told. */
+/** Where bytes are gone each row is right, or its reader is told; `whole` has all bytes of the same commit. */
 export async function readWhatIsLeft(
   lines: readonly Line[],
-  world: World,
+  whole: Storage,
   db: Store,
   generation: number,
 ): Promise<void> {
-  const intact = await open('test', { storage: world.intact(db.root) });
+  const intact = await open('test', { storage: whole });
   expectSame(intact.root, db.root, 'root');
   const truth = await intact.scan().toArray();
   judge(lines, truth, generation, false);

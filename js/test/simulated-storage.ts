@@ -63,6 +63,10 @@ export class World implements Storage {
   /** Ids that nobody may use again; those that a power failure took may be. */
   #ids = new Set<number>();
   #strictGeneration = 0;
+  /** The name of the ref of the main branch, as it is stored. */
+  #main = 'main';
+  /** Refs that are there from the beginning. */
+  #first: readonly Ref[] = [];
   events = 0;
   transactions = 0;
 
@@ -73,7 +77,21 @@ export class World implements Storage {
 
   /** The generation that the running tabs see. */
   get generation(): number {
-    return this.#seen.refs.get('main')?.generation ?? 0;
+    return this.#seen.refs.get(this.#main)?.generation ?? 0;
+  }
+
+  /** All moves of the main branch. */
+  get mainRefs(): Ref[] {
+    return [...this.#commits.values()].filter(({ name }) => name === this.#main);
+  }
+
+  /** Before anything else: has refs, and another name for the main branch. */
+  begin(refs: readonly Ref[], main: string): void {
+    this.#main = main;
+    this.#first = refs;
+    for (const disk of [this.#seen, this.#durable]) {
+      for (const ref of refs) disk.refs.set(ref.name, ref);
+    }
   }
 
   /** Changes when everything stops: what goes on from before is of a process that is gone. */
@@ -108,7 +126,7 @@ export class World implements Storage {
     this.end();
     const acknowledged = this.#strictGeneration;
     if (kind === 'process') return { kind, least: this.generation, isDamaged: false };
-    const least = this.#durable.refs.get('main')?.generation ?? 0;
+    const least = this.#durable.refs.get(this.#main)?.generation ?? 0;
     if (least < acknowledged) throw new Error('the simulation lost a strict commit');
     const isDamaged = this.#losePower();
     return { kind, least, isDamaged };
@@ -188,7 +206,7 @@ export class World implements Storage {
     const disk = new Disk();
     disk.segments = this.#everWritten;
     const ref = this.#commits.get(commit);
-    if (ref !== undefined) disk.refs.set(ref.name, ref);
+    for (const one of [...this.#first, ...(ref ? [ref] : [])]) disk.refs.set(one.name, one);
     const world = new World(this.#from);
     world.#seen = disk;
     return world;

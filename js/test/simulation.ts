@@ -9,6 +9,7 @@ import { type Random, random } from './random.js';
 import type { Connection } from './simulated-connection.js';
 import { expectSame, isDamage, judge, readWhatIsLeft } from './simulated-judge.js';
 import { inOrder, Line, type Rows, withPuts } from './simulated-line.js';
+import { PLAIN, Sealing } from './simulated-sealing.js';
 import { type Crash, type Remains, World } from './simulated-storage.js';
 import { Tally } from './simulated-tally.js';
 import { inRealTime, quiet, tick, virtualTime } from './virtual-time.js';
@@ -20,10 +21,7 @@ const BOTH: readonly Durability[] = ['relaxed', 'strict'];
 const REAL_LIMIT_MS = 60_000;
 
 /** One tab: a handle, and its way to the storage. */
-interface Tab {
-  readonly db: Store;
-  readonly connection: Connection;
-}
+type Tab = { readonly db: Store; readonly connection: Connection };
 
 class Simulation {
   readonly #from: Random;
@@ -34,6 +32,7 @@ class Simulation {
   readonly #isLarge: boolean;
   readonly #lines: readonly Line[];
   #stamp = 0;
+  #form = PLAIN;
 
   constructor(seed: number, tally: Tally) {
     this.#from = random(seed);
@@ -46,8 +45,9 @@ class Simulation {
     this.#lines = prefixes.map((prefix) => new Line(prefix));
   }
 
-  async run(): Promise<void> {
+  async run(isSealed: boolean): Promise<void> {
     const from = this.#from;
+    if (isSealed) this.#form = await Sealing.of(this.#world);
     const restore = virtualTime(from, () => this.#world.life);
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
@@ -55,6 +55,7 @@ class Simulation {
       // What goes on behind the calls, such as a collection, is not waited for.
       this.#world.end();
       await inRealTime(REAL_LIMIT_MS, quiet()).finally(restore);
+      this.#form.end();
       this.#tally.seeds += 1;
       this.#tally.transactions += this.#world.transactions;
       this.#tally.events += this.#world.events;
@@ -81,7 +82,7 @@ class Simulation {
     const db = await open('test', {
       storage: {
         locks: connection.locks,
-        open: () => connection.opened(),
+        open: async () => this.#form.over(await connection.opened()),
         destroy: async () => {},
       },
       durability: this.#ownDurability,
@@ -122,10 +123,7 @@ class Simulation {
       await Promise.all(lines.map((line) => this.#runLine(db, line)));
       if (this.#from.below(3) === 0) await db.close();
     };
-    for (const line of lines) {
-      line.isSettled = false;
-      line.tab = connection;
-    }
+    for (const line of lines) Object.assign(line, { isSettled: false, tab: connection });
     const settle = () => {
       if (!connection.isKilled) for (const line of lines) line.isSettled = true;
     };
@@ -370,7 +368,8 @@ class Simulation {
     let db: Store | undefined;
     try {
       ({ db } = await this.#openTab());
-      if (!this.#world.isCommit(db.root)) throw new Error(`nobody made the commit ${db.root}`);
+      const commit = await this.#form.storedCommit(db.root);
+      if (!this.#world.isCommit(commit)) throw new Error(`nobody made the commit ${db.root}`);
       const entries = await db.scan().toArray();
       this.#tally.rowsRead += entries.length;
       judge(this.#lines, entries, generation, remains === undefined);
@@ -382,7 +381,9 @@ class Simulation {
     } catch (cause) {
       if (!isDamaged || !isDamage(cause)) throw cause;
       this.#tally.toldOf += 1;
-      if (db !== undefined) await readWhatIsLeft(this.#lines, this.#world, db, generation);
+      if (db === undefined) return false;
+      const intact = this.#world.intact(await this.#form.storedCommit(db.root));
+      await readWhatIsLeft(this.#lines, this.#form.storage(intact), db, generation);
       return false;
     }
   }
@@ -390,10 +391,10 @@ class Simulation {
 
 let warm: Promise<void> | undefined;
 
-/** Lives the lives of a seed; rejects with what went wrong. */
-export async function simulate(seed: number, tally: Tally): Promise<void> {
+/** Lives the lives of a seed, of an encrypted store if wanted; rejects with what went wrong. */
+export async function simulate(seed: number, tally: Tally, isSealed = false): Promise<void> {
   // The module is compiled once, which takes its time.
   warm ??= open('warm', { storage: memory() }).then((db) => db.close());
   await warm;
-  await new Simulation(seed, tally).run();
+  await new Simulation(seed, tally).run(isSealed);
 }

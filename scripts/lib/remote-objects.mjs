@@ -1,5 +1,7 @@
 // Builds the objects of a remote byte by byte, from `docs/format.md` alone: it shares no code with the package, so that
-// the vectors that it makes are a second opinion.
+// the vectors that it makes are a second opinion. What is encrypted is so by OpenSSL.
+
+import { createCipheriv, hkdfSync } from 'node:crypto';
 
 /** CRC-32, bit by bit. */
 export function crc32(bytes) {
@@ -46,7 +48,10 @@ export class Fields {
   }
 }
 
-const MAGICS = { repository: 'HDGC', head: 'HDGR', log: 'HDGL', pack: 'HDGP', delta: 'HDGE' };
+const MAGICS = {
+  ...{ repository: 'HDGC', head: 'HDGR', log: 'HDGL', pack: 'HDGP', delta: 'HDGE' },
+  ...{ record: 'HDGK', mark: 'HDGM' },
+};
 
 /** An object, and the marks of its body. `change` may alter the bytes before they are sealed. */
 export function object(kind, { salt, version = 1, suite = 0, reserved = 0 }, writeBody) {
@@ -62,8 +67,102 @@ export function object(kind, { salt, version = 1, suite = 0, reserved = 0 }, wri
     .hex(salt);
   writeBody(fields);
   const { bytes } = fields;
-  const sealed = [...bytes.slice(0, 24), ...little(0, 4), ...little(1, 4), ...bytes.slice(24)];
-  fields.mark('seal').u32(crc32(sealed)).mark('end');
+  fields
+    .mark('seal')
+    .u32(crcOf(bytes.slice(0, 24), 0, 1, bytes.slice(24)))
+    .mark('end');
+  return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
+}
+
+/** The CRC of a part, of an object that is not encrypted. */
+const crcOf = (envelope, number, parts, part) =>
+  crc32([...envelope, ...little(number, 4), ...little(parts, 4), ...part]);
+
+/** The bytes of a part before they are encrypted: `length` and `zeros` may lie. */
+function padded(part, unit, { length = part.length, zeros = 0 } = {}) {
+  const all = [...little(length, 4), ...part];
+  while (all.length % unit > 0) all.push(zeros);
+  return all;
+}
+
+/** Bytes that only this key gives, for objects of a kind with this salt: 32 of a key, and 4 of its check. */
+const derivedOf = (kind, { key, salt }) =>
+  new Uint8Array(
+    hkdfSync(
+      'sha256',
+      Buffer.from(key, 'hex'),
+      Buffer.from(salt, 'hex'),
+      `hedgerow remote ${kind}`,
+      36,
+    ),
+  );
+
+/** What an encrypted object begins with. */
+function envelopeOf(kind, sealing) {
+  const { salt, epoch, version = 1, suite = 1, check } = sealing;
+  const fields = new Fields();
+  for (const letter of MAGICS[kind]) fields.u8(letter.charCodeAt(0));
+  fields.mark('version').u8(version).mark('suite').u8(suite).mark('reserved').u16(epoch).hex(salt);
+  fields.mark('check').hex(check ?? hexOf(derivedOf(kind, sealing).slice(32)));
+  return fields.mark('crc').u32(crc32(fields.bytes));
+}
+
+/** A part that is encrypted; `as` may give another number, number of parts, or context. */
+function encrypted(kind, envelope, sealing, number, parts, part, as = {}) {
+  const nonce = [...little(as.number ?? number, 4), ...little(0, 8)];
+  const key = derivedOf(kind, sealing).slice(0, 32);
+  const cipher = createCipheriv('aes-256-gcm', key, Uint8Array.from(nonce));
+  const context = Buffer.from(as.context ?? sealing.context, 'hex');
+  cipher.setAAD(
+    Uint8Array.from([
+      ...envelope,
+      ...little(as.number ?? number, 4),
+      ...little(as.parts ?? parts, 4),
+      ...context,
+    ]),
+  );
+  const plain = padded(part, as.unit ?? (kind === 'pack' ? 256 : 1024), as);
+  const begun = cipher.update(Uint8Array.from(plain));
+  return [...begun, ...cipher.final(), ...cipher.getAuthTag()];
+}
+
+/** The same object, encrypted; `given` has key, epoch and context, and perhaps what is wrong. All in hexadecimal. */
+export function sealed(kind, given, { bytes }) {
+  const sealing = { salt: hexOf(bytes.slice(8, 24)), ...given };
+  const fields = envelopeOf(kind, sealing);
+  const envelope = fields.bytes.slice();
+  const body = [...bytes.slice(24, -4)];
+  fields.mark('parts');
+  if (kind === 'repository') {
+    fields.bytes.push(...body);
+    fields.mark('seal').u32(crcOf(envelope, 0, 1, body));
+  } else fields.bytes.push(...encrypted(kind, envelope, sealing, 0, 1, body, sealing.as));
+  return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
+}
+
+/** A pack of frames, each the bytes of edits; encrypted with `sealing`. `as` may change parts, and the order of frames. */
+export function pack({ salt, frames, sealing, count = frames.length, lengths, after = '', as }) {
+  const own = sealing && { ...sealing, salt };
+  const fields = own ? envelopeOf('pack', own) : new Fields();
+  if (!own) {
+    for (const letter of MAGICS.pack) fields.u8(letter.charCodeAt(0));
+    fields.mark('version').u8(1).mark('suite').u8(0).mark('reserved').u16(0).hex(salt);
+  }
+  const envelope = fields.bytes.slice();
+  const parts = 1 + count;
+  const close = (number, part) => {
+    if (own) return encrypted('pack', envelope, own, number, parts, part, as?.[number]);
+    return [...part, ...little(crcOf(envelope, number, parts, part), 4)];
+  };
+  const closed = frames.map((frame, nth) => close(1 + nth, [...Buffer.from(frame, 'hex')]));
+  const table = (lengths ?? closed.map(({ length }) => length)).flatMap((one) => little(one, 4));
+  fields.mark('frames').u32(count).mark('table');
+  fields.bytes.push(...close(0, table));
+  for (const [nth, frame] of closed.entries()) {
+    fields.mark(`frame ${nth}`);
+    fields.bytes.push(...(as?.order ? closed[as.order[nth]] : frame));
+  }
+  fields.mark('end').hex(after);
   return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
 }
 
@@ -101,13 +200,14 @@ export function log({ salt, after = '', ...tail }) {
 }
 
 export function head(of) {
-  const { nonce, version, suite, reserved, after = '' } = of;
-  return object('head', { salt: nonce, version, suite, reserved }, (fields) => {
+  const { salt, version, suite, reserved, after = '' } = of;
+  return object('head', { salt, version, suite, reserved }, (fields) => {
     fields
       .hex(of.repository)
       .mark('seq')
       .u64(of.seq)
       .hex(of.writer)
+      .hex(of.nonce)
       .mark('previous')
       .hex(of.previous);
     fields.mark('app').u32(of.app).mark('flags').u32(of.flags);
@@ -130,11 +230,6 @@ export function head(of) {
       fields.u16(one.entries).u32(one.deltaBytes);
     }
     entries(fields, of);
-    fields.mark('retired').u16(of.retiredCount ?? of.retired.length);
-    for (const [nth, one] of of.retired.entries()) {
-      fields.mark(`retired ${nth}`).u8(one.folder).mark(`retired ${nth} name`).hex(one.name);
-      fields.u64(one.seq).mark(`retired ${nth} stamp`).u64(one.stamp);
-    }
     fields.mark('sums').u16(of.sumCount ?? of.sums.length);
     for (const [nth, { name, root, sum }] of of.sums.entries()) {
       fields
@@ -159,12 +254,26 @@ export function edits(deflated, length) {
   return hexOf(new Fields().u32(length).hex(hexOf(deflated)).bytes);
 }
 
-export function pack({ salt, body }) {
-  return object('pack', { salt }, (fields) =>
-    fields.mark('length').hex(body.slice(0, 8)).mark('deflated').hex(body.slice(8)),
-  );
-}
-
 export function delta({ salt, body }) {
   return object('delta', { salt }, (fields) => fields.mark('body').hex(body));
+}
+
+export function record({ salt, collected, marks, count = marks.length, after = '' }) {
+  return object('record', { salt }, (fields) => {
+    fields.u64(collected).mark('count').u16(count);
+    for (const [nth, { name, length, stamp }] of marks.entries()) {
+      fields.mark(`mark ${nth}`).hex(name).mark(`mark ${nth} length`).u32(length).u64(stamp);
+    }
+    fields.mark('rest').hex(after);
+  });
+}
+
+export function mark({ salt, packs, deltas, packCount = packs.length, after = '' }) {
+  return object('mark', { salt }, (fields) => {
+    fields.mark('packs').u32(packCount);
+    for (const [nth, name] of packs.entries()) fields.mark(`pack ${nth}`).hex(name);
+    fields.mark('deltas').u32(deltas.length);
+    for (const [nth, name] of deltas.entries()) fields.mark(`delta ${nth}`).hex(name);
+    fields.mark('rest').hex(after);
+  });
 }

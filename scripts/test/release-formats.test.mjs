@@ -13,7 +13,7 @@ const PAGE = formatsOfPage();
 const json = (file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
 
 test('the page has each format of the code, and each version', () => {
-  assert.equal(Object.keys(CODE).length, 6);
+  assert.equal(Object.keys(CODE).length, 7);
   const told = PAGE.map(({ name, writes }) => [name, writes]).sort();
   assert.deepEqual(told, Object.entries(CODE).sort());
 });
@@ -36,6 +36,7 @@ test('nothing else in the package has a version of a format of its own', () => {
   const used = {
     'transfer/format.ts': 'EXPORT_FORMAT',
     'remote/format/envelope.ts': 'REMOTE_FORMAT',
+    'encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
     'storage/sql/schema.ts': 'SQL_FORMAT',
     'storage/idb/open-database.ts': 'IDB_FORMAT',
     'history/inventory.ts': 'FORMAT',
@@ -57,6 +58,12 @@ const VERSIONS_IN = {
   IDB_FORMAT: ({ indexeddb }) => [indexeddb.version],
   SQL_FORMAT: ({ sqlite }) => [sqlite.user_version],
   EXPORT_FORMAT: (vector) => [unpacked(vector.export)[4]],
+  // The record of the key lies in refs of 32 bytes; the first has the version.
+  AT_REST_FORMAT: ({ stores }) =>
+    Object.values(stores)
+      .flatMap(({ refs }) => refs.flat())
+      .filter(({ name }) => /^encryption\/\d+\/[ab]0$/.test(name))
+      .map(({ commit }) => Buffer.from(commit, 'hex')[4]),
   REMOTE_FORMAT: ({ objects }) => objects.map(({ bytes }) => Buffer.from(bytes, 'hex')[4]),
   // A delta begins with "HDGD"; those that must be refused have other versions.
   DELTA_FORMAT: ({ refused, ...others }) => {
@@ -70,7 +77,7 @@ test('each version that is read has vectors, as the first file of its row says',
   for (const { name, reads, vectors } of PAGE) {
     for (const file of vectors) assert.ok(existsSync(join(ROOT, file)), file);
     const versions = vectors
-      .filter((file) => file.startsWith('vectors/formats/') || file.startsWith('vectors/remote/'))
+      .filter((file) => /^vectors\/(formats|remote|at-rest)\//.test(file))
       .flatMap((file) => VERSIONS_IN[name](json(file)));
     assert.deepEqual([...new Set(versions)].sort(), reads, name);
   }

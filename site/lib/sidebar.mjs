@@ -53,6 +53,7 @@ const SECTIONS = [
       ['Service workers', 'service-workers'],
       ['Health of storage', 'health'],
       ['Backup and restore', 'backup'],
+      ['Encryption at rest', 'encryption'],
       ['Browsers', 'browsers'],
       ['Toolchains', 'toolchains'],
       ['React Native and Node', 'react-native'],

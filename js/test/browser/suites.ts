@@ -6,6 +6,7 @@ const REASONS = [
     needs: "'better-sqlite3'",
     why: 'SQLite in Node',
     suites: [
+      'at-rest-sql',
       'expo-sqlite',
       'expo-sqlite-shapes',
       'formats',
@@ -53,7 +54,7 @@ const REASONS = [
   {
     needs: './gateway.mjs',
     why: 'starts servers of S3; `e2e/tests/remote.spec.ts` asks one from a page',
-    suites: ['remote-s3'],
+    suites: ['collect-remote-s3', 'remote-s3'],
   },
   { needs: "'aws4'", why: "an implementation that needs Node's `crypto`", suites: ['presign'] },
   {
@@ -109,11 +110,21 @@ const REASONS = [
     why: "measures the heap, or counts Node's warnings",
     suites: ['signal-memory', 'sync-hostile'],
   },
+  {
+    needs: "'node:crypto'",
+    why: 'a second opinion by the ciphers of Node',
+    suites: ['at-rest-format'],
+  },
+  {
+    needs: "'node:zlib'",
+    why: 'a second opinion by the deflate of Node',
+    suites: ['sync-encrypted'],
+  },
   { needs: 'nextTick', why: "stands in for Node's `process`", suites: ['platform'] },
   {
     needs: 'globalThis.setImmediate',
     why: 'a model of an engine whose clock, timers and order of turns are those of the test',
-    suites: ['full-storage', 'simulated'],
+    suites: ['at-rest-simulated', 'full-storage', 'simulated'],
   },
   { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['buffer-copied'] },
 ];
@@ -124,6 +135,12 @@ export const LEFT_OUT = new Map(
 );
 
 /** What `npm test` runs in each engine: the contract of storage, and what touches storage most. */
-export const SAMPLE = ['segment-store', 'lines', 'locks', 'transaction', 'transfer', 'watch'].map(
-  (suite) => `js/test/${suite}.test.ts`,
-);
+export const SAMPLE = [
+  'segment-store',
+  'at-rest-contract',
+  'lines',
+  'locks',
+  'transaction',
+  'transfer',
+  'watch',
+].map((suite) => `js/test/${suite}.test.ts`);
