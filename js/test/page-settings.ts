@@ -5,6 +5,7 @@ import { mutators } from '../src/mutators/index.js';
 import { sqlite } from '../src/node/index.js';
 import { memoryRemote } from '../src/remote/index.js';
 import type { RestPullRequest, RestPushRequest } from '../src/rest/index.js';
+import { opSqlite } from '../src/storage/sql/op-sqlite.js';
 import { ServerDouble } from './mutators-server.js';
 import type { RunOptions } from './page-examples.js';
 import { RestDouble } from './rest-server.js';
@@ -182,7 +183,11 @@ async function sumTree(): Promise<Setting> {
   return { names: { ...names, open }, after: () => db.close() };
 }
 
-const IN_SQLITE = { 'hedgerow/node': { sqlite: () => sqlite({ location: folder() }) } };
+/** Stores in files are in a folder that is deleted after the tests. */
+const IN_SQLITE = {
+  'hedgerow/node': { sqlite: () => sqlite({ location: folder() }) },
+  'hedgerow/op-sqlite': { opSqlite: () => opSqlite({ location: folder() }) },
+};
 
 const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   'README.md': () => ({
@@ -231,6 +236,7 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   'docs/rest.md': plainRows,
   'docs/sync.md': () => ({ names: { show: nothing }, modules: remotes() }),
   'docs/quick-start.md': () => ({ modules: IN_SQLITE }),
+  'docs/react-native.md': () => ({ modules: IN_SQLITE }),
   'docs/sum-tree.md': sumTree,
   'docs/coming-from.md': oldApp,
   'docs/tanstack-db.md': () => ({
