@@ -40,8 +40,10 @@ test('an import that a reload cuts off goes on where it was', async ({ persisten
   }
   await page.evaluate(() => window.importing.begin('cut-off'));
   const { result } = await outcomeOf(page);
-  // On a slow machine the page may see the end of an import before it is reloaded.
-  expect(result).toMatchObject({ status: furthest > 0 ? 'already' : 'imported', rows: ROWS });
+  // On a slow machine the rows may be there before the page is reloaded, and so may the note that the import is done.
+  const ends = furthest > 0 ? ['already', 'imported'] : ['imported'];
+  expect(ends).toContain(result.status);
+  expect(result.rows).toBe(ROWS);
   expect(result).toMatchObject({ refused: 0, verified: true });
   const found = await page.evaluate(() => window.importing.compare('cut-off'));
   expect(found).toMatchObject({ rows: ROWS, before: ROWS, wrong: 0 });

@@ -1,10 +1,8 @@
 /** The pages of errors run from their first block to the last; the first throws the error, where that can be had. */
-import 'fake-indexeddb/auto';
-import { IDBFactory } from 'fake-indexeddb';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { closeAll, runBlocks } from './page-examples.js';
-import { server, setting } from './page-settings.js';
+import { runBlocks } from './page-examples.js';
+import { inFreshBrowsers, setting } from './page-settings.js';
 import { blocksOf, pages } from './snippet-list.mjs';
 
 /** Those whose examples need neither a network, nor another version, nor a fault of storage. */
@@ -29,15 +27,7 @@ const THROWN = [
 
 const PAGES = pages().filter((name) => name.startsWith('docs/errors/'));
 
-beforeEach(() => {
-  vi.stubGlobal('indexedDB', new IDBFactory());
-  vi.stubGlobal('fetch', server());
-});
-
-afterEach(async () => {
-  await closeAll();
-  vi.unstubAllGlobals();
-});
+inFreshBrowsers();
 
 it.each(PAGES)('%s', async (page) => {
   const [, code = ''] = /([a-z-]+)\.md$/.exec(page) ?? [];

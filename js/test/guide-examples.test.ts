@@ -1,20 +1,10 @@
 /** The code of pages does what it is shown for: each page runs from its first block to its last one. */
-import 'fake-indexeddb/auto';
-import { IDBFactory } from 'fake-indexeddb';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { closeAll, runBlocks } from './page-examples.js';
-import { server, setting } from './page-settings.js';
+import { expect, it } from 'vitest';
+import { runBlocks } from './page-examples.js';
+import { inFreshBrowsers, setting } from './page-settings.js';
 import { blocksOf, pages, staleEntries } from './snippet-list.mjs';
 
-beforeEach(() => {
-  vi.stubGlobal('indexedDB', new IDBFactory());
-  vi.stubGlobal('fetch', server());
-});
-
-afterEach(async () => {
-  await closeAll();
-  vi.unstubAllGlobals();
-});
+inFreshBrowsers();
 
 const runOf = (page: string) => blocksOf(page).filter(({ why }) => why === undefined);
 const PAGES = pages().filter((page) => !page.startsWith('docs/errors/') && runOf(page).length > 0);

@@ -1,12 +1,13 @@
 /** What the inspector reads of stores, and that it changes nothing but by edits. */
 import { describe, expect, it } from 'vitest';
+import { EMPTY_ROOT } from '../src/base/root.js';
 import { clone, importStore, memory, open, type Storage } from '../src/index.js';
 import { compare } from '../src/inspector/model/changes.js';
 import { exportedOf, fileNameOf, openFile } from '../src/inspector/model/files.js';
 import { livePartOf } from '../src/inspector/model/live-part.js';
 import { readOnly } from '../src/inspector/model/read-only.js';
 import { Session } from '../src/inspector/model/session.js';
-import { EMPTY_ROOT, rootFrom, statesOf } from '../src/inspector/model/states.js';
+import { rootFrom, statesOf } from '../src/inspector/model/states.js';
 import { summaryOf } from '../src/inspector/model/stores.js';
 import { treesOf } from '../src/inspector/model/trees.js';
 import { memoryRemote } from '../src/remote/index.js';

@@ -1,5 +1,7 @@
 /** What pages leave out, and what is around them: a server, an old app, parts of a browser. */
-import { expect, vi } from 'vitest';
+import 'fake-indexeddb/auto';
+import { IDBFactory } from 'fake-indexeddb';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { mutators } from '../src/mutators/index.js';
 import { sqlite } from '../src/node/index.js';
@@ -7,7 +9,7 @@ import { memoryRemote } from '../src/remote/index.js';
 import type { RestPullRequest, RestPushRequest } from '../src/rest/index.js';
 import { opSqlite } from '../src/storage/sql/op-sqlite.js';
 import { ServerDouble } from './mutators-server.js';
-import type { RunOptions } from './page-examples.js';
+import { closeAll, type RunOptions } from './page-examples.js';
 import { RestDouble } from './rest-server.js';
 import { folder } from './sql-storages.js';
 
@@ -36,7 +38,7 @@ async function backup(): Promise<Blob> {
 const jsonOf = (body: RequestInit['body']): Promise<unknown> => new Response(body).json();
 
 /** A server that keeps what is put there, and has plain rows to pull and push. */
-export function server(rows = new RestDouble()): typeof fetch {
+function server(rows = new RestDouble()): typeof fetch {
   const kept = new Map<string, BodyInit>([
     ['/issues.ndjson', `${JSON.stringify(ISSUE)}\n`],
     ['/everything.ndjson', `${JSON.stringify({ op: 'put', key: 'issues/4711', value: ISSUE })}\n`],
@@ -270,4 +272,16 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
 /** The setting of a page, by its path. */
 export async function setting(page: string): Promise<Setting> {
   return (await SETTINGS[page]?.()) ?? {};
+}
+
+/** Each page has a browser of its own, without databases, in the tests of the file that calls this. */
+export function inFreshBrowsers(): void {
+  beforeEach(() => {
+    vi.stubGlobal('indexedDB', new IDBFactory());
+    vi.stubGlobal('fetch', server());
+  });
+  afterEach(async () => {
+    await closeAll();
+    vi.unstubAllGlobals();
+  });
 }

@@ -53,6 +53,7 @@ export function fullRows({ engines }) {
     ],
     [`full, ${found.engine}: calls by how they ended`, list(found.codes).join(', ')],
     [`full, ${found.engine}: emptied when full`, list(found.emptied).join(', ')],
+    [`full, ${found.engine}: records of ballasts before that`, found.ballasts.join(', ')],
     [`full, ${found.engine}: problems`, found.problems.length, 'must be 0'],
   ]);
 }

@@ -36,6 +36,8 @@ export interface Filled extends Held {
   readonly slowestMs: number;
   /** How deletions ended when there was no room, and what could be put after them. */
   readonly emptied: readonly string[];
+  /** Records that the ballast had before that. */
+  readonly ballast: number;
 }
 
 const MOST_CHANGES = 4000;
@@ -230,12 +232,14 @@ class Filling {
 const BALLAST_PAUSE_MS = 250;
 const BALLAST_LOOKS = 20;
 
+const ballastOf = ({ store }: Pick<FullPlan, 'store'>) => `hedgerow-ballast/${store}`;
+
 /**
  * Waits until a store has the ballast that a store of its size has (`docs/reliability.md` tells how much), or has at
  * least half of it and finds no room for more.
  */
 async function hasBallast({ store, loadBytes }: FullPlan): Promise<boolean> {
-  const name = `hedgerow-ballast/${store}`;
+  const name = ballastOf({ store });
   const wanted = Math.min(Math.floor(loadBytes / (4 * MIB)), 32);
   let records = 0;
   for (let looks = 0; looks < BALLAST_LOOKS; looks++) {
@@ -284,11 +288,12 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
     if ((await filling.change()) === 'right') made += 1;
     else refused += 1;
   }
+  const ballast = await recordsOf(ballastOf(plan));
   const emptied = plan.seed % 2 === 0 ? await filling.empty() : [];
   calls.problems.push(...(await differences(db, filling.held)));
   const { problems, codes } = calls;
   const { slowestMs } = filling;
-  return { problems, codes, until, refused, made, slowestMs, emptied, ...filling.held };
+  return { problems, codes, until, refused, made, slowestMs, emptied, ballast, ...filling.held };
 }
 
 /** How often, and after which pauses, room is asked for when rows or a store are gone. */

@@ -2,6 +2,9 @@
 import { HedgerowError } from './errors.js';
 import { shownAs } from './kind.js';
 
+/** The root of a store without rows. */
+export const EMPTY_ROOT = '0'.repeat(64);
+
 /** The hash in a root. Throws `invalid-argument` if the root is malformed. */
 export function bytesOf(root: string): Uint8Array {
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {

@@ -7,9 +7,9 @@ import { until } from '../base/signal.js';
 import type { Store } from '../index.js';
 import { Leases } from '../sync/leases.js';
 import { runRounds } from './rounds.js';
-import { branchOf, doneResult, type Job, resultOf } from './start.js';
+import { branchOf, doneResult, type Job, openBranch, resultOf } from './start.js';
 import { firstState, Overtaken, type State, StateRow } from './state.js';
-import { EMPTY_ROOT, KEY } from './state-key.js';
+import { KEY } from './state-key.js';
 import { targetOf } from './target.js';
 import { tryAll } from './trial.js';
 import type {
@@ -55,7 +55,7 @@ export async function runImport(job: Job, source: OpenRecords): Promise<ImportFr
   // What the tab says that imports.
   const onTold = (told: unknown) => told && notify(onProgress, told as ImportFromProgress);
   const work = async () => {
-    const branch = await db.branch(name, { from: EMPTY_ROOT });
+    const branch = await openBranch(job);
     try {
       return await importInto(branch, job, source, tell, total);
     } finally {

@@ -1,7 +1,8 @@
 /** An import, and what earlier calls have left of it. */
 
+import { EMPTY_ROOT } from '../base/root.js';
 import type { Place } from './place.js';
-import { EMPTY_ROOT, KEY, type StoredState } from './state-key.js';
+import { KEY, type StoredState } from './state-key.js';
 import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
 
 /** A call of `importFrom`, checked. */
@@ -17,6 +18,12 @@ export function branchOf({ source, place: { db, prefix } }: Job): string {
   const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
   return `import/${encodeURIComponent(source.name)}/${prefix}${to}`;
 }
+
+/**
+ * Opens that branch. It begins with nothing but what is imported: so rows can be counted, and those of the app are never
+ * taken for imported ones.
+ */
+export const openBranch = (job: Job) => job.place.db.branch(branchOf(job), { from: EMPTY_ROOT });
 
 export function resultOf(job: Job, members: Partial<ImportFromResult>): ImportFromResult {
   return {
@@ -38,7 +45,7 @@ export async function earlierResult(job: Job): Promise<ImportFromResult | undefi
   const all = await db.branches();
   if (!all.some((one) => one.name === name)) return undefined;
   // Another tab may have deleted it since.
-  const branch = await db.branch(name, { from: EMPTY_ROOT });
+  const branch = await openBranch(job);
   try {
     const row = (await branch.get(KEY)) as { import: StoredState } | undefined;
     return doneResult(job, row?.import);

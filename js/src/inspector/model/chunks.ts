@@ -1,9 +1,10 @@
 /**
  * Reads chunks as `docs/format.md` draws them: which chunks one names, and how much is in it. The inspector and the
- * playground of the site use it. Nothing is verified here, the store does that; bytes that end too early throw.
+ * playground of the site use it. Nothing is verified here, the store does that; bytes that end too early throw, and a commit that does not end with its last tree.
  */
 
 import { hex } from '../../base/hex.js';
+import { EMPTY_ROOT } from '../../base/root.js';
 import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
 
 /** A chunk that another one names. */
@@ -47,7 +48,6 @@ const KEY_BITS = 0x3fff;
 const IS_FAR = 0x8000;
 /** Longer values are in several pieces, which a list names. */
 const MAX_PIECE_BYTES = 65_536;
-const NO_ROOT = '0'.repeat(2 * HASH_BYTES);
 
 const text = new TextDecoder();
 
@@ -108,8 +108,9 @@ function commitOf(chunk: Uint8Array): Chunk {
     // How far an index has come that is being built, or what a sum tree needs besides.
     if (/^[js]/.test(name)) at += 2 + view.getUint16(at, true);
   }
+  if (at !== chunk.length) throw new RangeError('a commit ends with its last tree');
   const names = trees
-    .filter(({ root }) => root !== NO_ROOT)
+    .filter(({ root }) => root !== EMPTY_ROOT)
     .map(({ root }) => ({ hash: root, isPiece: false }));
   const entries = trees.length;
   return { kind: 'commit', bytes: chunk.length, level: 0, entries, lastKey: '', names, trees };

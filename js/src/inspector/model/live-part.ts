@@ -5,6 +5,7 @@
  */
 
 import { hex } from '../../base/hex.js';
+import { EMPTY_ROOT } from '../../base/root.js';
 import {
   Stream,
   segmentLength,
@@ -22,7 +23,6 @@ import type {
 } from '../../storage/segment-store.js';
 import { type Chunk, chunkOf, entriesOf, type Named } from './chunks.js';
 import { readOnly } from './read-only.js';
-import { EMPTY_ROOT } from './states.js';
 
 /** One segment. */
 export interface SegmentLive {

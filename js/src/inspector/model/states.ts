@@ -1,7 +1,7 @@
 /** States of a store that can be compared: heads of branches, where these began, what was kept, and earlier heads. */
 
 import { hex } from '../../base/hex.js';
-import { bytesOf } from '../../base/root.js';
+import { bytesOf, EMPTY_ROOT } from '../../base/root.js';
 import { refOfBranch } from '../../history/branch-name.js';
 import type { Branch } from '../../index.js';
 import { readOnly } from './read-only.js';
@@ -14,9 +14,6 @@ export interface State {
   /** Whether nothing of it is deleted while it is shown: earlier heads may be gone. */
   readonly isKept: boolean;
 }
-
-/** The root of a store without rows. */
-export const EMPTY_ROOT = '0'.repeat(64);
 
 /** Heads that a branch had before, the newest first, as far as storage lists them. */
 async function earlierHeads({ name, storage }: Place, branch: string): Promise<string[]> {

@@ -4,10 +4,10 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { hex } from '../../base/hex.js';
 import { type IndexDefinition, indexOf } from '../../indexes/definition.js';
 import { decodeKey } from '../../keys/index.js';
 import type { Reader } from '../../store/reader.js';
+import { chunkOf } from './chunks.js';
 
 /** One tree of a commit. */
 export interface TreeOf {
@@ -23,12 +23,8 @@ export interface TreeOf {
   readonly definition?: IndexDefinition;
 }
 
-const COMMIT = 0xc0;
 /** Before the first chunk: two bytes of the proof, and the length of the chunk. */
 const CHUNK_AT = 6;
-const HASH_BYTES = 32;
-
-const malformed = () => new HedgerowError('invalid-proof', 'the commit in a proof is malformed');
 
 /** The definition of an index by its text; `undefined` for one of a later version. */
 export function definitionOf(text: string): IndexDefinition | undefined {
@@ -78,28 +74,17 @@ function treeOf(name: string, count: number, root: string): TreeOf {
 /** The trees that the commit chunk in a proof names, in its order. */
 export function treesIn(proof: Uint8Array): TreeOf[] {
   if (proof.length === 2) return [];
-  const view = new DataView(proof.buffer, proof.byteOffset, proof.length);
-  if (proof.length < CHUNK_AT + 4 || proof[CHUNK_AT] !== COMMIT) throw malformed();
-  const end = CHUNK_AT + view.getUint32(2, true);
-  const trees: TreeOf[] = [];
-  let at = CHUNK_AT + 4;
   try {
-    for (let left = view.getUint16(CHUNK_AT + 2, true); left > 0; left--) {
-      const length = proof[at] ?? 0;
-      const name = new TextDecoder().decode(proof.subarray(at + 1, at + 1 + length));
-      at += 1 + length;
-      const count = Number(view.getBigUint64(at, true));
-      const root = hex(proof.subarray(at + 8, at + 8 + HASH_BYTES));
-      at += 8 + HASH_BYTES;
-      // What follows the root of an index that is being built, and of a sum tree.
-      if (name[0] === 'j' || name[0] === 's') at += 2 + view.getUint16(at, true);
-      trees.push(treeOf(name, count, root));
+    const length = new DataView(proof.buffer, proof.byteOffset, proof.length).getUint32(2, true);
+    const bytes = proof.subarray(CHUNK_AT, CHUNK_AT + length);
+    const { kind, trees } = chunkOf(bytes);
+    if (kind === 'commit' && bytes.length === length) {
+      return trees.map(({ name, count, root }) => treeOf(name, count, root));
     }
   } catch {
-    throw malformed();
+    // It ends too early.
   }
-  if (at !== end) throw malformed();
-  return trees;
+  throw new HedgerowError('invalid-proof', 'the commit in a proof is malformed');
 }
 
 /** The trees of a commit. Costs one path of the tree of rows. */

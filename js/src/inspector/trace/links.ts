@@ -15,6 +15,9 @@ interface Seen {
   };
 }
 
+/** An app's own server has no name. */
+const titleOf = ({ name }: Seen) => (typeof name === 'string' ? name : 'own server');
+
 export class Links {
   readonly #all = new Map<Seen, { readonly state?: { readonly status?: string } } | undefined>();
   readonly #undo: (() => void)[] = [];
@@ -26,12 +29,11 @@ export class Links {
 
   add(link: Seen): void {
     this.#all.set(link, undefined);
-    const title = typeof link.name === 'string' ? link.name : 'server';
     const onResult = (name: string) => {
       if (name === 'close') this.#all.delete(link);
     };
     this.#undo.push(
-      new Calls(this.#bars, `${title}.`).measure(link, LINK_CALLS, onResult),
+      new Calls(this.#bars, `${titleOf(link)}.`).measure(link, LINK_CALLS, onResult),
       shadow(link, 'sync', (sync) => (...args) => {
         const loop = sync(...args);
         this.#all.set(link, loop as object);
@@ -41,12 +43,12 @@ export class Links {
   }
 
   list(): TracedLink[] {
-    return [...this.#all].map(([{ name, traffic }, loop]) => ({
-      name: typeof name === 'string' ? name : 'own server',
+    return [...this.#all].map(([link, loop]) => ({
+      name: titleOf(link),
       status: loop?.state?.status ?? 'no loop',
-      requests: traffic?.requests,
-      sentBytes: traffic?.sentBytes,
-      receivedBytes: traffic?.receivedBytes,
+      requests: link.traffic?.requests,
+      sentBytes: link.traffic?.sentBytes,
+      receivedBytes: link.traffic?.receivedBytes,
     }));
   }
 
