@@ -87,9 +87,10 @@ export type {
 } from './sync/collect-types.js';
 export type { LoggedConflict } from './sync/conflict-log.js';
 export type { PullResult, SyncProgress } from './sync/context.js';
-export type { Link, LinkOptions, PullOptions } from './sync/link.js';
+export type { Link, PullOptions } from './sync/link.js';
 export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/loop.js';
 export type { Traffic } from './sync/meter.js';
+export type { LinkOptions } from './sync/open-link.js';
 export type { ConflictPolicy } from './sync/policy.js';
 export type { PushResult } from './sync/push.js';
 export type { CommitOptions, CommitResult, TransactionOptions } from './transaction/run.js';
@@ -207,7 +208,7 @@ export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     storeParts,
-    async () => (await syncing()).loadOwn(),
+    async () => (await syncing()).loadAll(),
     transacting,
     platform,
     loadRest,

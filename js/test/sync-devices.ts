@@ -2,7 +2,8 @@
 import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import type { Remote } from '../src/remote/index.js';
-import type { Link, LinkOptions } from '../src/sync/link.js';
+import type { Link } from '../src/sync/link.js';
+import type { LinkOptions } from '../src/sync/open-link.js';
 import { random } from './random.js';
 
 export interface Device {

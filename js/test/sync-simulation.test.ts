@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { faultyRemote } from '../src/remote/adapters/faulty.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { LinkOptions } from '../src/sync/link.js';
+import type { LinkOptions } from '../src/sync/open-link.js';
 import { type BeginStep, forSeeds, seedCount, seedsTo } from './property.js';
 import type { Random } from './random.js';
 import { keyOf } from './remote-scopes.js';

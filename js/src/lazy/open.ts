@@ -3,7 +3,8 @@
 import { HedgerowError } from '../base/errors.js';
 import type { Remote } from '../remote/remote.js';
 import type { SyncHost } from '../sync/host.js';
-import { contextOf, type Link, type LinkOptions, openLink } from '../sync/link.js';
+import type { Link } from '../sync/link.js';
+import { contextOf, type LinkOptions, openLink } from '../sync/open-link.js';
 import { begin, land } from './begin.js';
 import { Fetcher } from './fetcher.js';
 import { merge } from './merge.js';

@@ -9,8 +9,9 @@ import type { LazyRemote } from '../lazy/open.js';
 import type { LazySegments } from '../lazy/segments.js';
 import type { Remote } from '../remote/remote.js';
 import type { Storage } from '../storage/segment-store.js';
-import type { Link, LinkOptions, PullOptions } from '../sync/link.js';
+import type { Link, PullOptions } from '../sync/link.js';
 import { originOf } from '../sync/names.js';
+import type { LinkOptions } from '../sync/open-link.js';
 import type { OpenOptions } from './open.js';
 
 /** Options of `clone`: those of `open`, those of `pull`, and `link`. */

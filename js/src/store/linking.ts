@@ -5,7 +5,13 @@ import type { MutatorOptions, Mutators } from '../mutators/types.js';
 import type { Remote } from '../remote/remote.js';
 import type { RestOptions } from '../rest/types.js';
 import type { SyncHost } from '../sync/host.js';
-import { contextOf, type Link, type LinkOptions, openLink as openRemote } from '../sync/index.js';
+import {
+  contextOf,
+  type Link,
+  type LinkOptions,
+  loadParts,
+  openLink as openRemote,
+} from '../sync/index.js';
 import { isOwnServer, type OwnServer } from '../wire/own-server.js';
 
 /** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
@@ -35,8 +41,8 @@ const mending = () => part(() => import('../lazy/mend.js'));
 const mutating = () => part(() => import('../mutators/open.js'));
 const resting = () => part(() => import('../rest/open.js'));
 
-/** Loads what links to the app's own server need, and stores that are partly at a remote. */
-export const loadOwn = () => Promise.all([mutating(), resting(), lazily(), mending()]);
+/** Loads what links load at need: to remotes, to the app's own server, of stores that are partly at a remote. */
+export const loadAll = () => Promise.all([loadParts(), mutating(), resting(), lazily(), mending()]);
 
 async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
   if (kind === 'mutators') {

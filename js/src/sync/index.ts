@@ -1,2 +1,3 @@
 /** Sync, in one file, which is loaded when `db.remote` is first called. */
-export { contextOf, type Link, type LinkOptions, openLink } from './link.js';
+export { type Link, loadParts } from './link.js';
+export { contextOf, type LinkOptions, openLink } from './open-link.js';

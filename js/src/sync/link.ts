@@ -1,66 +1,23 @@
-/** The handle of a remote: what an app calls. */
-
-import { HedgerowError } from '../base/errors.js';
-import { checkName, optionsOf, RANGE, rangeOf } from '../base/options.js';
+import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
-import { until } from '../base/signal.js';
-import { remoteEngine } from '../core/remote-engine.js';
-import { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-name.js';
-import { EMPTY_COMMIT, REF } from '../history/inventory.js';
-import { utf8 } from '../remote/format/cursor.js';
-import { deflate, inflate } from '../remote/format/deflate.js';
-import { PACK_BYTES } from '../remote/format/limits.js';
-import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
-import type { Remote } from '../remote/remote.js';
+import { REF } from '../history/inventory.js';
 import type { RepairOptions, RepairResult } from '../repair/repair.js';
 import type { CollectOptions, CollectResult } from './collect-types.js';
-import { ConflictLog, type LoggedConflict } from './conflict-log.js';
-import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
+import type { LoggedConflict } from './conflict-log.js';
+import type { PullResult, SyncContext, SyncJob, SyncProgress } from './context.js';
 import { areSameRows } from './delta.js';
-import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
-import { JointHead } from './joint-heads.js';
 import { Leases } from './leases.js';
 import type { SyncLoop, SyncOptions, Worked } from './loop.js';
-import { metered, type Traffic } from './meter.js';
-import { conflictsOf, namesOf, originOf, RECORD_BRANCH } from './names.js';
+import type { Traffic } from './meter.js';
+import { conflictsOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
-import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { prefetch } from './prefetch.js';
 import { pull } from './pull.js';
-import { type PushResult, push } from './push.js';
-import { SyncRefs } from './state.js';
+import { checkpoints, type PushResult, push } from './push.js';
 import { Turns } from './turns.js';
-
-/** How a store is linked to a remote. */
-export interface LinkOptions {
-  /** What the store calls this remote; `origin` by default. Its branches are `remote/<name>` and below. */
-  readonly name?: string | undefined;
-  /** The branch of the store; the handle's by default. */
-  readonly branch?: string | undefined;
-  /** The branch at the remote; `main` by default. */
-  readonly remoteBranch?: string | undefined;
-  /** What becomes of a row that both sides have changed; `'fields'` by default. */
-  readonly policy?: ConflictPolicy | undefined;
-  /**
-   * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. Where a later version has written, this one
-   * pulls, and `push` rejects with `unsupported-format`.
-   */
-  readonly app?: number | undefined;
-  /**
-   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`, about 17 requests); true
-   * by default. `push` rejects with `remote-unsafe` then.
-   */
-  readonly probe?: boolean | undefined;
-  /**
-   * What all objects of the remote are encrypted with: `remoteKeys` of `hedgerow/encryption` makes it. A remote is
-   * encrypted from its first push on, or never: the other way round `pull` and `push` reject with `wrong-key`.
-   */
-  readonly encryption?: RemoteEncryption | undefined;
-}
 
 export interface PullOptions {
   /** Ends the call with `aborted`. What has arrived of a clone stays. */
@@ -70,25 +27,20 @@ export interface PullOptions {
 
 const probing = () => part(() => import('../remote/probe.js'));
 const collecting = () => part(() => import('./collect-call.js'));
+
+/** Loads what links load at their first push, checkpoint and collection, for `preload`. */
+export const loadParts = () => Promise.all([probing(), collecting(), checkpoints()]);
+
 /** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
 const LOOK_MS = 3_600_000;
 
-const LINK_OPTIONS = 'name branch remoteBranch policy app probe encryption';
-
 /** What a link is made of, beside what its work uses. */
-interface LinkParts {
+export interface LinkParts {
   readonly traffic: Traffic;
   readonly name: string;
   readonly mustProbe: boolean;
   /** Takes the current instance of the core. */
   readonly renew: () => Promise<void>;
-}
-
-const contexts = new WeakMap<Link, SyncContext>();
-
-/** What the work of a link uses, for other rooms. */
-export function contextOf(link: Link): SyncContext {
-  return contexts.get(link) as SyncContext;
 }
 
 /**
@@ -331,81 +283,4 @@ export class Link {
       });
     });
   }
-}
-
-/** Makes a link. */
-export async function openLink(
-  host: SyncHost,
-  remote: Remote,
-  options: LinkOptions,
-  given: Partial<SyncTools> = {},
-): Promise<Link> {
-  const wanted = optionsOf('remote', options, LINK_OPTIONS);
-  const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
-  const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
-  checkName(name);
-  checkPolicy(policy);
-  if (remoteBranch === RECORD_BRANCH) {
-    throw new HedgerowError('invalid-argument', `${RECORD_BRANCH} is no branch: give remoteBranch`);
-  }
-  if (!Number.isInteger(app) || app < 0 || app >= 2 ** 32) {
-    throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
-  }
-  if (encryption && typeof encryption.suite?.toRead !== 'function') {
-    throw new HedgerowError('invalid-argument', 'encryption is what remoteKeys() returns');
-  }
-  const { shared, durability } = host;
-  let core = await remoteEngine(shared.host);
-  // After a trap there is a new instance: each call begins with the one that there is.
-  const renew = async () => {
-    core = await remoteEngine(shared.host);
-  };
-  const tools: SyncTools = {
-    hash: (bytes) => core.hash(bytes),
-    deflate,
-    inflate,
-    random: (length) => crypto.getRandomValues(new Uint8Array(length)),
-    packBytes: PACK_BYTES,
-    sleep,
-    chance: Math.random,
-    ...given,
-  };
-  const names = namesOf(name, branch);
-  const refs = new SyncRefs(shared, names);
-  const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
-  const own = metered(remote, traffic);
-  const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
-  const heads = new Heads(own, remoteBranch, tools.hash, scope);
-  await refs.look();
-  if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
-    await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
-  }
-  const origin = new BranchHead(shared, names.origin);
-  const local = new JointHead(shared, refOfBranch(branch));
-  origin.isBare = true;
-  try {
-    for (const one of [origin, local]) await shared.queued(() => one.refresh());
-  } catch (cause) {
-    for (const one of [origin, local]) one.leave();
-    throw cause;
-  }
-  const log = new ConflictLog(shared, refs, durability);
-  const context: SyncContext = {
-    ...{ shared, remote: own, remoteBranch, scope, heads, refs, origin, local, log, policy, app },
-    ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
-  };
-  // Who has pushed once has found it safe.
-  const mustProbe = probe && refs.bytes('pushing') === undefined;
-  const link = new Link(host, context, { traffic, name, mustProbe, renew });
-  contexts.set(link, context);
-  return link;
-}
-
-/** Waits; rejects with `aborted` after the signal. */
-async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await until(waited, signal).finally(() => clearTimeout(timer));
 }

@@ -38,7 +38,7 @@ export interface PushResult {
 }
 
 /** Only some pushes make one. */
-const checkpoints = () => part(() => import('./checkpoint.js'));
+export const checkpoints = () => part(() => import('./checkpoint.js'));
 
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
