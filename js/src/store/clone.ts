@@ -79,7 +79,7 @@ async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): 
 
 /** What a clone whose rows come when they are read is opened with, and what its link is made of once it is open. */
 async function lazyOpening({ encryption, ...opening }: OpenOptions) {
-  const { LazyRemote, LazyStorage } = await part(() => import('../lazy/clone-parts.js'));
+  const { LazyRemote, LazyStorage } = await part(() => import('../lazy/parts.js'));
   let segments: (() => LazySegments | undefined) | undefined;
   // Above what encrypts, whose tables tell what is at the remote; over the fallback, too, if it is that.
   const over = (place: Storage): Storage => {

@@ -36,7 +36,7 @@ function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
   return typeof remote === 'object' && remote !== null && 'segments' in remote;
 }
 
-const lazily = () => part(() => import('../lazy/open.js'));
+const lazily = () => part(() => import('../lazy/parts.js'));
 const mending = () => part(() => import('../lazy/mend.js'));
 const mutating = () => part(() => import('../mutators/open.js'));
 const resting = () => part(() => import('../rest/open.js'));
