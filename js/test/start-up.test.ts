@@ -19,7 +19,9 @@ beforeAll(async () => {
   server.close();
 });
 
-afterEach(() => {
+afterEach(async () => {
+  // Parts that still load when one has failed would be the real ones in the next test.
+  await vi.dynamicImportSettled();
   vi.unstubAllGlobals();
   vi.doUnmock('../src/branches/merge.js');
 });

@@ -98,7 +98,7 @@ export const LEASE_MS = 2000;
 /** Largest difference between the clocks of two tabs, rounding included, in milliseconds. */
 export const CLOCK_SLACK_MS = 1000;
 
-/** Most bytes of a head at a remote. */
+/** Most bytes of a head at a remote, with its signature. */
 export const MAX_HEAD_BYTES = 64 << 10;
 
 /** Most bytes of any other object at a remote: a pack is about 4 MiB before it is deflated. */

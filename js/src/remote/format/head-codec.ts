@@ -19,7 +19,7 @@ import {
 const COMPACTING = 1;
 
 /**
- * The bytes of a head, at most 65,536; `saltBytes` are 16 random bytes, new for each call: a push that is tried again has
+ * The bytes of a head, at most 65,464; `saltBytes` are 16 random bytes, new for each call: a push that is tried again has
  * the same nonce, and perhaps another head. Throws `invalid-argument` for a head that is longer or against the rules.
  * Costs its length.
  */

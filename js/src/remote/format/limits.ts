@@ -1,9 +1,18 @@
 /** Limits of what is kept at a remote. Writers and readers both check them; `docs/format.md` lists them. */
 
+import { MAX_HEAD_BYTES as MAX_SIGNED_BYTES } from '../../base/limits.js';
+
 /** Longest repository file, in bytes. */
 export const MAX_REPOSITORY_BYTES = 64 << 10;
 
-export { MAX_HEAD_BYTES } from '../../base/limits.js';
+/** Bytes of an Ed25519 signature. */
+export const SIGNATURE_BYTES = 64;
+
+/** What follows a head that is signed: `signed-head.ts`. */
+export const SIGNED_TRAILER_BYTES = 8 + SIGNATURE_BYTES;
+
+/** Longest head. With a signature it is as long as a remote takes it, so that any head may be signed. */
+export const MAX_HEAD_BYTES: number = MAX_SIGNED_BYTES - SIGNED_TRAILER_BYTES;
 
 /** Longest delta inside of a head, in bytes; a longer one is an object of its own. */
 export const MAX_INLINE_DELTA_BYTES = 4 << 10;
