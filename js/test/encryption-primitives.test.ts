@@ -2,7 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { frameKey, openFrame, seal, sealFrame, unseal } from '../src/encryption/aead.js';
+import {
+  BLOCK_BYTES,
+  frameKey,
+  openFrame,
+  openPart,
+  partKey,
+  seal,
+  sealFrame,
+  unseal,
+} from '../src/encryption/aead.js';
 import { derived, generateKey, importKey, rootKey } from '../src/encryption/hkdf.js';
 import { padded, paddedLength, unpadded } from '../src/encryption/padding.js';
 import { PASSPHRASE_ROUNDS, passphraseKey, stretched } from '../src/encryption/passphrase.js';
@@ -73,6 +82,21 @@ describe('AES-256-GCM', () => {
       expect(sealed).toEqual(await seal(key, unhex(nonce), context, plain));
       expect(await openFrame(key, number, context, sealed)).toEqual(plain);
       expect(await openFrame(key, number ^ 1, context, sealed)).toBeUndefined();
+    }
+  });
+
+  it('is read in parts from any block on', async () => {
+    const from = random(6);
+    const raw = from.bytes(32);
+    const [frames, parts] = await Promise.all([frameKey(raw), partKey(raw)]);
+    for (let round = 0; round < 200; round++) {
+      const plain = from.bytes(1 + from.below(from.pick([20, 300, 70_000])));
+      const number = from.pick([0, 1, 77, 0xffff_ffff]);
+      const sealed = await sealFrame(frames, number, from.bytes(5), plain);
+      const start = BLOCK_BYTES * from.below(Math.ceil(plain.length / BLOCK_BYTES));
+      const end = start + 1 + from.below(plain.length - start);
+      const part = await openPart(parts, number, start, sealed.subarray(start, end));
+      expect(part).toEqual(plain.slice(start, end));
     }
   });
 

@@ -289,19 +289,20 @@ describe('a key that is turned', () => {
     const a = await device(remote, { encryption: at(1) });
     await a.db.putMany(many(20_000, 'first'));
     await a.link.push();
-    expect(await epochsOf(remote)).toEqual([1, 1, 1]);
+    // The repository file, the head, and what they name: the pack, the nodes and the directory.
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1]);
     const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
     await a.db.putMany(many(300, 'second'));
     await turned.push();
-    // The repository file and the pack stay; the delta and the head are new.
-    expect(await epochsOf(remote)).toEqual([1, 1, 2, 2]);
+    // What was there stays, but for the head; the delta and the head are new.
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 2, 2]);
     // Who knows both keys writes with the later one, though it was not told to.
     const b = await device(remote, { encryption: at(1, 2) });
     await b.link.pull();
     expect(b.db.root).toBe(a.db.root);
     await b.db.put('b', 1);
     await b.link.push();
-    expect(await epochsOf(remote)).toEqual([1, 1, 2, 2]);
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 2, 2]);
     await turned.pull();
     expect(await a.db.get('b')).toBe(1);
     // Who was shut out keeps what it has, and gets nothing.

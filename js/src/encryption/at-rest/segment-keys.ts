@@ -1,5 +1,5 @@
 /** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
-import { frameKey } from '../aead.js';
+import { frameKey, partKey } from '../aead.js';
 import { derived } from '../hkdf.js';
 import { SALT_BYTES } from './frames.js';
 
@@ -8,15 +8,21 @@ const INFO = 'hedgerow at rest 1: segment';
 /** So many keys are kept: of a store of 2 GB. */
 const MOST_KEPT = 4096;
 
+/** The key of a segment, for whole frames and for parts of them. */
+export interface SegmentKey {
+  readonly frames: CryptoKey;
+  readonly parts: CryptoKey;
+}
+
 /** A key for a segment that is to be written. */
 export interface FreshKey {
   readonly saltBytes: Uint8Array;
-  readonly key: CryptoKey;
+  readonly key: SegmentKey;
 }
 
 export class SegmentKeys {
   readonly #root: CryptoKey;
-  readonly #kept = new Map<number, Promise<CryptoKey>>();
+  readonly #kept = new Map<number, Promise<SegmentKey>>();
   #next: Promise<FreshKey> | undefined;
 
   constructor(root: CryptoKey) {
@@ -24,7 +30,7 @@ export class SegmentKeys {
   }
 
   /** The key of a stored segment. */
-  of(id: number, saltBytes: Uint8Array): Promise<CryptoKey> {
+  of(id: number, saltBytes: Uint8Array): Promise<SegmentKey> {
     const before = this.#kept.get(id);
     if (before !== undefined) return before;
     const made = this.#make(saltBytes);
@@ -43,7 +49,7 @@ export class SegmentKeys {
     return own;
   }
 
-  keep(id: number, key: Promise<CryptoKey>): void {
+  keep(id: number, key: Promise<SegmentKey>): void {
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < MOST_KEPT) break;
       this.#kept.delete(oldest);
@@ -60,7 +66,9 @@ export class SegmentKeys {
     return { saltBytes, key: await this.#make(saltBytes) };
   }
 
-  async #make(saltBytes: Uint8Array): Promise<CryptoKey> {
-    return frameKey(await derived(this.#root, saltBytes, INFO, KEY_BYTES));
+  async #make(saltBytes: Uint8Array): Promise<SegmentKey> {
+    const rawBytes = await derived(this.#root, saltBytes, INFO, KEY_BYTES);
+    const [frames, parts] = await Promise.all([frameKey(rawBytes), partKey(rawBytes)]);
+    return { frames, parts };
   }
 }

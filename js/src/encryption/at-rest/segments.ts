@@ -10,12 +10,13 @@ import {
   type TableRecord,
   type Wanted,
 } from '../../storage/segment-store.js';
-import { openFrame, sealFrame } from '../aead.js';
+import { openFrame, openPart, sealFrame } from '../aead.js';
 import {
   frameCount,
   frameOf,
   HEADER_BYTES,
-  type Place,
+  type Part,
+  partOf,
   placeOf,
   SALT_BYTES,
   storedLength,
@@ -30,11 +31,11 @@ interface Header {
   readonly length: number;
 }
 
-/** One frame to be opened, and where its bytes go. */
+/** One frame to be opened, or a part of one, and where its bytes go. */
 interface Job {
   readonly id: number;
   readonly header: Header;
-  readonly place: Place;
+  readonly part: Part;
   readonly sealedBytes: Uint8Array;
   readonly into: Uint8Array;
   /** What is wanted of the segment: `into` begins with the first byte of it. */
@@ -97,10 +98,10 @@ export class SealedSegments {
     const stored = new Uint8Array(storedLength(length));
     stored.set(start);
     const places = Array.from({ length: frameCount(length) }, (_, at) => placeOf(at, length));
-    const table = sealFrame(key, TABLE, context, tableBytes);
+    const table = sealFrame(key.frames, TABLE, context, tableBytes);
     await begunInSlices(places, async ({ at, from, to, storedFrom }) => {
       stored.set(
-        await sealFrame(key, at + 1, context, segmentBytes.subarray(from, to)),
+        await sealFrame(key.frames, at + 1, context, segmentBytes.subarray(from, to)),
         storedFrom,
       );
     });
@@ -121,7 +122,7 @@ export class SealedSegments {
     if (!sameBytes(this.#headers.get(id)?.saltBytes, header.saltBytes)) this.#keys.forget(id);
     const key = await this.#keys.of(id, header.saltBytes);
     const sealedBytes = tableBytes.subarray(HEADER_BYTES);
-    const opened = await openFrame(key, TABLE, contextOf(id, header), sealedBytes);
+    const opened = await openFrame(key.frames, TABLE, contextOf(id, header), sealedBytes);
     if (opened === undefined) {
       this.#keys.forget(id);
       return { id, tableBytes: NOTHING() };
@@ -132,7 +133,7 @@ export class SealedSegments {
     return { id, tableBytes: opened, ...(segment && { segmentBytes: segment }) };
   }
 
-  /** What is to be read for what is wanted: of a part the frames that it lies in. */
+  /** What is to be read for what is wanted. */
   reading(wanted: Wanted): Reading {
     const id = segmentOf(wanted);
     const header = this.#headers.get(id);
@@ -140,15 +141,15 @@ export class SealedSegments {
     // Behind its end there is nothing to be read, but whether it is there.
     const to = Math.min(wanted.to, header.length);
     if (wanted.from >= to) return { stored: { id, from: 0, to: 1 }, wanted, header };
-    const [first, last] = [frameOf(wanted.from), frameOf(to - 1)].map((at) =>
-      placeOf(at, header.length),
-    ) as [Place, Place];
+    const [first, last] = [wanted.from, to - 1].map((at) =>
+      partOf(placeOf(frameOf(at), header.length), wanted.from, to),
+    ) as [Part, Part];
     return { stored: { id, from: first.storedFrom, to: last.storedTo }, wanted, header };
   }
 
   /**
-   * What is wanted of what was read. A frame that is damaged is zeros, and a segment that is cut off ends with its last
-   * whole frame: the core finds that these are not the chunks that it needs.
+   * What is wanted of what was read. Of what is damaged other bytes, as in a plain store, and a segment that is cut off ends
+   * with its last whole frame: the core finds by their hashes that these are not the chunks that it needs.
    */
   async open(readings: readonly Reading[], stored: readonly Bytes[]): Promise<Bytes[]> {
     const jobs: Job[] = [];
@@ -157,14 +158,24 @@ export class SealedSegments {
       return storedBytes && this.#begin(reading, storedBytes, jobs);
     });
     await begunInSlices(jobs, async (job) => {
-      const { id, header, place, sealedBytes, into, from, to } = job;
-      const key = await this.#keys.of(id, header.saltBytes);
-      const opened = await openFrame(key, place.at + 1, contextOf(id, header), sealedBytes);
-      if (opened === undefined) return;
-      const [start, end] = [Math.max(from, place.from), Math.min(to, place.to)];
-      into.set(opened.subarray(start - place.from, end - place.from), start - from);
+      const { part, into, from, to } = job;
+      const opened = await this.#openPart(job);
+      const [start, end] = [Math.max(from, part.from), Math.min(to, part.to)];
+      into.set(opened.subarray(start - part.from, end - part.from), start - from);
     });
     return found;
+  }
+
+  /** A frame that is not authentic is decrypted all the same: of its chunks most may be sound, and the core finds which. */
+  async #openPart({ id, header, part, sealedBytes }: Job): Promise<Uint8Array> {
+    const key = await this.#keys.of(id, header.saltBytes);
+    const number = part.place.at + 1;
+    if (part.isWhole) {
+      const opened = await openFrame(key.frames, number, contextOf(id, header), sealedBytes);
+      if (opened !== undefined) return opened;
+    }
+    const textBytes = sealedBytes.subarray(0, part.to - part.from);
+    return openPart(key.parts, number, part.storedFrom - part.place.storedFrom, textBytes);
   }
 
   /** Adds the frames of what was read to `jobs`, and returns the bytes that these fill. */
@@ -176,20 +187,18 @@ export class SealedSegments {
     const { from, to: end } = typeof wanted === 'number' ? whole : wanted;
     const to = Math.min(end, header.length);
     const skipped = typeof stored === 'number' ? 0 : stored.from;
-    const places: Place[] = [];
+    const parts: Part[] = [];
     for (let at = frameOf(from); from < to && at <= frameOf(to - 1); at++) {
-      const place = placeOf(at, header.length);
-      if (place.storedTo - skipped > storedBytes.length) break;
-      places.push(place);
+      const part = partOf(placeOf(at, header.length), from, to);
+      if (part.storedTo - skipped > storedBytes.length) break;
+      parts.push(part);
     }
-    const last = places.at(-1);
+    const last = parts.at(-1);
     const into = new Uint8Array(last === undefined ? 0 : Math.min(to, last.to) - from);
-    for (const place of places) {
-      const sealedBytes = storedBytes.subarray(
-        place.storedFrom - skipped,
-        place.storedTo - skipped,
-      );
-      jobs.push({ id, header, place, sealedBytes, into, from, to: from + into.length });
+    for (const part of parts) {
+      const { storedFrom, storedTo } = part;
+      const sealedBytes = storedBytes.subarray(storedFrom - skipped, storedTo - skipped);
+      jobs.push({ id, header, part, sealedBytes, into, from, to: from + into.length });
     }
     return into;
   }
