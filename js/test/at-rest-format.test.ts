@@ -83,15 +83,9 @@ function decoded(
       const bound = Buffer.alloc(12);
       bound.writeDoubleLE(id);
       Buffer.from(head).copy(bound, 8, 16, 20);
-      const frames: Buffer[] = [];
-      for (let from = 20, at = 0; from < segmentBytes.length; at++) {
-        const to = (at + 1) * 65_536;
-        frames.push(frame(key, at + 1, bound, segmentBytes.subarray(from, to)));
-        from = to;
-      }
       return {
         id,
-        segmentBytes: Buffer.concat(frames),
+        segmentBytes: frame(key, 1, bound, segmentBytes.subarray(20)),
         tableBytes: frame(key, 0, bound, tableBytes.subarray(20)),
       };
     }),

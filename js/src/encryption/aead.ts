@@ -17,7 +17,7 @@ export function frameKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
   return subtle().importKey('raw', unshared(rawKeyBytes), 'AES-GCM', false, [...usages]);
 }
 
-/** The same key for parts of frames. */
+/** The same key, for parts of what it has sealed. */
 export function partKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
   return subtle().importKey('raw', unshared(rawKeyBytes), 'AES-CTR', false, ['decrypt']);
 }

@@ -1,16 +1,16 @@
 /** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
 import { frameKey, partKey } from '../aead.js';
 import { derived } from '../hkdf.js';
-import { SALT_BYTES } from './frames.js';
 
+export const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const INFO = 'hedgerow at rest 1: segment';
 /** So many keys are kept: of a store of 2 GB. */
 const MOST_KEPT = 4096;
 
-/** The key of a segment, for whole frames and for parts of them. */
+/** The key of a segment, for all of it and for parts. */
 export interface SegmentKey {
-  readonly frames: CryptoKey;
+  readonly whole: CryptoKey;
   readonly parts: CryptoKey;
 }
 
@@ -68,7 +68,7 @@ export class SegmentKeys {
 
   async #make(saltBytes: Uint8Array): Promise<SegmentKey> {
     const rawBytes = await derived(this.#root, saltBytes, INFO, KEY_BYTES);
-    const [frames, parts] = await Promise.all([frameKey(rawBytes), partKey(rawBytes)]);
-    return { frames, parts };
+    const [whole, parts] = await Promise.all([frameKey(rawBytes), partKey(rawBytes)]);
+    return { whole, parts };
   }
 }

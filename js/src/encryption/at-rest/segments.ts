@@ -1,6 +1,7 @@
 /**
- * Segments and tables as they are stored. Both begin with the header of the segment (`frames.ts`). Frame 0 of a segment's
- * key is its table, frame `n + 1` the frame `n` of the segment itself.
+ * Segments and tables as they are stored: a header, the salt of the key and the length of the segment, and what is sealed: of
+ * a segment's key the table is number 0, the segment number 1. A whole segment is authenticated; a part of one is decrypted
+ * alone, and the hashes of its chunks, which the sealed commit leads to, tell whether it is right.
  */
 import { joined, sameBytes } from '../../base/bytes.js';
 import { begunInSlices } from '../../storage/idb/reading.js';
@@ -10,37 +11,17 @@ import {
   type TableRecord,
   type Wanted,
 } from '../../storage/segment-store.js';
-import { openFrame, openPart, sealFrame } from '../aead.js';
-import {
-  frameCount,
-  frameOf,
-  HEADER_BYTES,
-  type Part,
-  partOf,
-  placeOf,
-  SALT_BYTES,
-  storedLength,
-} from './frames.js';
-import { SegmentKeys } from './segment-keys.js';
+import { BLOCK_BYTES, openFrame, openPart, sealFrame } from '../aead.js';
+import { SALT_BYTES, SegmentKeys } from './segment-keys.js';
 
 type Bytes = Uint8Array | undefined;
+
+const HEADER_BYTES = SALT_BYTES + 4;
 
 /** The header of a segment. */
 interface Header {
   readonly saltBytes: Uint8Array;
   readonly length: number;
-}
-
-/** One frame to be opened, or a part of one, and where its bytes go. */
-interface Job {
-  readonly id: number;
-  readonly header: Header;
-  readonly part: Part;
-  readonly sealedBytes: Uint8Array;
-  readonly into: Uint8Array;
-  /** What is wanted of the segment: `into` begins with the first byte of it. */
-  readonly from: number;
-  readonly to: number;
 }
 
 /** What a part is read by. */
@@ -51,7 +32,7 @@ export interface Reading {
   readonly header: Header | undefined;
 }
 
-const TABLE = 0;
+const [TABLE, SEGMENT] = [0, 1];
 const NOTHING = () => new Uint8Array();
 
 function headerBytes({ saltBytes, length }: Header): Uint8Array {
@@ -70,7 +51,10 @@ function headerOf(storedBytes: Uint8Array): Header | undefined {
   };
 }
 
-/** What the frames of a segment are bound to. */
+/** The first byte of the block of the cipher with a byte of the segment. */
+const blockOf = (position: number) => position - (position % BLOCK_BYTES);
+
+/** What a segment and its table are bound to. */
 function contextOf(id: number, { length }: Header): Uint8Array {
   const bytes = new Uint8Array(12);
   const view = new DataView(bytes.buffer);
@@ -91,24 +75,15 @@ export class SealedSegments {
   /** What is stored for a segment. */
   async seal({ id, segmentBytes, tableBytes }: SegmentRecord): Promise<SegmentRecord> {
     const { saltBytes, key } = await this.#keys.fresh();
-    const { length } = segmentBytes;
-    const header: Header = { saltBytes, length };
-    const context = contextOf(id, header);
-    const start = headerBytes(header);
-    const stored = new Uint8Array(storedLength(length));
-    stored.set(start);
-    const places = Array.from({ length: frameCount(length) }, (_, at) => placeOf(at, length));
-    const table = sealFrame(key.frames, TABLE, context, tableBytes);
-    await begunInSlices(places, async ({ at, from, to, storedFrom }) => {
-      stored.set(
-        await sealFrame(key.frames, at + 1, context, segmentBytes.subarray(from, to)),
-        storedFrom,
-      );
-    });
-    const sealedTable = joined([start, await table]);
+    const header: Header = { saltBytes, length: segmentBytes.length };
+    const [context, start] = [contextOf(id, header), headerBytes(header)];
+    const [table, segment] = await Promise.all([
+      sealFrame(key.whole, TABLE, context, tableBytes),
+      sealFrame(key.whole, SEGMENT, context, segmentBytes),
+    ]);
     this.#keys.keep(id, Promise.resolve(key));
     this.#headers.set(id, header);
-    return { id, segmentBytes: stored, tableBytes: sealedTable };
+    return { id, segmentBytes: joined([start, segment]), tableBytes: joined([start, table]) };
   }
 
   /** The tables of what is stored. One that is damaged has no bytes, so that its chunks are unknown. */
@@ -122,7 +97,7 @@ export class SealedSegments {
     if (!sameBytes(this.#headers.get(id)?.saltBytes, header.saltBytes)) this.#keys.forget(id);
     const key = await this.#keys.of(id, header.saltBytes);
     const sealedBytes = tableBytes.subarray(HEADER_BYTES);
-    const opened = await openFrame(key.frames, TABLE, contextOf(id, header), sealedBytes);
+    const opened = await openFrame(key.whole, TABLE, contextOf(id, header), sealedBytes);
     if (opened === undefined) {
       this.#keys.forget(id);
       return { id, tableBytes: NOTHING() };
@@ -133,74 +108,48 @@ export class SealedSegments {
     return { id, tableBytes: opened, ...(segment && { segmentBytes: segment }) };
   }
 
-  /** What is to be read for what is wanted. */
+  /** What is to be read for what is wanted: of a part the blocks of the cipher that it lies in. */
   reading(wanted: Wanted): Reading {
     const id = segmentOf(wanted);
     const header = this.#headers.get(id);
     if (header === undefined || typeof wanted === 'number') return { stored: id, wanted, header };
-    // Behind its end there is nothing to be read, but whether it is there.
     const to = Math.min(wanted.to, header.length);
+    // Behind its end there is nothing to be read, but whether it is there.
     if (wanted.from >= to) return { stored: { id, from: 0, to: 1 }, wanted, header };
-    const [first, last] = [wanted.from, to - 1].map((at) =>
-      partOf(placeOf(frameOf(at), header.length), wanted.from, to),
-    ) as [Part, Part];
-    return { stored: { id, from: first.storedFrom, to: last.storedTo }, wanted, header };
+    const from = HEADER_BYTES + blockOf(wanted.from);
+    return { stored: { id, from, to: HEADER_BYTES + to }, wanted, header };
   }
 
   /**
-   * What is wanted of what was read. Of what is damaged other bytes, as in a plain store, and a segment that is cut off ends
-   * with its last whole frame: the core finds by their hashes that these are not the chunks that it needs.
+   * What is wanted of what was read. Of what is damaged these are other bytes, and of a segment that is cut off what is left,
+   * as in a plain store: the core finds by their hashes that they are not the chunks that it needs.
    */
-  async open(readings: readonly Reading[], stored: readonly Bytes[]): Promise<Bytes[]> {
-    const jobs: Job[] = [];
-    const found = readings.map((reading, at) => {
+  open(readings: readonly Reading[], stored: readonly Bytes[]): Promise<Bytes[]> {
+    return begunInSlices(readings, async (reading, at) => {
       const storedBytes = stored[at];
-      return storedBytes && this.#begin(reading, storedBytes, jobs);
+      return storedBytes && this.#open(reading, storedBytes);
     });
-    await begunInSlices(jobs, async (job) => {
-      const { part, into, from, to } = job;
-      const opened = await this.#openPart(job);
-      const [start, end] = [Math.max(from, part.from), Math.min(to, part.to)];
-      into.set(opened.subarray(start - part.from, end - part.from), start - from);
-    });
-    return found;
   }
 
-  /** A frame that is not authentic is decrypted all the same: of its chunks most may be sound, and the core finds which. */
-  async #openPart({ id, header, part, sealedBytes }: Job): Promise<Uint8Array> {
-    const key = await this.#keys.of(id, header.saltBytes);
-    const number = part.place.at + 1;
-    if (part.isWhole) {
-      const opened = await openFrame(key.frames, number, contextOf(id, header), sealedBytes);
-      if (opened !== undefined) return opened;
-    }
-    const textBytes = sealedBytes.subarray(0, part.to - part.from);
-    return openPart(key.parts, number, part.storedFrom - part.place.storedFrom, textBytes);
-  }
-
-  /** Adds the frames of what was read to `jobs`, and returns the bytes that these fill. */
-  #begin({ stored, wanted, header: known }: Reading, storedBytes: Uint8Array, jobs: Job[]): Bytes {
+  async #open({ stored, wanted, header: known }: Reading, storedBytes: Uint8Array): Promise<Bytes> {
     const id = segmentOf(wanted);
     const header = known ?? headerOf(storedBytes);
     if (header === undefined) return NOTHING();
-    const whole = { from: 0, to: header.length };
-    const { from, to: end } = typeof wanted === 'number' ? whole : wanted;
-    const to = Math.min(end, header.length);
-    const skipped = typeof stored === 'number' ? 0 : stored.from;
-    const parts: Part[] = [];
-    for (let at = frameOf(from); from < to && at <= frameOf(to - 1); at++) {
-      const part = partOf(placeOf(at, header.length), from, to);
-      if (part.storedTo - skipped > storedBytes.length) break;
-      parts.push(part);
-    }
-    const last = parts.at(-1);
-    const into = new Uint8Array(last === undefined ? 0 : Math.min(to, last.to) - from);
-    for (const part of parts) {
-      const { storedFrom, storedTo } = part;
-      const sealedBytes = storedBytes.subarray(storedFrom - skipped, storedTo - skipped);
-      jobs.push({ id, header, part, sealedBytes, into, from, to: from + into.length });
-    }
-    return into;
+    const isWhole = typeof stored === 'number';
+    const begin = isWhole ? 0 : stored.from - HEADER_BYTES;
+    const sealedBytes = isWhole ? storedBytes.subarray(HEADER_BYTES) : storedBytes;
+    const { from, to } = typeof wanted === 'number' ? { from: 0, to: header.length } : wanted;
+    if (from >= Math.min(to, header.length)) return NOTHING();
+    const key = await this.#keys.of(id, header.saltBytes);
+    const whole = isWhole
+      ? await openFrame(key.whole, SEGMENT, contextOf(id, header), sealedBytes)
+      : undefined;
+    // Of a segment that is not authentic most chunks may be sound.
+    const textBytes = sealedBytes.subarray(0, header.length - begin);
+    const opened = whole ?? (await openPart(key.parts, SEGMENT, begin, textBytes));
+    // The caller gets a buffer of its own, and no longer one.
+    const isExact = from === begin && opened.length <= to - begin;
+    return isExact ? opened : opened.slice(from - begin, to - begin);
   }
 
   /** Forgets segments that are not stored any more. */
