@@ -197,6 +197,7 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
     names: {
       closeIssue: async (tx: { put(key: string, value: unknown): void }, { id }: { id: string }) =>
         tx.put(`closed/${id}`, true),
+      keyOfRoom: async () => KEY,
     },
     modules: remotes(),
   }),
@@ -237,7 +238,7 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   }),
   'docs/mutators.md': pulledIssue,
   'docs/rest.md': plainRows,
-  'docs/encryption.md': () => ({ names: { keyOfUser: async () => KEY } }),
+  'docs/encryption.md': () => ({ names: { keyOfUser: async () => KEY }, modules: remotes() }),
   'docs/sync.md': () => ({
     names: { show: nothing, keyOfRoom: async () => KEY, keyring: new Map([[2, KEY]]) },
     modules: remotes(),
