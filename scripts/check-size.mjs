@@ -26,7 +26,7 @@ const ENTRIES = [
   { name: 'worker', file: 'worker/index.js', budget: 8_800 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'encryption/index.js', budget: 16_500 },
+  { name: 'encryption', file: 'encryption/index.js', budget: 18_500 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */

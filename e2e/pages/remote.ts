@@ -1,6 +1,12 @@
 /** The page of `tests/remote.spec.ts`, `sync.spec.ts` and `rest.spec.ts`: asks remotes and servers of other origins. */
 import { open, type Store } from 'hedgerow';
-import { importKey, passphraseKey, remoteKeys } from 'hedgerow/encryption';
+import {
+  importKey,
+  passphraseKey,
+  remoteKeys,
+  signedRemote,
+  signingKeys,
+} from 'hedgerow/encryption';
 import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
 import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
@@ -30,6 +36,8 @@ declare global {
       importKey: typeof importKey;
       passphraseKey: typeof passphraseKey;
       remoteKeys: typeof remoteKeys;
+      signedRemote: typeof signedRemote;
+      signingKeys: typeof signingKeys;
     };
     /** Binds a store to a server of plain rows. */
     restAt(db: Store, url: string): Promise<RestLink>;
@@ -60,7 +68,7 @@ window.probeAt = (place) =>
   );
 
 window.openStore = (name) => open(name);
-window.encryption = { importKey, passphraseKey, remoteKeys };
+window.encryption = { importKey, passphraseKey, remoteKeys, signedRemote, signingKeys };
 window.restAt = (db, url) =>
   rest(db, { pull: { url: `${url}/pull` }, push: { url: `${url}/push` } });
 window.serverPokes = serverPokes;

@@ -16,8 +16,8 @@ export type MakeRemote = () => Remote;
 
 export interface RemoteCase {
   readonly name: string;
-  /** May run many times on one place: it uses names of its own. */
-  run(make: MakeRemote, assert: Assert): Promise<void>;
+  /** May run many times on one place: it uses names of its own. `maxHeadBytes` is for a remote that adds to heads. */
+  run(make: MakeRemote, assert: Assert, maxHeadBytes?: number): Promise<void>;
 }
 
 /** What the body of a case gets. */
@@ -26,6 +26,7 @@ interface Scene {
   readonly make: MakeRemote;
   /** A branch that has no head. */
   readonly branch: string;
+  readonly maxHeadBytes: number;
   readonly assert: Assert;
   equal(actual: unknown, expected: unknown, message: string): void;
   same(actual: Uint8Array | undefined, expected: Uint8Array, message: string): void;
@@ -41,7 +42,7 @@ const shown = (value: unknown) =>
 function fact(name: string, body: (scene: Scene) => Promise<void>): RemoteCase {
   return {
     name,
-    async run(make, assert) {
+    async run(make, assert, maxHeadBytes = MAX_HEAD_BYTES) {
       const remote = make();
       // Upper case and a dot, which are escaped.
       const branch = `Case.${run}-${cases++}`;
@@ -50,7 +51,7 @@ function fact(name: string, body: (scene: Scene) => Promise<void>): RemoteCase {
         assert(is === wanted, `${message}: expected ${wanted}, got ${is}`);
       };
       await body({
-        ...{ remote, make, branch, assert, equal },
+        ...{ remote, make, branch, maxHeadBytes, assert, equal },
         same(actual, expected, message) {
           equal(actual, expected, `${message}: length`);
           const at = actual?.findIndex((byte, i) => byte !== expected[i]);
@@ -111,15 +112,17 @@ const heads: readonly RemoteCase[] = [
       equal(head?.token, token, 'the token');
     }
   }),
-  fact('a head may be empty, and of the largest size', async ({ remote, branch, same }) => {
+  fact('a head may be empty, and of the largest size', async (scene) => {
+    const { remote, branch, maxHeadBytes, same } = scene;
     const token = tokenOf(await remote.swapHead(branch, undefined, new Uint8Array()));
     same((await remote.readHead(branch))?.bytes, new Uint8Array(), 'empty');
-    const bytes = state(MAX_HEAD_BYTES);
+    const bytes = state(maxHeadBytes);
     await remote.swapHead(branch, token, bytes);
     same((await remote.readHead(branch, { pastCaches: true }))?.bytes, bytes, 'the largest');
   }),
-  fact('a head that is too large is refused', async ({ remote, branch, rejects, equal }) => {
-    const bytes = new Uint8Array(MAX_HEAD_BYTES + 1);
+  fact('a head that is too large is refused', async (scene) => {
+    const { remote, branch, maxHeadBytes, rejects, equal } = scene;
+    const bytes = new Uint8Array(maxHeadBytes + 1);
     await rejects(() => remote.swapHead(branch, undefined, bytes), 'invalid-argument', 'swap');
     equal(await remote.readHead(branch), undefined, 'after it');
   }),

@@ -10,6 +10,8 @@ interface Key {
   readonly usages: readonly string[];
 }
 interface Params {
+  readonly name: string;
+  readonly counter: Uint8Array;
   readonly iv: Uint8Array;
   readonly additionalData: Uint8Array;
   readonly salt: Uint8Array;
@@ -19,22 +21,35 @@ interface Params {
 const TAG = 16;
 const own = (bytes: Uint8Array | ArrayBuffer) => new Uint8Array(bytes).buffer;
 
+const nameOf = (algorithm: string | Key['algorithm']) =>
+  typeof algorithm === 'string' ? algorithm : algorithm.name;
+
+const platform = globalThis.crypto.subtle;
+
 const subtle = {
-  async importKey(_: string, bytes: Uint8Array, algorithm: string | Key['algorithm']) {
-    const name = typeof algorithm === 'string' ? algorithm : algorithm.name;
+  async importKey(...call: Parameters<SubtleCrypto['importKey']>) {
+    const [, bytes, algorithm] = call as unknown as [string, Uint8Array, string];
+    const name = nameOf(algorithm);
+    // Signatures are the platform's.
+    if (!/^(AES-(GCM|CTR)|HMAC|HKDF)$/.test(name)) return platform.importKey(...call);
     return { bytes: new Uint8Array(bytes), algorithm: { name }, usages: ['deriveBits'] };
   },
   async deriveBits({ salt, info }: Params, key: Key, bits: number) {
     return own(hkdfSync('sha256', key.bytes, salt, info, bits / 8));
   },
-  async sign(_: string, key: Key, bytes: Uint8Array) {
+  async sign(algorithm: string, key: Key & CryptoKey, bytes: Uint8Array<ArrayBuffer>) {
+    if (key.bytes === undefined) return platform.sign(algorithm, key, bytes);
     return own(createHmac('sha256', key.bytes).update(bytes).digest());
   },
   async encrypt({ iv, additionalData }: Params, key: Key, bytes: Uint8Array) {
     const cipher = createCipheriv('aes-256-gcm', key.bytes, iv).setAAD(additionalData);
     return own(Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]));
   },
-  async decrypt({ iv, additionalData }: Params, key: Key, bytes: Uint8Array) {
+  async decrypt({ name, counter, iv, additionalData }: Params, key: Key, bytes: Uint8Array) {
+    if (name === 'AES-CTR') {
+      const stream = createDecipheriv('aes-256-ctr', key.bytes, counter);
+      return own(Buffer.concat([stream.update(bytes), stream.final()]));
+    }
     const end = bytes.length - TAG;
     const cipher = createDecipheriv('aes-256-gcm', key.bytes, iv, { authTagLength: TAG })
       .setAAD(additionalData)
@@ -47,9 +62,17 @@ const subtle = {
   },
 };
 
+/** What is not here is the platform's. */
+const value = new Proxy(platform, {
+  get(_, name: keyof SubtleCrypto) {
+    const own = subtle[name as keyof typeof subtle];
+    return own ?? platform[name]?.bind(platform);
+  },
+});
+
 /** Puts it in the place of the platform's; returns how to undo that. */
 export function simulateCrypto(): () => void {
-  Object.defineProperty(globalThis.crypto, 'subtle', { value: subtle, configurable: true });
+  Object.defineProperty(globalThis.crypto, 'subtle', { value, configurable: true });
   return () => {
     Reflect.deleteProperty(globalThis.crypto, 'subtle');
   };

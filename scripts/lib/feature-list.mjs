@@ -180,6 +180,14 @@ export const FEATURES = [
     tests: [['js/test/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
   },
   {
+    name: 'Ed25519 in WebCrypto (over HTTPS)',
+    data: ['api/SubtleCrypto/sign/ed25519', 'api/SubtleCrypto/verify/ed25519'],
+    used: ['js/src/encryption/ed25519.ts', "'Ed25519'"],
+    without:
+      '`signedRemote` and `signingKeys` are `unsupported`, before any request; nothing else needs it',
+    tests: [['js/test/signed-remote.test.ts', 'in an engine without %s are `unsupported`']],
+  },
+  {
     name: '`reportError`',
     data: ['api/reportError'],
     used: ['js/src/base/report.ts', 'reportError(error)'],

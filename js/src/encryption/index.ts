@@ -1,9 +1,11 @@
-/** `hedgerow/encryption`: keys, and what is sealed with them: stores where they are kept, and what is at a remote. */
+/** `hedgerow/encryption`: keys, and what is sealed or signed with them: stores where they are kept, and what is at a remote. */
 
 export type { RemoteEncryption } from '../remote/format/suite.js';
 export type { AtRestKey } from './at-rest/app-key.js';
 export { atRest } from './at-rest/at-rest.js';
 export { type RotateOptions, rotateKey } from './at-rest/rotate.js';
+export { type PrivateKey, type PublicKey, type SigningKeys, signingKeys } from './ed25519.js';
 export { generateKey, importKey, type RootKey } from './hkdf.js';
 export { passphraseKey } from './passphrase.js';
 export { type RemoteKeysOptions, remoteKeys } from './remote-keys.js';
+export { type SignedRemoteOptions, signedRemote } from './signed-remote.js';

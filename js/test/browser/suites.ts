@@ -48,7 +48,14 @@ const REASONS = [
   {
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',
-    suites: ['remote-hostile', 'remote-resume', 'rest-http', 'start-up', 'sync-traffic'],
+    suites: [
+      'remote-hostile',
+      'remote-resume',
+      'rest-http',
+      'signed-remote-node',
+      'start-up',
+      'sync-traffic',
+    ],
   },
   { needs: "'node:net'", why: 'a proxy that cuts connections', suites: ['sync-cut'] },
   {

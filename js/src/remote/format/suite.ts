@@ -115,6 +115,6 @@ export async function openPart(
   if (length < tagLength) throw invalidRemote(object, 'it is cut off', at + length);
   const plainBytes = await seal.open(number, parts, closedBytes);
   if (plainBytes !== undefined) return plainBytes;
-  const what = `part ${number} is damaged, cut off, or of another object`;
+  const what = `part ${number} is damaged, cut off, of another object, or signed (signedRemote)`;
   throw invalidRemote(object, what, at + length - tagLength);
 }
