@@ -1,3 +1,4 @@
+import type { HedgerowError } from '../base/errors.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import type { KeyRange } from '../base/range.js';
@@ -207,10 +208,15 @@ export class Link {
     });
   }
 
-  /** Whether a push has brought rows to either side. */
+  /** Whether a push has brought rows to either side. Who may not write gets what others push all the same. */
   async #isPushed(job: SyncJob): Promise<boolean> {
-    const { isPushed, applied } = await this.#push(job);
-    return isPushed || applied > 0;
+    try {
+      const { isPushed, applied } = await this.#push(job);
+      return isPushed || applied > 0;
+    } catch (cause) {
+      if ((cause as HedgerowError)?.code === 'remote-auth') await this.#pull(job);
+      throw cause;
+    }
   }
 
   /** Collects if it is time, for a loop that has just synced. */
