@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { signingKeys } from '../src/encryption/index.js';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/node/index.js';
 
@@ -127,6 +128,40 @@ it('publishes and clones an encrypted remote with the key of the environment', a
   expect(await withKey(key, 'clone', site, copy)).toMatchObject({ code: 1 });
   expect(await withKey(`${key}, ${other}`, 'clone', site, copy)).toMatchObject({ code: 0 });
   expect(await store(copy, (db) => db.get('secret'))).toBe('turned');
+});
+
+it('publishes with signed heads, and clones by the public key', async () => {
+  const [source, site, copy] = ['signed', 'signed-site', 'signed-copy'].map((name) =>
+    join(base, name),
+  ) as [string, string, string];
+  await store(source, (db) => db.put('news', 'from us'));
+  const secret = new Uint8Array(32).fill(5);
+  const { publicKey } = await signingKeys(secret);
+  const digits = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  const withEnv = async (name: string, value: string, ...args: string[]) => {
+    process.env[name] = value;
+    try {
+      return await run(...args);
+    } finally {
+      delete process.env[name];
+    }
+  };
+  const signing = (...args: string[]) => withEnv('HEDGEROW_SIGN', digits(secret), ...args);
+  const signedBy = (key: Uint8Array, ...args: string[]) =>
+    withEnv('HEDGEROW_SIGNED_BY', digits(key), ...args);
+  expect(await signing('publish', source, site)).toMatchObject({ code: 0 });
+  const other = (await signingKeys(secret.fill(6))).publicKey;
+  expect(await signedBy(other, 'clone', site, copy)).toMatchObject({ code: 1 });
+  // Without a key its head is no head.
+  expect(await run('clone', site, copy)).toMatchObject({ code: 1 });
+  expect(await signedBy(publicKey, 'clone', site, copy)).toMatchObject({ code: 0 });
+  expect(await store(copy, (db) => db.get('news'))).toBe('from us');
+  secret.fill(5);
+  expect(await signing('collect', site)).toMatchObject({ code: 0 });
+  expect(await withEnv('HEDGEROW_SIGN', '05', 'publish', source, site)).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('HEDGEROW_SIGN is 64'),
+  });
 });
 
 it('says how it is called, and exits with 2 when it was called wrongly and 1 when it failed', async () => {

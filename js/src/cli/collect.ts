@@ -6,7 +6,8 @@ import { encryption, parsed, UsageError } from './platform.js';
 export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--days 7]
 
 Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
-a day. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted.`;
+a day. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted,
+and HEDGEROW_SIGN that of one that is signed.`;
 
 const DAY_MS = 86_400_000;
 
@@ -20,7 +21,7 @@ export async function collect(args: readonly string[]): Promise<void> {
   if (!(days >= 1 / 24 && days <= 10_000)) throw new UsageError(COLLECT_USAGE);
   const db = await open('collect', { storage: memory() });
   try {
-    const link = await db.remote(remoteAt(place), { encryption: encryption() });
+    const link = await db.remote(await remoteAt(place), { encryption: encryption() });
     const { deleted, waiting, live } = await link.collect({ graceMs: days * DAY_MS });
     console.log(`deleted ${told(deleted)}; ${told(waiting)} wait; ${told(live)} are in use`);
   } finally {

@@ -2,18 +2,19 @@
 import { open, type SyncProgress } from '../index.js';
 import { folderRemote, sqlite } from '../node/index.js';
 import { httpRemote, type Remote } from '../remote/index.js';
-import { encryption, parsed, process, token } from './platform.js';
+import { encryption, parsed, process, signed, token } from './platform.js';
 
 export const CLONE_USAGE = `hedgerow clone <url or folder of the remote> <folder> [--store app] [--branch main]
 
 Brings a branch of a remote into the store of a folder, in SQLite, and goes on where it was cut off. Later calls bring what
 has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is
-encrypted, as 64 hexadecimal digits, or those of its epochs, with commas.`;
+encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs.`;
 
 export const PUBLISH_USAGE = `hedgerow publish <folder> <folder of the remote> [--store app] [--branch main]
 
 Writes the store of a folder, in SQLite, into a folder that any static web server can serve. Later calls add what has
-changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted.`;
+changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
+HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.`;
 
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 
@@ -37,8 +38,8 @@ function bar(fraction: number): string {
 }
 
 /** A remote by what a command was given. */
-export const remoteAt = (place: string): Remote =>
-  /^https?:/.test(place) ? httpRemote({ url: place, token: token() }) : folderRemote(place);
+export const remoteAt = (place: string): Promise<Remote> =>
+  signed(/^https?:/.test(place) ? httpRemote({ url: place, token: token() }) : folderRemote(place));
 
 type Linked = (
   link: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['remote']>>,
@@ -59,7 +60,7 @@ async function withLink(
   const line = progressLine();
   try {
     // Each place is a remote of its own to the store.
-    const link = await db.remote(remoteAt(place), options);
+    const link = await db.remote(await remoteAt(place), options);
     const told = await work(link, { onProgress: line.tell });
     line.end();
     console.log(`${told}; ${(await db.count()).toLocaleString('en')} rows in all`);

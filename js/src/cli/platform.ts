@@ -1,7 +1,10 @@
 /** What the program uses of Node, without whose types the package is compiled. */
 import { builtin } from '../base/node.js';
+import { signingKeys } from '../encryption/ed25519.js';
 import { remoteKeys } from '../encryption/remote-keys.js';
+import { signedRemote } from '../encryption/signed-remote.js';
 import type { RemoteEncryption } from '../remote/format/suite.js';
+import type { Remote } from '../remote/remote.js';
 
 interface Process {
   readonly argv: readonly string[];
@@ -41,21 +44,32 @@ export function parsed(args: readonly string[], usage: string, options: Options,
 
 const KEY = /^[0-9a-f]{64}$/i;
 
-/** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */
-export function encryption(): RemoteEncryption | undefined {
-  const text = process.env.HEDGEROW_KEY;
+/** The keys of a variable of the environment, if it has any. Throws a `UsageError`. */
+function keysOf(name: string): Uint8Array[] | undefined {
+  const text = process.env[name];
   if (!text) return undefined;
   const keys = text.split(',').map((one) => one.trim());
   if (!keys.every((one) => KEY.test(one))) {
-    throw new UsageError('HEDGEROW_KEY is 64 hexadecimal digits, or several of these, with commas');
+    throw new UsageError(`${name} is 64 hexadecimal digits, or several of these, with commas`);
   }
-  return remoteKeys({
-    keys: (epoch) => {
-      const digits = keys[epoch - 1]?.match(/../g);
-      return digits ? Uint8Array.from(digits, (two) => Number.parseInt(two, 16)) : undefined;
-    },
-    epoch: keys.length,
-  });
+  return keys.map((one) =>
+    Uint8Array.from(one.match(/../g) ?? [], (two) => Number.parseInt(two, 16)),
+  );
+}
+
+/** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */
+export function encryption(): RemoteEncryption | undefined {
+  const keys = keysOf('HEDGEROW_KEY');
+  return keys && remoteKeys({ keys: (epoch) => keys[epoch - 1], epoch: keys.length });
+}
+
+/** The remote, with signed heads if the environment has keys for that. Throws a `UsageError`. */
+export async function signed(remote: Remote): Promise<Remote> {
+  const [own, ...more] = keysOf('HEDGEROW_SIGN') ?? [];
+  if (more.length > 0) throw new UsageError('HEDGEROW_SIGN is one key, of 64 hexadecimal digits');
+  const pair = own && (await signingKeys(own));
+  const publicKey = keysOf('HEDGEROW_SIGNED_BY') ?? (pair && [pair.publicKey]);
+  return publicKey ? signedRemote(remote, { publicKey, privateKey: pair?.privateKey }) : remote;
 }
 
 /** The bearer token of requests, if the environment has one. */
