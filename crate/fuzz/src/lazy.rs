@@ -186,7 +186,8 @@ fn leaves(input: &mut Input<'_>) {
     let (hash, last_key, count) = &honest.leaves[nth];
     let end = honest.rows.partition_point(|(key, _)| key.as_bytes() <= &last_key[..]);
     // Some more rows than those of the leaf, or some fewer.
-    let begin = end.saturating_sub(usize::try_from(*count).expect("few") + 8 - input.below(16));
+    let wanted = usize::try_from(*count).expect("few") + 8;
+    let begin = end.saturating_sub(wanted.saturating_sub(input.below(16)));
     let mut encoder = Encoder::new();
     for (key, value) in &honest.rows[begin..(end + input.below(3)).min(honest.rows.len())] {
         encoder.put(a_key(key), Kind::Json, value.len());
