@@ -26,10 +26,13 @@ import {
   liveNames,
   objectsOf,
 } from './collected-remote.js';
+import { simulateInTurn } from './in-turn.js';
 import { type BeginStep, forSeeds, seedCount, seedsTo } from './property.js';
 import { type Random, random } from './random.js';
 import { keyOf } from './remote-scopes.js';
 import { Device, deviceTotals, Edits, rowsOf, type Value } from './sync-simulated.js';
+
+simulateInTurn();
 
 afterEach(() => vi.restoreAllMocks());
 

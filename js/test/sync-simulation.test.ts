@@ -9,14 +9,18 @@ import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { faultyRemote } from '../src/remote/adapters/faulty.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { LinkOptions } from '../src/sync/open-link.js';
+import { simulateInTurn } from './in-turn.js';
 import { type BeginStep, forSeeds, seedCount, seedsTo } from './property.js';
 import type { Random } from './random.js';
 import { keyOf } from './remote-scopes.js';
+import { PRIVATE, signedBy } from './signed-keys.js';
 import { Device, deviceTotals, Edits, rowsOf, type Value } from './sync-simulated.js';
+
+simulateInTurn();
 
 const totals = {
   ...{ edits: 0, faults: 0, races: 0, conflicts: 0 },
-  ...{ logsPut: 0, logsRead: 0, checkpoints: 0, encrypted: 0 },
+  ...{ logsPut: 0, logsRead: 0, checkpoints: 0, encrypted: 0, signed: 0 },
 };
 
 /** What kind of object it is, by its first bytes. */
@@ -53,7 +57,10 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     ...{ offline: chance, cut: chance, flipped: chance, refused: chance, conflict: chance },
     ...{ lost: chance, landed: chance, stale: chance, missing: chance },
   };
-  const remote = faultyRemote(inner, { seed, chances });
+  const faulty = faultyRemote(inner, { seed, chances });
+  const isSigned = seed % 5 === 0;
+  totals.signed += isSigned ? 1 : 0;
+  const remote = isSigned ? signedBy(PRIVATE)(faulty) : faulty;
   const devices = Array.from({ length: 2 + from.below(3) }, (_, nth) => {
     return new Device(`device-${seed}-${nth}`, remote, from, encryptionOf(seed, nth));
   });
@@ -74,7 +81,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     if (what === 'edit') await edits.edit(device, from, fillerBytes);
     else await device.tries(() => device.link[what]());
   }
-  remote.heal();
+  faulty.heal();
   begin('all sync without faults');
   // Each pushes what it has; then each has what the last one has pushed.
   for (const { link } of devices) totals.races += (await link.push()).races;
@@ -91,7 +98,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const [id, key] of edits.all)
     if (!accounted.has(id)) throw new Error(`edit ${id} of ${key} is lost`);
   totals.edits += edits.all.size;
-  for (const count of remote.counts.values()) totals.faults += count;
+  for (const count of faulty.counts.values()) totals.faults += count;
   for (const { db } of devices) {
     expect(await db.verify()).toMatchObject({ ok: true });
     await db.close();

@@ -4,24 +4,25 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
-import { hex } from '../base/hex.js';
 import { turn } from '../base/scheduler.js';
 import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import type { SharedStore } from '../history/shared-store.js';
 import { startOf } from '../remote/format/directory.js';
+import type { HashFunction } from '../remote/format/names.js';
 import type { SegmentPart } from '../storage/segment-store.js';
 import { Ahead } from './ahead.js';
 import type { NodePlace, Parts, RowPlace } from './directories.js';
-import { type Chunks, store } from './landing.js';
+import { type Chunks, store, storeAgain } from './landing.js';
 import { compareBytes } from './order.js';
+import { Parents } from './parents.js';
 import type { LazySegments } from './segments.js';
 import type { Source } from './source.js';
-import { type FarNode, farNodes, hashAt } from './table.js';
+import { addChildren, type FarNode, type Named } from './table.js';
 
 /** Frames of rows of which leaves are made at once. */
 const FRAMES_AT_ONCE = 16;
-/** Segments of nodes whose children are kept at hand. */
-const PARENTS = 32;
+/** Leaves that came unasked and are not made again by the frames that overlap: of several runs of that length. */
+const MADE = 4096;
 
 /** A node that is wanted. */
 interface Target extends FarNode {
@@ -37,20 +38,22 @@ interface Run {
   readonly targets: Target[];
 }
 
-type Names = ReadonlyMap<string, FarNode>;
-
 export class Fetcher {
   readonly #shared: SharedStore;
-  readonly #segments: LazySegments;
   readonly #source: Source;
-  readonly #parents = new Map<number, Promise<Names>>();
+  readonly #parents: Parents;
+  readonly #hash: HashFunction;
+  readonly #mends = new Map<Named, Promise<void>>();
+  /** The last leaves that were made, by their hashes in hexadecimal. */
+  #made = new Set<string>();
   readonly #rowsAhead = new Ahead();
   readonly #nodesAhead = new Ahead();
 
-  constructor(shared: SharedStore, segments: LazySegments, source: Source) {
+  constructor(shared: SharedStore, segments: LazySegments, source: Source, hash: HashFunction) {
     this.#shared = shared;
-    this.#segments = segments;
     this.#source = source;
+    this.#parents = new Parents(segments, hash);
+    this.#hash = hash;
   }
 
   /** Fetches chunks, makes them known to the core and stores them. Rejects with `offline`, and what remotes reject with. */
@@ -73,42 +76,41 @@ export class Fetcher {
   }
 
   async #target({ id, from }: SegmentPart): Promise<Target> {
-    const table = this.#segments.tableOf(id);
-    const hashBytes = table && hashAt(table, from);
-    const name = hashBytes === undefined ? '' : hex(hashBytes);
-    const node = (await this.#names(id)).get(name);
+    const name = this.#parents.nameAt(id, from);
+    const named = await this.#parents.of(id);
+    if (!named.nodes.has(name) && named.damaged.size > 0) await this.#mend(named);
+    const node = named.nodes.get(name);
     if (node !== undefined) return { ...node, name, segment: id };
-    const message = `the parent of the chunk ${name} cannot be read: repair the store`;
+    const message = `the parent of the chunk ${name} cannot be read: pull, or repair the store`;
     throw new HedgerowError('corrupt-chunk', message, { chunk: name });
   }
 
-  /** The nodes at the remote that a segment names. */
-  #names(id: number): Promise<Names> {
-    const known = this.#parents.get(id);
-    if (known !== undefined) {
-      this.#parents.delete(id);
-      this.#parents.set(id, known);
-      return known;
+  /** Fetches the nodes of a segment that are damaged: who does not know them does not know what is below them. */
+  #mend(named: Named): Promise<void> {
+    const running = this.#mends.get(named);
+    if (running !== undefined) return running;
+    const mending = this.#fetchDamaged(named)
+      .catch((cause: unknown) => {
+        throw told(cause, []);
+      })
+      .finally(() => this.#mends.delete(named));
+    this.#mends.set(named, mending);
+    return mending;
+  }
+
+  async #fetchDamaged(named: Named): Promise<void> {
+    await this.#shared.prepareIds();
+    const { generations } = await this.#source.base(true);
+    const places = [...named.damaged.values()].flatMap((hashBytes) =>
+      placesOf(generations, hashBytes),
+    );
+    const tops = generations.map(({ topBytes }) => topBytes);
+    const frames = [...tops, ...(await Promise.all(this.#source.frames(places)))];
+    const found = await storeAgain(this.#shared, this.#hash, frames, named.damaged);
+    for (const [name, nodeBytes] of found) {
+      addChildren(named, nodeBytes);
+      named.damaged.delete(name);
     }
-    const read = async (): Promise<Names> => {
-      const table = this.#segments.tableOf(id);
-      const [segmentBytes] = await this.#segments.inner.read([id]);
-      if (table === undefined || segmentBytes === undefined) return new Map();
-      try {
-        return farNodes(table, segmentBytes);
-      } catch {
-        // The segment was cut off, or its nodes are damaged.
-        return new Map();
-      }
-    };
-    const names = read();
-    this.#parents.set(id, names);
-    names.catch(() => this.#parents.delete(id));
-    for (const oldest of this.#parents.keys()) {
-      if (this.#parents.size <= PARENTS) break;
-      this.#parents.delete(oldest);
-    }
-    return names;
   }
 
   /** Fetches internal nodes. */
@@ -127,6 +129,12 @@ export class Fetcher {
       const core = await lazyEngine(this.#shared.host);
       for (const frame of new Set(frames)) core.landNodes(frame);
       made = new Map([...made, ...(await store(this.#shared, core))]);
+      // What is here, and damaged, was not taken.
+      const damaged = new Set(left.flatMap(({ name }) => (made.has(name) ? [] : [name])));
+      if (damaged.size > 0) {
+        const again = await storeAgain(this.#shared, this.#hash, frames, damaged);
+        for (const [name, bytes] of again) made.set(name, bytes);
+      }
       if (targets.every(({ name }) => made.has(name))) break;
     }
     return made;
@@ -195,7 +203,10 @@ export class Fetcher {
       await store(this.#shared, core);
       throw cause;
     }
-    return this.#end(core, op);
+    const made = await this.#end(core, op);
+    if (this.#made.size > MADE) this.#made = new Set();
+    for (const name of made.keys()) this.#made.add(name);
+    return made;
   }
 
   #end(core: LazyEngine, op: number): Promise<Chunks> {
@@ -210,9 +221,9 @@ export class Fetcher {
     const end = first.rows[to + 1]?.firstKey;
     const others: FarNode[] = [];
     for (const id of new Set(targets.map(({ segment }) => segment))) {
-      for (const [name, node] of await this.#names(id)) {
+      for (const [name, node] of await this.#parents.nodes(id)) {
         const { level, after, lastKey } = node;
-        if (level > 0 || wanted.has(name)) continue;
+        if (level > 0 || wanted.has(name) || this.#made.has(name)) continue;
         const isBehind =
           after === undefined ? false : from === 0 || compareBytes(after, begin) >= 0;
         if (isBehind && (end === undefined || compareBytes(lastKey, end) < 0)) others.push(node);
@@ -290,9 +301,13 @@ function changed({ name, lastKey }: Target): HedgerowError {
   return new HedgerowError('missing-chunk', message, { chunk: name });
 }
 
-/** Tells of a failure to reach the remote which rows are not here. */
+/** Tells of a failure to reach the remote which rows are not here; none for those whose parent is damaged. */
 function told(cause: unknown, targets: readonly Target[]): unknown {
   if (!(cause instanceof HedgerowError) || cause.code !== 'offline') return cause;
+  if (targets.length === 0) {
+    const message = 'the node above these rows is damaged here, and the remote is not reached';
+    return new HedgerowError('offline', message, { cause });
+  }
   const keys = targets.map(({ lastKey }) => lastKey).sort(compareBytes);
   const starts = targets.flatMap(({ after }) => (after === undefined ? [] : [after]));
   const [first] = starts.sort(compareBytes);

@@ -1,11 +1,9 @@
 /** Fetches what an inspection has found damaged, and nothing else, from a remote that has it. */
 
 import { joined } from '../base/bytes.js';
-import { hex } from '../base/hex.js';
 import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import { startOf } from '../remote/format/directory.js';
 import type { Head } from '../remote/format/head.js';
-import { recordsIn } from '../remote/format/node-records.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { Mend } from '../repair/repair.js';
 import type { SyncContext } from '../sync/context.js';
@@ -14,7 +12,7 @@ import { deltaOf } from '../sync/entries.js';
 import { tailSince } from '../sync/logs.js';
 import type { ChunkFault, Inspection } from '../verify/verify.js';
 import type { Parts } from './directories.js';
-import { store } from './landing.js';
+import { store, storeAgain } from './landing.js';
 import { Source } from './source.js';
 
 /** Makes what a repair calls. */
@@ -62,25 +60,15 @@ class Mender {
 
   /** Finds an internal node in one of the generations, the first of them first: it is the longest. */
   async #findNode(head: Head): Promise<boolean> {
+    const { shared } = this.#inspection.branchHead;
     for (const generation of head.checkpoint.generations) {
       const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
       const places = parts.nodesAt(startOf(this.#hashBytes));
       const frames = [parts.topBytes, ...(await Promise.all(this.#source.frames(places)))];
-      for (const frame of frames) if (await this.#landNode(frame)) return true;
-    }
-    return false;
-  }
-
-  async #landNode(recordsBytes: Uint8Array): Promise<boolean> {
-    const { shared } = this.#inspection.branchHead;
-    const { tools } = this.#context;
-    for (const record of recordsIn(recordsBytes)) {
-      if (hex(tools.hash(record.nodeBytes)) !== this.#fault.chunk) continue;
+      const wanted = new Set([this.#fault.chunk]);
       await shared.prepareIds();
-      const core = await lazyEngine(shared.host);
-      core.landAgain(record.recordBytes);
-      await store(shared, core);
-      return true;
+      const made = await storeAgain(shared, this.#context.tools.hash, frames, wanted);
+      if (made.size > 0) return true;
     }
     return false;
   }

@@ -5,6 +5,7 @@ import type { Remote } from '../remote/remote.js';
 import type { SyncHost } from '../sync/host.js';
 import type { Link } from '../sync/link.js';
 import { contextOf, type LinkOptions, openLink } from '../sync/open-link.js';
+import { loadApart } from './apart.js';
 import { begin, land } from './begin.js';
 import { Fetcher } from './fetcher.js';
 import { merge } from './merge.js';
@@ -41,8 +42,9 @@ export async function openLazy(
   const link = await openLink(host, lazy.remote, options);
   const context = contextOf(link);
   const source = new Source(context);
-  const fetcher = new Fetcher(shared, lazy.segments, source);
+  const fetcher = new Fetcher(shared, lazy.segments, source, context.tools.hash);
   lazy.segments.attach((parts) => fetcher.fetch(parts));
+  loadApart(shared.host, lazy.segments);
   context.merge = (seq, job) => merge(context, seq, job);
   context.land = (now, job) => land(context, source, now, job);
   host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {

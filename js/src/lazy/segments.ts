@@ -56,12 +56,15 @@ export class LazySegments implements SegmentStore {
     return this.inner.reserve(makesRoom);
   }
 
+  /** Whether it is at the remote. */
+  readonly isFar = (one: Wanted): one is SegmentPart => {
+    if (typeof one === 'number') return false;
+    const table = this.#tables.get(one.id);
+    return table !== undefined && one.from >= segmentLength(table);
+  };
+
   readonly read = async (wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> => {
-    const isFar = (one: Wanted): one is SegmentPart => {
-      if (typeof one === 'number') return false;
-      const table = this.#tables.get(one.id);
-      return table !== undefined && one.from >= segmentLength(table);
-    };
+    const { isFar } = this;
     const far = wanted.filter(isFar);
     if (far.length === 0) return this.inner.read(wanted);
     const near = wanted.filter((one) => !isFar(one));

@@ -1,10 +1,11 @@
 /** Reads parts of a checkpoint at a remote: directories, frames of rows and frames of nodes. */
 
 import { HedgerowError } from '../base/errors.js';
+import type { SharedStore } from '../history/shared-store.js';
 import { invalidRemote, NO_HASH } from '../remote/format/cursor.js';
 import { wholeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDirectory } from '../remote/format/directory.js';
-import { type Generation, type Head, sameRows } from '../remote/format/head.js';
+import { type Generation, type Head, type Rows, sameRows } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext } from '../sync/context.js';
@@ -79,8 +80,9 @@ export class Source {
     const commit = refs.bytes('checkpoint');
     let count = generations.length;
     if (!isAll && commit?.some(Boolean)) {
-      const rows = await rowsOf(shared, commit);
-      const nth = generations.findIndex((one) => sameRows(one.rows, rows));
+      const rows = await rowsIfSound(shared, commit);
+      const nth =
+        rows === undefined ? -1 : generations.findIndex((one) => sameRows(one.rows, rows));
       if (nth >= 0) count = nth + 1;
     }
     return { head, generations: await this.parts(head, generations.slice(0, count)) };
@@ -200,6 +202,17 @@ export class Source {
       this.#frames.delete(name);
       this.#keptBytes -= length;
     }
+  }
+}
+
+/** Undefined for a commit that is damaged: what it was is then not known, and nothing else depends on it. */
+async function rowsIfSound(shared: SharedStore, commit: Uint8Array): Promise<Rows | undefined> {
+  try {
+    return await rowsOf(shared, commit);
+  } catch (cause) {
+    const { code } = cause as Partial<HedgerowError>;
+    if (code === 'corrupt-chunk' || code === 'missing-chunk') return undefined;
+    throw cause;
   }
 }
 

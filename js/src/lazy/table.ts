@@ -3,6 +3,7 @@
  * `docs/format.md`.
  */
 
+import { sameBytes } from '../base/bytes.js';
 import { hex } from '../base/hex.js';
 import {
   chunkCounts,
@@ -11,6 +12,7 @@ import {
   TABLE_HEADER_BYTES,
 } from '../base/segment-table.js';
 import type { NodeAt } from '../core/lazy-engine.js';
+import type { HashFunction } from '../remote/format/names.js';
 
 const HASH_BYTES = 32;
 
@@ -45,15 +47,16 @@ export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undef
     : undefined;
 }
 
-/** The chunks that a segment has, by their hashes in hexadecimal. */
+/** The chunks that a segment has, by their hashes in hexadecimal, and these hashes. */
 export function* chunksOf(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
-): Generator<[string, Uint8Array], void, void> {
+): Generator<[string, Uint8Array, Uint8Array], void, void> {
   const { here, all } = chunkCounts(tableBytes);
   for (let at = 0; at < here; at++) {
     const [from, to] = [chunkEnd(tableBytes, all, at - 1), chunkEnd(tableBytes, all, at)];
-    yield [hex(hashOf(tableBytes, at)), segmentBytes.subarray(from, to)];
+    const hashBytes = hashOf(tableBytes, at);
+    yield [hex(hashBytes), segmentBytes.subarray(from, to), hashBytes];
   }
 }
 
@@ -65,19 +68,39 @@ export interface FarNode extends NodeAt {
   readonly after: Uint8Array | undefined;
 }
 
-/** The nodes at the remote that a segment names, by their hashes in hexadecimal, in the order of keys of each parent. */
-export function farNodes(tableBytes: Uint8Array, segmentBytes: Uint8Array): Map<string, FarNode> {
+/** What a segment tells of nodes at the remote. */
+export interface Named {
+  /** Those that it names, by their hashes in hexadecimal, in the order of keys of each parent. */
+  readonly nodes: Map<string, FarNode>;
+  /** The hashes of these, and of those below damaged nodes. */
+  readonly far: ReadonlySet<string>;
+  /** The hashes of nodes in it that are damaged, by the same in hexadecimal: those below them are not told. */
+  readonly damaged: Map<string, Uint8Array>;
+}
+
+/** Reads what a segment names. Storage may be damaged while memory is not: so each node is compared with its hash. */
+export function namedIn(
+  tableBytes: Uint8Array,
+  segmentBytes: Uint8Array,
+  hash: HashFunction,
+): Named {
   const { here, all } = chunkCounts(tableBytes);
   const far = new Set<string>();
   for (let at = here; at < all; at++) far.add(hex(hashOf(tableBytes, at)));
-  const found = new Map<string, FarNode>();
-  for (const [, nodeBytes] of chunksOf(tableBytes, segmentBytes)) {
-    for (const child of childrenOf(nodeBytes)) {
-      const name = hex(child.hashBytes);
-      if (far.has(name)) found.set(name, child);
-    }
+  const named: Named = { nodes: new Map(), far, damaged: new Map() };
+  for (const [name, nodeBytes, hashBytes] of chunksOf(tableBytes, segmentBytes)) {
+    if (sameBytes(hash(nodeBytes), hashBytes)) addChildren(named, nodeBytes);
+    else named.damaged.set(name, hashBytes);
   }
-  return found;
+  return named;
+}
+
+/** Adds the children of a sound internal node of the segment. */
+export function addChildren({ nodes, far }: Named, nodeBytes: Uint8Array): void {
+  for (const child of childrenOf(nodeBytes)) {
+    const name = hex(child.hashBytes);
+    if (far.has(name)) nodes.set(name, child);
+  }
 }
 
 /** The children that a sound internal node names. */

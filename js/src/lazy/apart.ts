@@ -1,0 +1,24 @@
+/**
+ * Loads what is here apart from what is at the remote. Operations ask for what they need first, and with it for what they
+ * may need next: nobody waits for that, and a remote that is not reached fails those alone who need what is there.
+ */
+
+import type { Host } from '../core/host.js';
+import type { LazySegments } from './segments.js';
+
+/** Changes how the host of a store loads. */
+export function loadApart(host: Host, segments: LazySegments): void {
+  const load = host.load.bind(host);
+  host.load = async (wanted) => {
+    const [first] = wanted;
+    if (first === undefined) return;
+    const isFar = segments.isFar(first);
+    const alike = wanted.filter((one) => segments.isFar(one) === isFar);
+    const loading = load(alike);
+    if (alike.length < wanted.length) {
+      // A failure is told to the operation that needs it, when that asks for it.
+      load(wanted.filter((one) => !alike.includes(one))).catch(() => {});
+    }
+    return loading;
+  };
+}
