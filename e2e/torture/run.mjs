@@ -10,8 +10,16 @@ import { loseConnections } from './lib/disconnect.mjs';
 import { fillEngines } from './lib/full.mjs';
 import { killEngines } from './lib/kill.mjs';
 import { fillDisks } from './lib/quota.mjs';
-import { disconnectRows, fullRows, killRows, printTable, quotaRows } from './lib/report.mjs';
+import {
+  disconnectRows,
+  fullRows,
+  killRows,
+  printTable,
+  quotaRows,
+  syncRows,
+} from './lib/report.mjs';
 import { withServer } from './lib/server.mjs';
+import { killSyncEngines } from './lib/sync/kill-sync.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
@@ -31,6 +39,7 @@ async function main() {
     };
     const tortures = {
       kill: () => killEngines({ ...common, cycles: options.kill, atOnce, names: options.engines }),
+      sync: () => killSyncEngines({ ...common, kills: options.sync, names: options.engines }),
       crash: () => crashPages({ ...common, cycles: options.crash }),
       quota: () => fillDisks({ ...common, points: options.quota }),
       full: () => fillEngines({ ...common, runs: options.full, names: options.engines }),
@@ -46,9 +55,10 @@ async function main() {
   });
   progress.clear();
 
-  const { kill, crash, quota, full, disconnect } = results;
+  const { kill, sync, crash, quota, full, disconnect } = results;
   printTable([
     ...(kill?.engines ?? []).flatMap((tally) => killRows(`kill, ${tally.engine}`, tally)),
+    ...(sync?.engines ?? []).flatMap((tally) => syncRows(`sync, ${tally.engine}`, tally)),
     ...(crash ? killRows('crash', crash) : []),
     ...(quota ? quotaRows(quota) : []),
     ...(full ? fullRows(full) : []),
@@ -56,7 +66,7 @@ async function main() {
   ]);
   const problems = Object.values(results).flatMap((found) => found.blamed ?? found.problems);
   for (const problem of problems) console.log(`problem: ${problem}`);
-  for (const found of [...(kill?.engines ?? []), crash]) {
+  for (const found of [...(kill?.engines ?? []), ...(sync?.engines ?? []), crash]) {
     for (const where of found?.wiped ?? []) console.log(`origin wiped: ${where}`);
     for (const trap of found?.traps ?? []) console.log(`trap: ${trap}`);
     for (const loss of found?.losses ?? []) console.log(`lost: ${loss}`);

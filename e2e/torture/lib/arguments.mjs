@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util';
 import { engineNames, whole as wholeOf } from '../../lib/arguments.mjs';
 
-const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
+const USAGE = `npm run torture -- [--only kill,sync,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
   --only        which tortures; all by default
-  --cycles      launches of each engine that are killed (300), pages that crash (100), quotas (20), storage filled (100)
+  --cycles      launches of each engine that are killed (300), also while they sync (100), pages that crash (100), quotas
+                (20), storage filled (100)
   --engines     browsers that are killed, or whose storage is filled, by quota or full: chromium, firefox, webkit;
                 all by default
   --seed        what the phases and the moments follow from; by the clock by default
   --durability  relaxed, the default, or strict
   --at-once     browsers that are killed at a time; 2 by default`;
 
-const KINDS = ['kill', 'crash', 'quota', 'full', 'disconnect'];
+const KINDS = ['kill', 'sync', 'crash', 'quota', 'full', 'disconnect'];
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
@@ -45,6 +46,7 @@ export function readArguments(args) {
   return {
     only,
     kill: cycles('kill', 300),
+    sync: cycles('sync', 100),
     crash: cycles('crash', 100),
     quota: cycles('quota', 20),
     full: cycles('full', 100),

@@ -93,7 +93,7 @@ async function killOnce({ name, plan, delayMs }, { engine, origin, profiles, tal
  * WebKitGTK has ended 2 of about 520 checks on a busy machine with a trap of the core, for a reason that is not known
  * yet. The store must be right at the next launch.
  */
-const mayTrap = ({ name }, { code }) => name === 'webkit' && code === 'crashed';
+export const mayTrap = ({ name }, { code }) => name === 'webkit' && code === 'crashed';
 
 async function writeAndKill({ engine, profileDir, url }, plan, delayMs) {
   const browser = await engine.launch(profileDir);

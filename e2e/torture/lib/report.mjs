@@ -32,6 +32,27 @@ export function killRows(name, tally) {
   ];
 }
 
+/** The rows of the table for kills in the midst of syncs. */
+export function syncRows(name, tally) {
+  const list = (counts) => Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
+  const { kills, held, midSync, edits } = tally;
+  return [
+    [`${name}: kills`, kills, `${tally.version}; ${held} while a request was held`],
+    [`${name}: in mid-sync`, midSync, list(tally.during).join(', ')],
+    [`${name}: requests under way`, list(tally.requests).join(', ')],
+    [`${name}: rounds that ended at one root`, list(tally.rounds).join('; ')],
+    [
+      `${name}: edits acknowledged`,
+      edits.page,
+      `${edits.other} of the other device; ${tally.conflicts} conflicts told`,
+    ],
+    [`${name}: edits lost by the control`, tally.lostByControl],
+    [`${name}: looks made again after a trap of the core`, tally.traps.length],
+    [`${name}: origin wiped by the browser`, tally.wiped.length],
+    [`${name}: problems`, tally.problems.length, 'must be 0'],
+  ];
+}
+
 export function quotaRows({ points, roomy, failedIn, places, problems }) {
   const kinds = Object.entries(failedIn).map(([kind, count]) => `${kind} ${count}`);
   return [

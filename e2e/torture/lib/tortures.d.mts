@@ -36,6 +36,31 @@ export function killEngine(
 ): Promise<Tally>;
 export function crashPages(options: Killing): Promise<Tally>;
 
+/** What kills in the midst of syncs came to. */
+export interface SyncTally {
+  readonly engine: string;
+  readonly version: string;
+  /** Rounds that came to their end, by what they were about. */
+  readonly rounds: Readonly<Record<string, number>>;
+  readonly kills: number;
+  readonly held: number;
+  readonly midSync: number;
+  readonly during: Readonly<Record<string, number>>;
+  readonly requests: Readonly<Record<string, number>>;
+  readonly edits: { readonly page: number; readonly other: number };
+  readonly conflicts: number;
+  readonly lostByControl: number;
+  /** Looks that were made again, since the core had trapped. */
+  readonly traps: readonly string[];
+  readonly wiped: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export function killSyncEngine(
+  engine: Engine,
+  options: Common & { readonly seed: number; readonly kills: number },
+): Promise<SyncTally>;
+
 export function fillDisks(options: Common & { readonly points: number }): Promise<{
   readonly points: number;
   /** Of these, how many had room for all of the workload. */

@@ -5,3 +5,4 @@ export { loseConnections } from './disconnect.mjs';
 export { fillEngine } from './full.mjs';
 export { killEngine } from './kill.mjs';
 export { fillDisks } from './quota.mjs';
+export { killSyncEngine } from './sync/kill-sync.mjs';

@@ -6,6 +6,8 @@ import { disconnectAt } from './disconnect.js';
 import { checkFull, fillUp } from './full.js';
 import { fill } from './quota.js';
 import type { Plan } from './script.js';
+import { editFirst, startSyncing } from './sync.js';
+import { lookSynced, settle } from './sync-look.js';
 import { collectorOf, startWriting } from './write.js';
 
 const calls = {
@@ -15,6 +17,10 @@ const calls = {
   disconnectAt,
   fillUp,
   checkFull,
+  startSyncing,
+  editFirst,
+  lookSynced,
+  settle,
   /** Whether there is collection to be killed in the midst of. */
   canCollect: async () => {
     const db = await open('any', { storage: memory() });

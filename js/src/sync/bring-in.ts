@@ -39,11 +39,15 @@ export async function bringIn(
   return isDone ? 0 : undefined;
 }
 
-/** The rows after the entry of the tail, or of the head, that this push became. */
-function ownRows(head: Head, { tail }: Tail, { nonceBytes }: PendingPush): Rows | undefined {
+/**
+ * The rows after the entry of the tail, of the head, or of the generation of a checkpoint, that this push became. A
+ * checkpoint may have no entry for what it pushed; a generation has no nonce, so it may be another one's of that number.
+ */
+function ownRows(head: Head, { tail }: Tail, { nonceBytes, seq }: PendingPush): Rows | undefined {
   const entry = tail.find((one) => sameBytes(one.nonceBytes, nonceBytes));
-  // A checkpoint may have no entry for what it pushed.
-  return entry?.rows ?? (sameBytes(head.nonceBytes, nonceBytes) ? head.rows : undefined);
+  if (entry !== undefined) return entry.rows;
+  if (sameBytes(head.nonceBytes, nonceBytes)) return head.rows;
+  return head.checkpoint.generations.find((one) => one.seq === seq)?.rows;
 }
 
 /**
@@ -60,7 +64,8 @@ async function acceptOwn(
   if (pending === undefined || own === undefined) return state;
   const { commitBytes } = pending;
   const rows = await rowsOf(shared, commitBytes);
-  // Nobody moves it while a push is pending, but a store may be repaired or reset.
+  // Nobody moves it while a push is pending, but a store may be repaired or reset. Equal rows are a state that both sides have
+  // had, whoever made it.
   if (!sameRows(rows, own)) return state;
   const repositoryBytes = seen.head.repositoryBytes;
   const known = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch };

@@ -1,0 +1,55 @@
+/** The page of `tests/lazy.spec.ts`: clones whose rows come when they are read. */
+import './store.js';
+import { clone, type HedgerowError, type KeyRange, type Link } from 'hedgerow';
+import { atRest, remoteKeys } from 'hedgerow/encryption';
+import { httpRemote } from 'hedgerow/remote';
+
+/** What a read came to: its rows, or the error of it, and what the link asked the remote for. */
+export interface Asked {
+  readonly rows?: readonly unknown[];
+  readonly code?: string;
+  readonly range?: KeyRange | undefined;
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+export interface LazyPlace {
+  readonly name: string;
+  readonly url: string;
+  /** Of the remote and of the storage; none is encrypted without one. */
+  readonly key?: readonly number[] | undefined;
+}
+
+declare global {
+  interface Window {
+    /** Opens a lazy clone into `window.db` and `window.link`; `requests` and `bytes` are those of opening. */
+    openLazy(place: LazyPlace): Promise<Asked>;
+    /** What a call reads, and what it costs. */
+    asked(call: () => Promise<readonly unknown[]>): Promise<Asked>;
+    link: Link;
+  }
+}
+
+window.openLazy = async ({ name, url, key }) => {
+  const bytes = key && new Uint8Array(key);
+  const made = await clone(name, httpRemote({ url }), {
+    mode: 'lazy',
+    encryption: bytes && atRest({ key: bytes }),
+    link: { probe: false, encryption: bytes && remoteKeys({ keys: () => bytes }) },
+  });
+  window.db = made.db;
+  window.link = made.link;
+  const { requests, receivedBytes } = window.link.traffic;
+  return { requests, bytes: receivedBytes };
+};
+
+window.asked = async (call) => {
+  const before = window.link.traffic;
+  const found = await call().then(
+    (rows) => ({ rows }),
+    ({ code, range, message }: HedgerowError) => ({ code: code ?? message, range }),
+  );
+  const after = window.link.traffic;
+  const requests = after.requests - before.requests;
+  return { ...found, requests, bytes: after.receivedBytes - before.receivedBytes };
+};

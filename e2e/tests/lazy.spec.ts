@@ -1,0 +1,305 @@
+/**
+ * Lazy clones in real browsers: over HTTP, from the reference server, on IndexedDB on disk; plain, and with an encrypted
+ * remote and encrypted storage. What a read costs is counted by the link, and on the wire.
+ */
+import { createHash } from 'node:crypto';
+import { type Link, memory, open, type Store } from 'hedgerow';
+import { remoteKeys } from 'hedgerow/encryption';
+import { httpRemote, memoryRemote, type Remote } from 'hedgerow/remote';
+import { type RemoteServer, serveRemote } from 'hedgerow/server';
+import { openWire, type Wire } from '../bench/lib/sync/wire.mjs';
+import type { LazyPlace } from '../pages/lazy.js';
+import { expect, type Page, test } from './fixtures.js';
+
+const ROWS = 60_000;
+const KEY = Array.from({ length: 32 }, (_, at) => 7 * at);
+const KINDS = [
+  ['plain', undefined],
+  ['encrypted', KEY],
+] as const;
+
+const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
+
+/** A row of about 130 bytes, of which half hardly compress. */
+function rowOf(nth: number, state = 'open') {
+  const title = createHash('sha256').update(String(nth)).digest('hex').slice(0, 60);
+  return { id: keyOf(nth), title, state, points: nth % 100 };
+}
+
+const entryOf = (nth: number) => [keyOf(nth), rowOf(nth)];
+const entries = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => entryOf(from + at));
+
+/** The reference server with a remote, on a wire that counts; it can be stopped, and started again elsewhere. */
+class Net {
+  readonly #remote: Remote = memoryRemote();
+  #server: RemoteServer | undefined;
+  #wire: Wire | undefined;
+
+  async start(): Promise<void> {
+    this.#server = await serveRemote(this.#remote);
+    this.#wire = await openWire(Number(new URL(this.#server.url).port), 0);
+  }
+
+  get wire(): Wire {
+    return this.#wire as Wire;
+  }
+
+  /** Everybody is refused from now on. */
+  async stop(): Promise<void> {
+    await this.#wire?.close();
+    await this.#server?.close();
+    this.#wire = undefined;
+    this.#server = undefined;
+  }
+}
+
+interface World {
+  readonly net: Net;
+  /** Another device, in this process, which has put the rows. */
+  readonly other: Store;
+  /** Its link to the remote, wherever that is now. */
+  linked(): Promise<Link>;
+}
+
+async function withRemote(
+  key: readonly number[] | undefined,
+  run: (world: World) => Promise<void>,
+): Promise<void> {
+  const net = new Net();
+  await net.start();
+  const other = await open('other', { storage: memory() });
+  const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+  const linked = () =>
+    other.remote(httpRemote({ url: net.wire.url }), { probe: false, encryption });
+  try {
+    const rows = Array.from({ length: ROWS }, (_, nth) => rowOf(nth));
+    await other.putMany(rows, { key: '/id' });
+    await (await linked()).push();
+    net.wire.counts.take();
+    await run({ net, other, linked });
+  } finally {
+    await other.close();
+    await net.stop();
+  }
+}
+
+async function visit(page: Page): Promise<Page> {
+  await page.goto('/lazy.html');
+  await page.waitForFunction(() => window.openLazy !== undefined);
+  return page;
+}
+
+const openLazy = (page: Page, place: LazyPlace) =>
+  page.evaluate((place) => window.openLazy(place), place);
+
+/** Calls of the page's store, and what they cost. */
+const calls = (page: Page) => ({
+  get: (nth: number) =>
+    page.evaluate((key) => window.asked(async () => [await window.db.get(key)]), keyOf(nth)),
+  getMany: (...all: readonly number[]) =>
+    page.evaluate((keys) => window.asked(() => window.db.getMany(keys)), all.map(keyOf)),
+  scan: (from: number, limit: number) =>
+    page.evaluate(([gte, limit]) => window.asked(() => window.db.scan({ gte, limit }).toArray()), [
+      keyOf(from),
+      limit,
+    ] as const),
+  put: (nth: number, value: unknown) =>
+    page.evaluate(
+      ([key, value]) =>
+        window.asked(async () => {
+          await window.db.put(key, value);
+          return [];
+        }),
+      [keyOf(nth), value] as const,
+    ),
+  prefetch: (from: number, to: number) =>
+    page.evaluate(
+      ([gte, lt]) =>
+        window.asked(async () => {
+          await window.link.prefetch({ gte, lt });
+          return [];
+        }),
+      [keyOf(from), keyOf(to)] as const,
+    ),
+  /** What must not ask the remote for anything, and knows all rows. */
+  look: () =>
+    page.evaluate(() =>
+      window.asked(async () => {
+        const { ok, rows, remoteRows } = await window.db.verify();
+        const counted = [await window.db.count(), (await window.db.stats()).rows];
+        return [ok, rows + remoteRows, remoteRows > 0, ...counted];
+      }),
+    ),
+});
+
+for (const [kind, key] of KINDS) {
+  test(`a lazy clone reads what it needs, and keeps it without a network (${kind})`, async ({
+    persistentPage,
+  }) => {
+    await withRemote(key, async ({ net, other, linked }) => {
+      const page = await visit(persistentPage.page);
+      const place = { name: 'app', key };
+      const opened = await openLazy(page, { ...place, url: net.wire.url });
+      expect(opened.requests).toBe(2);
+      expect(opened.bytes).toBeLessThan(40_000);
+      expect(await page.evaluate(() => window.db.root)).toBe(other.root);
+      const { get, getMany, scan, prefetch, look } = calls(page);
+      // A frame of nodes, then one of rows.
+      const first = await get(30_000);
+      expect(first).toMatchObject({ rows: [rowOf(30_000)], requests: 2 });
+      expect(first.bytes).toBeLessThan(70_000);
+      expect(await get(30_000)).toMatchObject({ rows: [rowOf(30_000)], requests: 0, bytes: 0 });
+      const near = await scan(30_000, 100);
+      expect(near.rows).toEqual(entries(30_000, 30_100));
+      expect(near.requests).toBeLessThanOrEqual(2);
+      expect(await getMany(5, 20_000, 59_999)).toMatchObject({
+        rows: [5, 20_000, 59_999].map((nth) => rowOf(nth)),
+      });
+      const fetched = await prefetch(1000, 3000);
+      expect(fetched.code).toBeUndefined();
+      expect(fetched.requests).toBeGreaterThan(0);
+      expect((await scan(1000, 2000)).rows).toEqual(entries(1000, 3000));
+      // What is read ahead may come later, and is counted then.
+      const all = { rows: [true, ROWS, true, ROWS, ROWS], requests: 0, bytes: 0 };
+      await expect.poll(look).toEqual(all);
+      // The link counts what travels, and no more does.
+      const { requests } = await page.evaluate(() => window.link.traffic);
+      expect(net.wire.counts.take().requests).toBe(requests);
+
+      const { url } = net.wire;
+      await net.stop();
+      const alone = await visit(await persistentPage.relaunch());
+      await openLazy(alone, { ...place, url });
+      const off = calls(alone);
+      expect((await off.scan(1000, 2000)).rows).toEqual(entries(1000, 3000));
+      expect((await off.get(30_000)).rows).toEqual([rowOf(30_000)]);
+      const missed = await off.get(45_000);
+      expect(missed.code).toBe('offline');
+      const { gt = '', lte = '' } = missed.range ?? {};
+      expect(gt < keyOf(45_000) && keyOf(45_000) <= lte).toBe(true);
+      expect((await off.put(2000, 'mine')).code).toBeUndefined();
+      expect((await off.put(45_000, 'mine')).code).toBe('offline');
+      expect((await off.get(2000)).rows).toEqual(['mine']);
+      expect((await off.look()).rows).toEqual(all.rows);
+
+      await net.start();
+      const again = await visit(await persistentPage.relaunch());
+      await openLazy(again, { ...place, url: net.wire.url });
+      const on = calls(again);
+      expect((await on.get(45_000)).rows).toEqual([rowOf(45_000)]);
+      expect((await on.put(45_001, 'mine, too')).code).toBeUndefined();
+      await again.evaluate(() => window.link.push());
+      const link = await linked();
+      await link.pull();
+      expect(await other.getMany([keyOf(2000), keyOf(45_001)])).toEqual(['mine', 'mine, too']);
+      await other.putMany([rowOf(2001, 'shut'), rowOf(50_000, 'shut')], { key: '/id' });
+      await link.push();
+      const { applied } = await again.evaluate(() => window.link.pull());
+      expect(applied).toBeGreaterThan(0);
+      const shut = [rowOf(2001, 'shut'), rowOf(50_000, 'shut')];
+      expect((await on.getMany(2001, 50_000)).rows).toEqual(shut);
+      expect(await again.evaluate(() => window.db.root)).toBe(other.root);
+      const last = await on.look();
+      expect(last.rows?.slice(0, 3)).toEqual([true, ROWS, true]);
+    });
+  });
+
+  test(`what is damaged of a lazy clone comes again, or is repaired (${kind})`, async ({
+    persistentPage,
+  }) => {
+    await withRemote(key, async ({ net, other, linked }) => {
+      const place = { name: 'app', url: net.wire.url, key };
+      const before = await visit(persistentPage.page);
+      await openLazy(before, place);
+      await calls(before).prefetch(1000, 9000);
+      // A page of its own has nothing in memory.
+      const page = await visit(await persistentPage.relaunch());
+      await damage(page, 'app', true);
+      await openLazy(page, place);
+      const { look, scan } = calls(page);
+      // What was read from the remote is there again, and so no fault.
+      expect((await look()).rows?.slice(0, 3)).toEqual([true, ROWS, true]);
+      const again = await scan(1000, 8000);
+      expect(again.rows).toEqual(entries(1000, 9000));
+      expect(again.requests).toBeGreaterThan(0);
+      await expect.poll(async () => (await scan(1000, 8000)).requests).toBe(0);
+
+      // Leaves that were made here, and pushed, are at the remote as rows of its tail.
+      await page.evaluate(async () => {
+        const { db, link } = window;
+        const rows = await db.scan({ prefix: 'issue/00003' }).toArray();
+        await db.putMany(rows.map(([at, row]) => [at, { ...(row as object), state: 'shut' }]));
+        await link.push();
+      });
+      const damaged = await visit(await persistentPage.relaunch());
+      await damage(damaged, 'app', false);
+      await openLazy(damaged, place);
+      const found = await damaged.evaluate(async () => {
+        const { ok, faults } = await window.db.verify();
+        return { ok, chunks: new Set(faults.map(({ chunk }) => chunk)).size };
+      });
+      expect(found.ok).toBe(false);
+      // What is encrypted is damaged by frames of up to 64 KiB.
+      expect(found.chunks).toBeGreaterThan(0);
+      if (kind === 'plain') expect(found.chunks).toBe(1);
+      const mended = await damaged.evaluate(() =>
+        window.asked(async () => [await window.link.repair()]),
+      );
+      await (await linked()).pull();
+      const facts = { root: other.root, fetched: found.chunks, rowsLost: 0, lost: [] };
+      expect(mended.rows).toEqual([expect.objectContaining(facts)]);
+      // The head, the directory, a frame, and what the tail names.
+      if (kind === 'plain') expect(mended.requests).toBeLessThanOrEqual(4);
+      const shut = Array.from({ length: 1000 }, (_, at) => rowOf(3000 + at, 'shut'));
+      const rows = await calls(damaged).scan(3000, 1000);
+      expect(rows.rows).toEqual(shut.map((row) => [row.id, row]));
+      expect((await calls(damaged).look()).rows?.slice(0, 3)).toEqual([true, ROWS, true]);
+    });
+  });
+}
+
+/** Flips a bit in the middle of the newest large segment of a store, or bits everywhere in all of them. */
+async function damage(page: Page, name: string, isAll: boolean): Promise<void> {
+  const newest = await page.evaluate(
+    async ([name, isAll]) => {
+      let newest = 0;
+      const edit = (change: (bytes: Uint8Array, id: number) => void) =>
+        window.editRecords(name, 'segments', (value, key) => {
+          const bytes = value as Uint8Array;
+          if (bytes.length > 40_000) change(bytes, key as number);
+          return bytes;
+        });
+      await edit((_, id) => {
+        newest = Math.max(newest, id);
+      });
+      await edit((bytes, id) => {
+        if (!isAll && id !== newest) return;
+        const step = isAll ? 500 : bytes.length;
+        for (let at = step >> 1; at < bytes.length; at += step) bytes[at]! ^= 1;
+      });
+      return newest;
+    },
+    [name, isAll] as const,
+  );
+  expect(newest).toBeGreaterThan(0);
+}
+
+test('reads of parts of objects ask for no leave', async ({ persistentPage }) => {
+  await withRemote(undefined, async ({ net }) => {
+    const page = await visit(persistentPage.page);
+    const taken = () => net.wire.counts.take();
+    await openLazy(page, { name: 'app', url: net.wire.url });
+    expect(taken().statuses).toEqual(['GET 200', 'GET 200']);
+    const { get, scan, prefetch } = calls(page);
+    await get(30_000);
+    // The origin of the page is another one: with any other header, `Range` in another form too, each would be two requests.
+    expect(taken().statuses).toEqual(['GET 206', 'GET 206']);
+    await scan(40_000, 5000);
+    await prefetch(1000, 9000);
+    const { statuses } = taken();
+    expect(statuses.length).toBeGreaterThan(2);
+    // What is read ahead may have no answer yet.
+    expect(statuses.filter((one) => one !== 'GET 206' && one !== 'GET 0')).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+// What is killed when: it follows from the seed.
+
+import { below } from '../random.mjs';
+
+/** The phases of a round, one after the other on one profile: a kill in each. */
+export const PHASES = ['clone', 'push', 'push', 'pull', 'checkpoint'];
+
+/** How long after it was called a call is killed at most, in milliseconds. */
+const LONGEST_MS = { clone: 900, read: 300, push: 160, pull: 160, checkpoint: 1500 };
+
+/** Requests of a phase that are held: which, and up to the how manyth. */
+const HELD = {
+  clone: [[['get pack'], 5]],
+  read: [[['get pack'], 12]],
+  // Mostly the swap, whose answer decides.
+  push: [
+    [['swap head'], 5],
+    [['swap head'], 2],
+    [['read head'], 4],
+  ],
+  pull: [
+    [['get delta'], 3],
+    [['read head'], 8],
+  ],
+  checkpoint: [
+    [['put pack'], 5],
+    [['swap head'], 2],
+  ],
+};
+const CALLS = { clone: 'clone', read: 'read', push: 'push', pull: 'pull', checkpoint: 'push' };
+
+const pick = (random, list) => list[below(random, list.length)];
+
+/** What a round is about; half of them are encrypted, and half of each kind lazy. */
+export function roundOf(nth, random) {
+  const isLazy = nth % 2 === 1;
+  const isEncrypted = nth % 4 === 1 || nth % 4 === 2;
+  const policy = pick(random, ['fields', 'remote', 'local']);
+  const kind = `${isLazy ? 'lazy' : 'whole'}, ${isEncrypted ? 'encrypted' : 'plain'}`;
+  return { nth, isLazy, isEncrypted, policy, kind, seed: below(random, 2 ** 31) };
+}
+
+/**
+ * When the phase `at` of a round is killed: while a certain request is held, before it takes effect or after, or a while
+ * after a call began; these take turns.
+ */
+export function killOf({ nth, isLazy }, at, random) {
+  const phase = PHASES[at];
+  const what = phase === 'clone' && isLazy ? 'read' : phase;
+  const isHeld = (at + (nth >> 2) + nth) % 2 === 0;
+  if (isHeld) {
+    const [kinds, most] = pick(random, HELD[what]);
+    const hold = { kinds, nth: 1 + below(random, most), isDone: below(random, 2) === 0 };
+    // One that was sent may take effect when its sender is gone.
+    return { hold, delayMs: below(random, 100), takesEffect: below(random, 2) === 0 };
+  }
+  const nthCall = what === 'clone' ? 1 : 1 + below(random, 4);
+  return { call: [CALLS[what], nthCall], delayMs: below(random, LONGEST_MS[what]) };
+}
+
+/** Says when it was, for the messages of problems. */
+export function toldKill({ hold, call, delayMs }) {
+  const [name, nth] = call ?? [hold.kinds.join(' or '), hold.nth];
+  const when = hold === undefined ? 'begun' : hold.isDone ? 'answered' : 'asked';
+  return `${name} ${nth} ${when}, ${delayMs} ms`;
+}
