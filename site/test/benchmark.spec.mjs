@@ -118,6 +118,7 @@ test('fewer rows than were asked for: the rest is reckoned, and the page says so
   page,
 }) => {
   await go(page, linkOf(REPORT));
+  await expect(page.getByRole('heading', { name: 'A result from a link' })).toBeVisible();
   const texts = await shown(page);
   const each = texts.filter((text) => text.includes('put by put'));
   expect(each[1]).toContain('50.0 s');
