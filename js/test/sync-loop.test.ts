@@ -150,23 +150,26 @@ it('a loop shows how far it is with packs, as it brings them and as it sends the
   expect(told.at(-1)?.bytes).toBeGreaterThan(100_000);
 });
 
-it('a loop of a device that may not write goes on to bring what others push', async () => {
-  const inner = memoryRemote();
-  const refused = () => Promise.reject(new HedgerowError('remote-auth', 'this key may only read'));
-  const readOnly: Remote = { ...inner, put: refused, swapHead: refused };
-  const [a, b] = [await device(inner), await device(readOnly)];
-  await a.db.put('first', 1);
-  await a.link.push();
-  await b.link.pull();
-  // So long that it is an object of its own, whose put comes before the swap.
-  const long = many(200, 'long');
-  await b.db.putMany(long);
-  const loop = b.link.sync({ pauseMs: 0 });
-  await expect.poll(() => loop.state).toMatchObject({ status: 'failing', isPending: true });
-  await a.db.put('second', 2);
-  await a.link.push();
-  loop.poke();
-  await expect.poll(() => b.db.get('second'), { timeout: 5000 }).toBe(2);
-  expect(await b.db.count()).toBe(2 + long.length);
-  await loop.stop();
-});
+it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
+  'a loop whose pushes are refused by %s goes on to bring what others push',
+  async (code) => {
+    const inner = memoryRemote();
+    const refused = () => Promise.reject(new HedgerowError(code, 'it is not written'));
+    const readOnly: Remote = { ...inner, put: refused, swapHead: refused };
+    const [a, b] = [await device(inner), await device(readOnly)];
+    await a.db.put('first', 1);
+    await a.link.push();
+    await b.link.pull();
+    // So long that it is an object of its own, whose put comes before the swap.
+    const long = many(200, 'long');
+    await b.db.putMany(long);
+    const loop = b.link.sync({ pauseMs: 0 });
+    await expect.poll(() => loop.state).toMatchObject({ status: 'failing', isPending: true });
+    await a.db.put('second', 2);
+    await a.link.push();
+    loop.poke();
+    await expect.poll(() => b.db.get('second'), { timeout: 5000 }).toBe(2);
+    expect(await b.db.count()).toBe(2 + long.length);
+    await loop.stop();
+  },
+);

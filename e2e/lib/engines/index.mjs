@@ -31,3 +31,14 @@ export function installed(engines = Object.values(ENGINES)) {
 export function enginesOf(names) {
   return names.map((name) => ENGINES[name]);
 }
+
+/** Runs `work` with each engine of these names; one that is missing is a problem. */
+export async function onEngines(names, work) {
+  const found = [];
+  const problems = [];
+  for (const engine of enginesOf(names)) {
+    if (engine.find() !== undefined) found.push(await work(engine));
+    else problems.push(`${engine.name} is missing: npm run setup -- --browser`);
+  }
+  return { engines: found, problems };
+}

@@ -1,7 +1,7 @@
 // Real browsers at their quotas: a page fills its storage, goes on, empties it; the browser is closed or
 // killed, and another start of it looks whether all that was acknowledged is there.
 
-import { enginesOf } from '../../lib/engines/index.mjs';
+import { onEngines } from '../../lib/engines/index.mjs';
 import { callWithin, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
 import { below, randomFrom } from './random.mjs';
@@ -13,18 +13,8 @@ const ENOUGH = 5;
 
 /** Fills the storage of engines; one that is missing is a problem. */
 export async function fillEngines({ names, ...options }) {
-  const engines = [];
-  const problems = [];
-  for (const engine of enginesOf(names)) {
-    if (engine.find() === undefined) {
-      problems.push(`${engine.name} is missing: npm run setup -- --browser`);
-      continue;
-    }
-    const found = await fillEngine(engine, options);
-    engines.push(found);
-    problems.push(...found.problems);
-  }
-  return { engines, problems };
+  const { engines, problems } = await onEngines(names, (engine) => fillEngine(engine, options));
+  return { engines, problems: [...problems, ...engines.flatMap((found) => found.problems)] };
 }
 
 /** Fills the storage of an engine `runs` times; `show` is told how far it is. */

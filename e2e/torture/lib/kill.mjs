@@ -1,7 +1,7 @@
 // `kill -9` of a whole browser at random moments. Three launches a cycle: the first is killed, the second
 // checks, writes on and is closed, the third checks again.
 
-import { enginesOf } from '../../lib/engines/index.mjs';
+import { onEngines } from '../../lib/engines/index.mjs';
 import { pause, within } from '../../lib/engines/limits.mjs';
 import { call, Reports, visit, withPage } from './driver.mjs';
 import { phasesFor, planOf, Tally } from './killing.mjs';
@@ -12,15 +12,7 @@ const READY_MS = 60_000;
 
 /** Kills each of the engines; one that is missing is a problem. */
 export async function killEngines({ names, ...options }) {
-  const engines = [];
-  const problems = [];
-  for (const engine of enginesOf(names)) {
-    if (engine.find() === undefined) {
-      problems.push(`${engine.name} is missing: npm run setup -- --browser`);
-      continue;
-    }
-    engines.push(await killEngine(engine, options));
-  }
+  const { engines, problems } = await onEngines(names, (engine) => killEngine(engine, options));
   const isKept = problems.length === 0 && engines.every((tally) => tally.isKept);
   problems.push(...engines.flatMap((tally) => tally.blamed));
   return { engines, problems, isKept };

@@ -1,4 +1,3 @@
-import type { HedgerowError } from '../base/errors.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import type { KeyRange } from '../base/range.js';
@@ -208,13 +207,14 @@ export class Link {
     });
   }
 
-  /** Whether a push has brought rows to either side. Who may not write gets what others push all the same. */
+  /** Whether a push has brought rows to either side. What cannot be pushed keeps nobody from what others push. */
   async #isPushed(job: SyncJob): Promise<boolean> {
     try {
       const { isPushed, applied } = await this.#push(job);
       return isPushed || applied > 0;
     } catch (cause) {
-      if ((cause as HedgerowError)?.code === 'remote-auth') await this.#pull(job);
+      // The failure of the push is the one that is told.
+      if (!job.signal?.aborted) await this.#pull(job).catch(() => {});
       throw cause;
     }
   }

@@ -2,7 +2,7 @@
 // is one store on one profile: it is killed while it clones, pushes, pulls, and writes a checkpoint; each next launch looks
 // at what is left, before it goes on. In the end both devices must have one root.
 
-import { enginesOf } from '../../../lib/engines/index.mjs';
+import { onEngines } from '../../../lib/engines/index.mjs';
 import { pause, within } from '../../../lib/engines/limits.mjs';
 import { call, visit, withPage } from '../driver.mjs';
 import { mayTrap } from '../kill.mjs';
@@ -20,15 +20,7 @@ const TURNS = 4;
 
 /** Kills each of the engines; one that is missing is a problem. */
 export async function killSyncEngines({ names, ...options }) {
-  const engines = [];
-  const problems = [];
-  for (const engine of enginesOf(names)) {
-    if (engine.find() === undefined) {
-      problems.push(`${engine.name} is missing: npm run setup -- --browser`);
-      continue;
-    }
-    engines.push(await killSyncEngine(engine, options));
-  }
+  const { engines, problems } = await onEngines(names, (engine) => killSyncEngine(engine, options));
   const isKept = problems.length === 0 && engines.every((tally) => tally.isKept);
   problems.push(...engines.flatMap((tally) => tally.problems));
   return { engines, problems, isKept };

@@ -3,8 +3,8 @@
  * a segment's key the table is number 0, the segment number 1. A whole segment is authenticated; a part of one is decrypted
  * alone, and the hashes of its chunks, which the sealed commit leads to, tell whether it is right.
  */
+import { begunInSlices } from '../../base/begun.js';
 import { joined, sameBytes } from '../../base/bytes.js';
-import { begunInSlices } from '../../storage/idb/reading.js';
 import {
   type SegmentRecord,
   segmentOf,

@@ -2,7 +2,7 @@
  * How segments, and parts of segments, are read. A segment is one record of bytes, or carried by a move of
  * a ref; one of 64 KiB or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), whichever engine wrote it.
  */
-import { turn } from '../../base/scheduler.js';
+import { begunInSlices } from '../../base/begun.js';
 import { segmentOf, type Wanted } from '../segment-store.js';
 import { blobOf, type Handles, readBlob } from './blobs.js';
 import type { MoveKey } from './journal.js';
@@ -46,24 +46,4 @@ export async function readAll(
     if (sought.length === 1) lookAhead(db, sought[0] as Wanted, handles).catch(() => {});
   }
   return found as Bytes[];
-}
-
-/** How long work is begun in a row, in milliseconds. */
-const BEGINNING_MS = 4;
-
-/** Begins to work on each, with turns of the event loop in between, and waits for all. */
-export async function begunInSlices<T, R>(
-  items: readonly T[],
-  work: (item: T, at: number) => Promise<R>,
-): Promise<R[]> {
-  const working: Promise<R>[] = [];
-  let startMs = performance.now();
-  for (const [at, item] of items.entries()) {
-    if (performance.now() - startMs > BEGINNING_MS) {
-      await turn();
-      startMs = performance.now();
-    }
-    working.push(work(item, at));
-  }
-  return Promise.all(working);
 }
