@@ -17,7 +17,7 @@ export const RUST_LAYERS = [
   [['chunk', 'value']],
   [['node/*'], ['sum_piece']],
   [['form']], // checks the format of each kind of chunk
-  [['segment']],
+  [['segment/*']],
   [['cache/*']],
   [['step']], // a step names the segments of the cache that it needs
   [['batch']],

@@ -4,9 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import {
   BLOCK_BYTES,
+  decryptPart,
   frameKey,
   openFrame,
-  openPart,
   partKey,
   seal,
   sealFrame,
@@ -95,7 +95,7 @@ describe('AES-256-GCM', () => {
       const sealed = await sealFrame(frames, number, from.bytes(5), plain);
       const start = BLOCK_BYTES * from.below(Math.ceil(plain.length / BLOCK_BYTES));
       const end = start + 1 + from.below(plain.length - start);
-      const part = await openPart(parts, number, start, sealed.subarray(start, end));
+      const part = await decryptPart(parts, number, start, sealed.subarray(start, end));
       expect(part).toEqual(plain.slice(start, end));
     }
   });

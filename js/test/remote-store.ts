@@ -1,5 +1,7 @@
 /** What the tests of deltas use of a store: the head of its branch, which its handle keeps to itself. */
+
 import { vi } from 'vitest';
+import { unhex } from '../src/base/hex.js';
 import { BranchHead } from '../src/history/branch-head.js';
 import type { Store } from '../src/index.js';
 import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/sync/delta.js';
@@ -38,6 +40,4 @@ export async function applied(db: Store, deltas: readonly Delta[]) {
   });
 }
 
-export function unhex(text: string): Uint8Array {
-  return Uint8Array.from(text.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
-}
+export { unhex };

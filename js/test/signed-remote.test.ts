@@ -1,14 +1,9 @@
 /** Remotes whose heads are signed: keys, the contract, vectors of another writer, and heads that nobody with the key has made. */
+
 import { readFileSync } from 'node:fs';
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { isSignatureOf, sign, signingKey, verifyingKey } from '../src/encryption/ed25519.js';
-import {
-  generateKey,
-  type SignedRemoteOptions,
-  signedRemote,
-  signingKeys,
-} from '../src/encryption/index.js';
+import { type SignedRemoteOptions, signedRemote, signingKeys } from '../src/encryption/index.js';
 import type { HedgerowError } from '../src/index.js';
 import { faultyRemote } from '../src/remote/adapters/faulty.js';
 import { MAX_HEAD_BYTES } from '../src/remote/format/limits.js';
@@ -22,17 +17,6 @@ import { PRIVATE, PUBLIC, signedBy } from './signed-keys.js';
 function vectorsIn<T>(file: URL): T {
   return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
-
-interface Signature {
-  readonly pk: string;
-  readonly msg: string;
-  readonly sig: string;
-}
-
-const ed25519 = vectorsIn<{
-  rfc8032: (Signature & { sk: string })[];
-  wycheproof: (Signature & { tcId: number; result: 'valid' | 'invalid' })[];
-}>(new URL('../../vectors/crypto/ed25519.json', import.meta.url));
 
 interface SignedVectors {
   readonly keys: Readonly<Record<string, { readonly private: string; readonly public: string }>>;
@@ -83,49 +67,6 @@ const caught = async (call: Promise<unknown>): Promise<HedgerowError> =>
     () => assert.fail('it does not reject'),
     (cause) => cause,
   );
-
-describe('Ed25519', () => {
-  it('is that of RFC 8032', async () => {
-    expect(ed25519.rfc8032).toHaveLength(3);
-    for (const { sk, pk, msg, sig } of ed25519.rfc8032) {
-      const { publicKey, privateKey } = await signingKeys(unhex(sk));
-      expect(hex(publicKey)).toBe(pk);
-      const verifying = await verifyingKey(publicKey);
-      expect(await isSignatureOf(verifying, unhex(sig), unhex(msg))).toBe(true);
-      expect(await isSignatureOf(verifying, unhex(sig), text('other'))).toBe(false);
-      for (const key of [privateKey, await signingKey(unhex(sk))]) {
-        // WebKit of Apple adds noise, which its readers cannot tell.
-        expect(await isSignatureOf(verifying, await sign(key, unhex(msg)), unhex(msg))).toBe(true);
-        await expect(crypto.subtle.exportKey('pkcs8', key)).rejects.toThrow();
-      }
-    }
-  });
-
-  it('is that of Wycheproof', async () => {
-    expect(ed25519.wycheproof).toHaveLength(151);
-    expect(ed25519.wycheproof.filter(({ result }) => result === 'invalid')).toHaveLength(63);
-    const wrong: number[] = [];
-    for (const { tcId, pk, msg, sig, result } of ed25519.wycheproof) {
-      const isRight = await isSignatureOf(await verifyingKey(unhex(pk)), unhex(sig), unhex(msg));
-      if (isRight !== (result === 'valid')) wrong.push(tcId);
-    }
-    expect(wrong).toEqual([]);
-  });
-});
-
-describe('signingKeys()', () => {
-  it('takes what generateKey() makes, and nothing else', async () => {
-    const bytes = generateKey();
-    const [one, two] = [await signingKeys(bytes), await signingKeys(bytes)];
-    expect(one.publicKey).toEqual(two.publicKey);
-    expect(one.publicKey).toHaveLength(32);
-    const { privateKey } = one;
-    const wrong = [undefined, null, 'key', {}, [], privateKey, new Uint8Array(31)];
-    for (const key of [...wrong, new Uint8Array(32)]) {
-      expect(await caught(signingKeys(key as never))).toEqual(failure('invalid-argument'));
-    }
-  });
-});
 
 describe('signedRemote()', () => {
   const shared = signedBy(PRIVATE)(memoryRemote());

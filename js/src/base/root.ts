@@ -1,5 +1,6 @@
 /** Roots as users see them: hashes of commits in hexadecimal. */
 import { HedgerowError } from './errors.js';
+import { unhex } from './hex.js';
 import { shownAs } from './kind.js';
 
 /** The root of a store without rows. */
@@ -11,5 +12,5 @@ export function bytesOf(root: string): Uint8Array {
     const message = `not a root, 64 hexadecimal digits: ${shownAs(root)}`;
     throw new HedgerowError('invalid-argument', message);
   }
-  return Uint8Array.from(root.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  return unhex(root);
 }

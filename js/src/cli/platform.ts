@@ -1,4 +1,5 @@
 /** What the program uses of Node, without whose types the package is compiled. */
+import { unhex } from '../base/hex.js';
 import { builtin } from '../base/node.js';
 import { signingKeys } from '../encryption/ed25519.js';
 import { remoteKeys } from '../encryption/remote-keys.js';
@@ -52,9 +53,7 @@ function keysOf(name: string): Uint8Array[] | undefined {
   if (!keys.every((one) => KEY.test(one))) {
     throw new UsageError(`${name} is 64 hexadecimal digits, or several of these, with commas`);
   }
-  return keys.map((one) =>
-    Uint8Array.from(one.match(/../g) ?? [], (two) => Number.parseInt(two, 16)),
-  );
+  return keys.map(unhex);
 }
 
 /** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */

@@ -57,7 +57,7 @@ export function openFrame(
  * Decrypts a part of what `sealFrame` has made, from a multiple of `BLOCK_BYTES` on, without authenticating it: whoever calls
  * this has a hash of the plain bytes. GCM encrypts as CTR does, its first block of text with a count of 2 (NIST SP 800-38D, 7.1).
  */
-export async function openPart(
+export async function decryptPart(
   key: CryptoKey,
   number: number,
   from: number,

@@ -1,6 +1,6 @@
 /** Keys of IndexedDB: as text to go on from, as text for people, and as keys of a store. */
 
-import { hex } from '../base/hex.js';
+import { hex, unhex } from '../base/hex.js';
 import { encodeKey, HedgerowError, type Scalar } from '../keys/index.js';
 
 /** A key as JSON can hold it. */
@@ -30,7 +30,7 @@ function decoded(key: Coded): IDBValidKey {
   const { date, bytes, number } = key as Record<string, string>;
   if (date !== undefined) return new Date(date);
   if (number !== undefined) return Number(number);
-  return Uint8Array.from(bytes?.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  return unhex(bytes ?? '');
 }
 
 /** A key of a database as well-formed text. */

@@ -199,8 +199,7 @@ export class Fetcher {
         }
       }
     } catch (cause) {
-      core.free(op);
-      await store(this.#shared, core);
+      await this.#end(core, op);
       throw cause;
     }
     const made = await this.#end(core, op);

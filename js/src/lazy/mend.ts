@@ -1,6 +1,7 @@
 /** Fetches what an inspection has found damaged, and nothing else, from a remote that has it. */
 
 import { joined } from '../base/bytes.js';
+import { unhex } from '../base/hex.js';
 import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import { startOf } from '../remote/format/directory.js';
 import type { Head } from '../remote/format/head.js';
@@ -43,9 +44,7 @@ class Mender {
     this.#source = source;
     this.#inspection = inspection;
     this.#fault = fault;
-    this.#hashBytes = Uint8Array.from(fault.chunk.match(/../g) ?? [], (two) =>
-      Number.parseInt(two, 16),
-    );
+    this.#hashBytes = unhex(fault.chunk);
   }
 
   /** Whether the remote had it. */

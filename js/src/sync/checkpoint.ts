@@ -3,6 +3,7 @@
 import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import type { RowFrames } from '../remote/format/directory.js';
+import { firstKeyOf } from '../remote/format/first-key.js';
 import type { Generation, Head, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
 import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
@@ -12,7 +13,7 @@ import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { type Delta, makeDeltas, rowsOf } from './delta.js';
 import type { Remembered } from './state.js';
-import { firstKeyOf, writeDirectory } from './write-directory.js';
+import { writeDirectory } from './write-directory.js';
 
 /** Uploads at once. */
 const AT_ONCE = 4;

@@ -6,6 +6,7 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
+import { unhex } from '../base/hex.js';
 import { checkSignal } from '../base/signal.js';
 import { remoteFault } from '../remote/faults.js';
 import { MAX_MARK_NAMES, MAX_MARKS } from '../remote/format/limits.js';
@@ -248,11 +249,7 @@ function stamped({ collected, marks, modifiedMs }: FoundRecord): MarkRecords {
 /** The bytes of the names of one folder, in ascending order. */
 function bytesIn(folder: Folder, names: readonly string[]): Uint8Array[] {
   const own = names.filter((name) => name.startsWith(folder)).sort();
-  return own.map((name) =>
-    Uint8Array.from({ length: 32 }, (_, at) =>
-      Number.parseInt(name.slice(2 + 2 * at, 4 + 2 * at), 16),
-    ),
-  );
+  return own.map((name) => unhex(name.slice(folder.length + 1)));
 }
 
 /** Whether the remote will not delete: for want of a right, or since the object is locked. */

@@ -1,7 +1,7 @@
 /** The log of conflicts: rows of a branch of its own, written before the merge that has decided them. */
 
 import type { Conflict } from '../base/errors.js';
-import { hex } from '../base/hex.js';
+import { hex, unhex } from '../base/hex.js';
 import { encodeRange } from '../base/range.js';
 import { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
@@ -35,8 +35,7 @@ const keep = (value: unknown): Kept => {
 function kept(value: Kept): unknown {
   if (value === undefined) return undefined;
   if ('value' in value) return value.value;
-  const digits = value.bytes.match(/../g) ?? [];
-  return Uint8Array.from(digits, (byte) => Number.parseInt(byte, 16));
+  return unhex(value.bytes);
 }
 
 type Entry = Record<'base' | 'ours' | 'theirs' | 'result', Kept> &

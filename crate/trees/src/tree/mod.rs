@@ -15,6 +15,7 @@ mod rank;
 mod rebase;
 mod resolve_updates;
 mod scan;
+mod segments_ahead;
 mod splice;
 mod touched;
 mod value;

@@ -14,6 +14,7 @@ use crate::json::{Scanner, TextFault};
 use crate::node::{Inner, Node};
 use crate::step::{Budget, Step};
 use crate::tree::form::is_canonical;
+use crate::tree::segments_ahead::SegmentsAhead;
 use crate::tree::value_check::{Checked, ValueCheck};
 use crate::tree::{Range, Tree, top};
 use crate::value::{Value, ValueFault};
@@ -22,9 +23,6 @@ use core::ops::Bound;
 
 /// The most segments that are asked for at once, or loaded while others are read.
 const MOST_AHEAD: usize = 8;
-
-/// The most nodes that are read to find the segments that are needed next.
-const MOST_LOOKED_INTO: usize = 64;
 
 /// The fault of a value that can be read, but is not in normal form.
 const OF_FORM: ValueFault = ValueFault::Text(TextFault::NotNormal);
@@ -361,8 +359,7 @@ impl Verify {
     /// Up to `most` segments that the walk will need, beginning with `first` if it is given. Reads only
     /// nodes in memory.
     fn wanted(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
-        let ids = Vec::from_iter(first.map(Want::whole));
-        let mut wanted = Wanted { cache, ids, most, looked_into: 0 };
+        let mut wanted = SegmentsAhead::new(cache, first, most);
         if let Some(value) = &self.value {
             value.pieces_left().iter().for_each(|hash| wanted.add(hash));
         }
@@ -375,41 +372,6 @@ impl Verify {
                 _ => {}
             }
         }
-        wanted.ids
-    }
-}
-
-struct Wanted<'c> {
-    cache: &'c Cache,
-    ids: Vec<Want>,
-    most: usize,
-    looked_into: usize,
-}
-
-impl Wanted<'_> {
-    fn add(&mut self, hash: &Hash) {
-        if self.ids.len() < self.most
-            && let Ok(Some(want)) = self.cache.missing(hash)
-            && !want.is_remote()
-            && !self.ids.contains(&want.whole())
-        {
-            self.ids.push(want.whole());
-        }
-    }
-
-    /// Adds the segments of the children from `at`, and of the nodes below children in memory.
-    fn gather(&mut self, parent: &Inner<'_>, at: usize) {
-        for index in at..parent.len() {
-            if self.ids.len() >= self.most || self.looked_into >= MOST_LOOKED_INTO {
-                return;
-            }
-            self.add(&parent.hash(index));
-            if parent.level() > 1
-                && let Ok(Fetch::Here(Node::Inner(child))) = self.cache.child(parent, index)
-            {
-                self.looked_into += 1;
-                self.gather(&child, 0);
-            }
-        }
+        wanted.into_wants()
     }
 }

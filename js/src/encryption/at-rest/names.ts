@@ -1,5 +1,5 @@
 /** Names of refs and of locks, sealed so that equal names stay equal. */
-import { hex } from '../../base/hex.js';
+import { hex, unhex } from '../../base/hex.js';
 import type { Siv } from './siv.js';
 
 const CODE_BYTES = 16;
@@ -42,8 +42,7 @@ export class SealedNames {
   open(sealed: string): Promise<string | undefined> {
     return kept(this.#opened, sealed, async () => {
       if (!SEALED.test(sealed)) return undefined;
-      const bytes = Uint8Array.from(sealed.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-      const plainBytes = await this.#siv.open([this.#kind], bytes, CODE_BYTES);
+      const plainBytes = await this.#siv.open([this.#kind], unhex(sealed), CODE_BYTES);
       return plainBytes && (JSON.parse(new TextDecoder().decode(plainBytes)) as string);
     });
   }

@@ -1,9 +1,8 @@
 /** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
 import { frameKey, partKey } from '../aead.js';
-import { derived } from '../hkdf.js';
+import { derived, KEY_BYTES } from '../hkdf.js';
 
 export const SALT_BYTES = 16;
-const KEY_BYTES = 32;
 const INFO = 'hedgerow at rest 1: segment';
 /** So many keys are kept: of a store of 2 GB. */
 const MOST_KEPT = 4096;

@@ -11,7 +11,7 @@ import {
   type TableRecord,
   type Wanted,
 } from '../../storage/segment-store.js';
-import { BLOCK_BYTES, openFrame, openPart, sealFrame } from '../aead.js';
+import { BLOCK_BYTES, decryptPart, openFrame, sealFrame } from '../aead.js';
 import { SALT_BYTES, SegmentKeys } from './segment-keys.js';
 
 type Bytes = Uint8Array | undefined;
@@ -146,7 +146,7 @@ export class SealedSegments {
       : undefined;
     // Of a segment that is not authentic most chunks may be sound.
     const textBytes = sealedBytes.subarray(0, header.length - begin);
-    const opened = whole ?? (await openPart(key.parts, SEGMENT, begin, textBytes));
+    const opened = whole ?? (await decryptPart(key.parts, SEGMENT, begin, textBytes));
     // The caller gets a buffer of its own, and no longer one.
     const isExact = from === begin && opened.length <= to - begin;
     return isExact ? opened : opened.slice(from - begin, to - begin);

@@ -1,6 +1,7 @@
 /** Values as text, and text as values. */
 
 import { HedgerowError } from '../../base/errors.js';
+import { unhex } from '../../base/hex.js';
 
 /** How a value is kept, and so how its text is read. */
 export type ValueKind = 'json' | 'bytes';
@@ -65,7 +66,7 @@ export function valueFrom(text: string, kind: ValueKind): unknown {
     if (!/^([0-9a-fA-F]{2})*$/.test(digits)) {
       throw new HedgerowError('invalid-value', 'bytes are pairs of hexadecimal digits');
     }
-    return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    return unhex(digits);
   }
   try {
     return JSON.parse(text);
