@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { atRest } from '../src/encryption/index.js';
-import { HedgerowError } from '../src/index.js';
+import { destroy, HedgerowError, open as openStore } from '../src/index.js';
 import { copiedMemory } from './copied-memory.js';
 import { simulateInTurn } from './in-turn.js';
 import { keyOf, lazy, published, rowOf, switched } from './lazy-devices.js';
@@ -250,4 +250,33 @@ it('the commit of the last checkpoint costs no read if it is damaged', async () 
     await db.close();
   }
   expect([opened, all.length]).toEqual([1, 3]);
+});
+
+it('where the commit is damaged where it last met the remote, what was written here can be taken along', async () => {
+  let taken = 0;
+  const { all } = await damagedKinds(COMMIT);
+  for (const one of all) {
+    const { storage, open } = await damagedKinds();
+    damage(storage, [one]);
+    const refused = await open().then(
+      ({ db }) => db.close(),
+      (cause: HedgerowError) => cause.code,
+    );
+    if (refused !== 'corrupt-chunk') continue;
+    // That of the branch is what `repair` is for.
+    const alone = await openStore('app', { storage }).catch(() => undefined);
+    if (alone === undefined) continue;
+    const mine = await alone.get(keyOf(101));
+    expect(mine).toBe('mine');
+    await alone.close();
+    await destroy('app', { storage });
+    damage(storage, []);
+    const { db, link } = await open();
+    await db.put(keyOf(101), mine);
+    expect(await db.get(keyOf(FAR))).toEqual(wanted(FAR));
+    expect(await link.isPending()).toBe(true);
+    await db.close();
+    taken += 1;
+  }
+  expect(taken).toBe(1);
 });
