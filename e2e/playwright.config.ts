@@ -102,6 +102,7 @@ export default defineConfig<EngineOption>({
   retries: 0,
   // A machine that is busy with other things must not fail a test.
   timeout: 120_000,
+  expect: { timeout: 20_000 },
   forbidOnly: true,
   reporter: [
     ['list'],

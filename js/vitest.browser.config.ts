@@ -67,6 +67,7 @@ export default defineConfig({
     silent: 'passed-only',
     // Some suites make thousands of stores, which takes minutes on a real disk; a busy machine is not at fault.
     testTimeout: 900_000,
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 240_000,
     browser: {
       enabled: true,

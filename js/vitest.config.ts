@@ -18,6 +18,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
     // They have builds for servers and for browsers: which one depends on the environment of the test.
     server: { deps: { inline: [/\/(solid-js|svelte|esm-env)\//] } },
   },

@@ -18,7 +18,7 @@ import {
   verify,
 } from '../src/index.js';
 import { dumpOf } from './at-rest-dump.js';
-import { all, type Entry, expectSame, failure } from './model.js';
+import { all, type Entry, expectSame, failure, SOON } from './model.js';
 import { random } from './random.js';
 
 const key = random(1).bytes(32);
@@ -95,9 +95,9 @@ describe('an encrypted store', () => {
     const seen = vi.fn();
     two.watch({}, seen);
     await one.put('a', 1);
-    await vi.waitFor(() => expect(seen).toHaveBeenCalled());
+    await vi.waitFor(() => expect(seen).toHaveBeenCalled(), SOON);
     await two.put('b', 2);
-    await vi.waitFor(async () => expect(await one.get('b')).toBe(2));
+    await vi.waitFor(async () => expect(await one.get('b')).toBe(2), SOON);
   });
 
   it('is exported and imported as a plain one', async () => {

@@ -5,7 +5,7 @@ import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
-import { type Entry, within } from './model.js';
+import { type Entry, SOON, within } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -82,9 +82,9 @@ describe('the ballast', () => {
     engine.quota = engine.used + 1000;
     expect(await write(1, 2000, 'later')).toBe(true);
     expect(await within(write(2, 2000, 'later'))).toBe(true);
-    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(3)));
+    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(3), SOON));
     expect(await within(write(3, RECORD_BYTES, 'later'))).toBe(true);
-    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2)));
+    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2), SOON));
     expect(await within(write(4, RECORD_BYTES, 'later'))).toBe('quota-exceeded');
     expect(stored('a')).toHaveLength(2);
     expect(await within(write(5, RECORD_BYTES, true))).toBe(true);
@@ -93,7 +93,7 @@ describe('the ballast', () => {
   it('is taken back when a write finds no room, before other writes take it', async () => {
     engine.quota = engine.used + 1000;
     expect(await write(1, 2 * RECORD_BYTES, true)).toBe(true);
-    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2)));
+    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2), SOON));
     // A log is written back: there is room, though not for all that is to be written.
     engine.quota += 2 * RECORD_BYTES;
     expect(await write(2, 5 * RECORD_BYTES, false)).toBe('quota-exceeded');

@@ -1,7 +1,7 @@
 /** Segments are written before a load ends: of one that fails, none may stay. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { all, type Entry, expectSame, failure } from './model.js';
+import { all, type Entry, expectSame, failure, SOON } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -65,7 +65,7 @@ describe('what was written of a load that fails is deleted again', () => {
     storage.hooks.write = () => abort.abort();
     await expect(db.putMany(rows(), { signal: abort.signal })).rejects.toEqual(failure('aborted'));
     // It is told at once, and deleted after what was under way is written.
-    await vi.waitFor(() => expect(storage.written.length).toBeGreaterThan(0));
-    await vi.waitFor(() => expect(storage.stored.size).toBe(0));
+    await vi.waitFor(() => expect(storage.written.length).toBeGreaterThan(0), SOON);
+    await vi.waitFor(() => expect(storage.stored.size).toBe(0), SOON);
   });
 });

@@ -4,7 +4,7 @@ import { type ErrorCode, HedgerowError } from '../src/base/errors.js';
 import { type Health, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { memory } from '../src/storage/memory.js';
-import { failure } from './model.js';
+import { failure, SOON } from './model.js';
 
 const CODES: readonly ErrorCode[] = [
   'aborted',
@@ -70,7 +70,7 @@ describe('open({ fallback })', () => {
     expect(health.message).toMatch(/cannot be opened.*lost/);
     const listener = vi.fn<(health: Health) => void>();
     db.onHealth(listener);
-    await vi.waitFor(() => expect(listener).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(listener).toHaveBeenCalledOnce(), SOON);
     expect(listener.mock.calls[0]?.[0]).toEqual(health);
     expect(await db.persist()).toBe(false);
   });
@@ -121,7 +121,7 @@ describe('open({ fallback })', () => {
     await db.put('a', { s: 1 });
     expect(await db.count({ index: 's', equals: 1 })).toBe(1);
     await fallback.destroy('a');
-    await vi.waitFor(() => expect(onDeleted).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(onDeleted).toHaveBeenCalledOnce(), SOON);
   });
 
   it('must be storage', async () => {

@@ -18,6 +18,7 @@ import {
   TELL_MS,
   told,
 } from './health-world.js';
+import { SOON } from './model.js';
 import { forSeeds } from './property.js';
 import { random } from './random.js';
 
@@ -56,11 +57,11 @@ describe('onHealth', () => {
     const db = await open('a', { storage: of('origin') });
     const near = vi.fn();
     db.onHealth(near);
-    await vi.waitFor(() => expect(told(near)).toEqual(['best-effort near']));
+    await vi.waitFor(() => expect(told(near)).toEqual(['best-effort near']), SOON);
     const inMemory = vi.fn();
     answers.usage = 0;
     (await open('b', { storage: memory() })).onHealth(inMemory);
-    await vi.waitFor(() => expect(told(inMemory)).toEqual(['ephemeral']));
+    await vi.waitFor(() => expect(told(inMemory)).toEqual(['ephemeral']), SOON);
   });
 
   it('tells that the quota comes near while much is written, and not after each write', async () => {
@@ -77,7 +78,7 @@ describe('onHealth', () => {
     await settled();
     expect(listener).not.toHaveBeenCalled();
     await puts(1);
-    await vi.waitFor(() => expect(told(listener)).toEqual(['best-effort near']));
+    await vi.waitFor(() => expect(told(listener)).toEqual(['best-effort near']), SOON);
     expect(manager.estimate).toHaveBeenCalledTimes(2);
   });
 
@@ -95,7 +96,7 @@ describe('onHealth', () => {
       throw rejected;
     });
     db.onHealth(last);
-    await vi.waitFor(() => expect(last).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(last).toHaveBeenCalledOnce(), SOON);
     await settled();
     expect(report.mock.calls.flat()).toEqual([thrown, rejected]);
     await db.put('a', 1);
@@ -184,10 +185,10 @@ describe('onHealth', () => {
     const watch = new HealthWatch(of('origin'));
     const listener = vi.fn();
     watch.on(listener);
-    await vi.waitFor(() => expect(report.mock.calls).toEqual([[error]]));
+    await vi.waitFor(() => expect(report.mock.calls).toEqual([[error]]), SOON);
     expect(listener).not.toHaveBeenCalled();
     watch.look();
-    await vi.waitFor(() => expect(told(listener)).toEqual(['best-effort near']));
+    await vi.waitFor(() => expect(told(listener)).toEqual(['best-effort near']), SOON);
     look.mockRestore();
   });
 });

@@ -7,7 +7,7 @@ import type { Storage } from '../src/storage/segment-store.js';
 import { BROKEN, cleansUp, of, open, platform, QUOTA, settled, told } from './health-world.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
-import { failure } from './model.js';
+import { failure, SOON } from './model.js';
 import { random } from './random.js';
 
 cleansUp();
@@ -192,7 +192,7 @@ describe('storage that fails', () => {
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: BROKEN });
     await expect(branch.put('a', 1)).rejects.toEqual(failure('storage'));
     for (const listener of listeners) {
-      await vi.waitFor(() => expect(told(listener)).toEqual(['failing storage']));
+      await vi.waitFor(() => expect(told(listener)).toEqual(['failing storage']), SOON);
     }
   });
 
@@ -218,7 +218,7 @@ describe('storage that fails', () => {
       engine.quota = engine.used + 100;
       const value = random(2).bytes(100_000);
       await expect(db.put('b', value)).rejects.toEqual(failure('quota-exceeded'));
-      await vi.waitFor(() => expect(told(listener)).toEqual(['failing quota-exceeded']));
+      await vi.waitFor(() => expect(told(listener)).toEqual(['failing quota-exceeded']), SOON);
       expect(await db.get('a')).toBe(1);
       engine.quota = Number.POSITIVE_INFINITY;
       await db.put('b', value);

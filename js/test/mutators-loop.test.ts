@@ -29,7 +29,7 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   };
   app.sync({ pauseMs: 1, onState: (state) => void states.push(state), pokes });
   await expect.poll(() => app.state.status).toBe('synced');
-  const waiting = other.sync();
+  const waiting = other.sync({ pauseMs: 1 });
   await app.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(1);
   await expect.poll(() => app.state).toEqual({ status: 'synced', pending: 0, error: undefined });
@@ -91,13 +91,11 @@ it('news come in while the server takes no calls', async () => {
   await expect.poll(() => app.state).toMatchObject({ status: 'failing', pending: 1 });
   server.set([['news', 1]]);
   loop.poke();
-  await expect.poll(() => db.get('news'), { timeout: 5000 }).toBe(1);
+  await expect.poll(() => db.get('news')).toBe(1);
   expect(app.state).toMatchObject({ status: 'failing', pending: 1, error: { status: 501 } });
   isBroken = false;
   loop.poke();
-  await expect
-    .poll(() => app.state, { timeout: 5000 })
-    .toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
   expect(server.rows.count).toBe(1);
   await app.close();
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { persist } from '../src/index.js';
 import { cleansUp, of, open, platform, settled, told } from './health-world.js';
+import { SOON } from './model.js';
 
 cleansUp();
 
@@ -20,7 +21,7 @@ describe('persist()', () => {
     expect(manager.persist).toHaveBeenCalledTimes(2);
     expect(await granted).toBe(true);
     expect(await persist()).toBe(true);
-    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']));
+    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
   });
 
   it('an answer to open({ persist: true }) is told, too', async () => {
@@ -37,7 +38,7 @@ describe('persist()', () => {
     await settled();
     answers.persisted = true;
     answer(true);
-    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']));
+    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
   });
 
   it('that the user never answers holds up nothing', async () => {

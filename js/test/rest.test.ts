@@ -259,7 +259,7 @@ it('a loop keeps it in sync, and tells what a person should know', async () => {
   await expect.poll(() => states.at(-1)).toBe('offline true');
   isDown = false;
   loop.poke();
-  await expect.poll(() => server.rows, { timeout: 5000 }).toEqual({ a: 1, b: 2, c: 3 });
+  await expect.poll(() => server.rows).toEqual({ a: 1, b: 2, c: 3 });
   await expect.poll(() => states.at(-1)).toBe('synced false');
   await loop.stop();
   expect(states.at(-1)).toBe('stopped false');

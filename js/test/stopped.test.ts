@@ -1,7 +1,7 @@
 /** A `putMany` that its source or its signal ends, before it has ended itself. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { all, type Entry, expectSame, failure, refuses, storeOf, within } from './model.js';
+import { all, type Entry, expectSame, failure, refuses, SOON, storeOf, within } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -177,7 +177,7 @@ describe('an abort', () => {
       };
       await refuses(db, load, aborted());
       // The caller hears of it at once, the source a moment later.
-      await vi.waitFor(() => expect(returned).toBe(1));
+      await vi.waitFor(() => expect(returned).toBe(1), SOON);
       // It is noticed before another block is read, and not when storage is next written to.
       expect(taken - takenBefore, `after ${after} ms`).toBeLessThan(20_000);
       await db.close();

@@ -49,7 +49,7 @@ it('without a network a loop is offline, and goes on when it is back', async () 
   await expect.poll(() => loop.state).toMatchObject({ isPending: true });
   isDown = false;
   loop.poke();
-  await expect.poll(() => loop.state, { timeout: 5000 }).toMatchObject({ isPending: false });
+  await expect.poll(() => loop.state).toMatchObject({ isPending: false });
   await loop.stop();
 });
 
@@ -168,7 +168,7 @@ it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
     await a.db.put('second', 2);
     await a.link.push();
     loop.poke();
-    await expect.poll(() => b.db.get('second'), { timeout: 5000 }).toBe(2);
+    await expect.poll(() => b.db.get('second')).toBe(2);
     expect(await b.db.count()).toBe(2 + long.length);
     await loop.stop();
   },

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { HedgerowError } from '../src/index.js';
 import type { StandardSchema } from '../src/tables/index.js';
-import { thrown } from './model.js';
+import { SOON, thrown } from './model.js';
 import { line } from './one-line.js';
 import {
   type Any,
@@ -155,10 +155,12 @@ describe('a row that is none', () => {
     await refused(() => db.steps.putMany(later('later parts', bytes)));
     await refused(() => db.steps.putMany(source('format', { id: 'a' }), { format: 'json' }));
     await refused(() => db.steps.putMany(later('no part', bytes.subarray(0, 3), 'text')));
-    await vi.waitFor(() =>
-      expect([...ended].sort()).toEqual(
-        ['rows', 'later', 'bytes', 'parts', 'later parts', 'format', 'no part'].sort(),
-      ),
+    await vi.waitFor(
+      () =>
+        expect([...ended].sort()).toEqual(
+          ['rows', 'later', 'bytes', 'parts', 'later parts', 'format', 'no part'].sort(),
+        ),
+      SOON,
     );
     const error = await refused(() => db.steps.putMany(later('aborted', bytes), { signal }));
     expect(error.code).toBe('aborted');

@@ -9,6 +9,7 @@ import {
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { hedgerowPersistence } from '../src/tanstack-db/index.js';
+import { SOON } from './model.js';
 import { forSeeds, seedCount } from './property.js';
 import { rest, until } from './watching.js';
 
@@ -115,7 +116,7 @@ test('a collection that a server feeds shows its rows without the server, and go
   const online = serve(db, [todo('a'), todo('b')]);
   await online.preload();
   const { adapter } = hedgerowPersistence(db);
-  await vi.waitFor(async () => expect(await adapter.scanRows('served')).toHaveLength(2));
+  await vi.waitFor(async () => expect(await adapter.scanRows('served')).toHaveLength(2), SOON);
   await online.cleanup();
   await db.close();
 

@@ -7,6 +7,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { report } from '../src/base/report.js';
 import { idb, memory, open, type Store } from '../src/index.js';
+import { SOON } from './model.js';
 
 beforeEach(() => {
   vi.stubGlobal('indexedDB', new IDBFactory());
@@ -90,7 +91,7 @@ it('without BroadcastChannel another tab sees a commit when it gets the focus, o
   await one.put('a', 1);
   expect(await other.get('a')).toBeUndefined();
   window.dispatchEvent(new Event('focus'));
-  await vi.waitFor(async () => expect(await other.get('a')).toBe(1));
+  await vi.waitFor(async () => expect(await other.get('a')).toBe(1), SOON);
   await one.put('a', 2);
   expect(await other.get('a')).toBe(1);
   await other.put('b', 1);

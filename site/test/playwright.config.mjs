@@ -9,6 +9,7 @@ export default defineConfig({
   outputDir: `${CACHE}/site`,
   globalSetup: './serve.mjs',
   timeout: process.env.SITE_PAGES === 'all' ? 1_800_000 : 120_000,
+  expect: { timeout: 20_000 },
   workers: 1,
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: `${CACHE}/playwright-site.json` }]],

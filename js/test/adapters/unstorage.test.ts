@@ -4,6 +4,7 @@ import { createStorage, type Driver } from 'unstorage';
 import { expect, test, vi } from 'vitest';
 import { hedgerowDriver } from '../../src/adapters/unstorage.js';
 import { memory, open, type Store } from '../../src/index.js';
+import { SOON } from '../model.js';
 
 let made = 0;
 const opened = (): Promise<Store> => open(`unstorage ${made++}`, { storage: memory() });
@@ -67,7 +68,7 @@ test('setItems is one commit', async () => {
     { key: 'b', value: 1 },
     { key: 'a', value: 2 },
   ]);
-  await vi.waitFor(() => expect(calls).toEqual([['a', 'b']]));
+  await vi.waitFor(() => expect(calls).toEqual([['a', 'b']]), SOON);
   stop();
   const long = { key: 'x'.repeat(1025), value: 1 };
   await expect(storage.setItems([{ key: 'c', value: 1 }, long])).rejects.toMatchObject({
@@ -106,9 +107,9 @@ test('watch tells of changes that others make, until it is stopped or the driver
   const unwatch = await storage.watch(note);
   await db.put('items/a:b', '1');
   await db.put('other', '1');
-  await vi.waitFor(() => expect(told).toEqual(['update a:b']));
+  await vi.waitFor(() => expect(told).toEqual(['update a:b']), SOON);
   await db.delete('items/a:b');
-  await vi.waitFor(() => expect(told).toEqual(['update a:b', 'remove a:b']));
+  await vi.waitFor(() => expect(told).toEqual(['update a:b', 'remove a:b']), SOON);
   await unwatch();
 
   const kept: string[] = [];
@@ -122,7 +123,7 @@ test('watch tells of changes that others make, until it is stopped or the driver
     isDone = true;
   });
   await db.put('items/c', '1');
-  await vi.waitFor(() => expect(isDone).toBe(true));
+  await vi.waitFor(() => expect(isDone).toBe(true), SOON);
   last();
   expect([told.length, kept]).toEqual([2, []]);
   expect(await db.get('items/c')).toBe('1');
