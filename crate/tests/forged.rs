@@ -1,6 +1,6 @@
 //! A hundred thousand forged proofs. A proof that differs in any byte is refused, even a careful forgery.
 //! A proof that is valid for another key, range or root never gives a wrong answer. The numbers of each
-//! are printed (`cargo test --test forged -- --nocapture`).
+//! are printed (`cargo test --test all forged:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;

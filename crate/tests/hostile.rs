@@ -2,7 +2,7 @@
 //! no more than the hostile run that it is in.
 //!
 //! Each run of mined keys is between ordinary rows. The results are printed as rows of Markdown
-//! (`cargo test --test hostile -- --nocapture --test-threads 1`).
+//! (`cargo test --test all hostile:: -- --nocapture --test-threads 1`).
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people to read")]
 

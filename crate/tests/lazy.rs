@@ -1,10 +1,10 @@
 //! Trees that are partly at a remote: reads and writes fetch what they need and see what a whole store sees; what must not
 //! fetch does not.
 
-mod lazy {
-    pub mod device;
-}
+#[path = "lazy/device.rs"]
+mod device;
 
+use device::{Device, Remote};
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Want;
@@ -16,7 +16,6 @@ use hedgerow::segment::{Sealed, Table};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Census, Count, Range, Verify};
 use hedgerow_support::store::{a_key, a_text, build, rows};
-use lazy::device::{Device, Remote};
 use std::collections::BTreeMap;
 
 const ROWS: usize = 30_000;

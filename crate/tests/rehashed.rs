@@ -1,6 +1,6 @@
 //! A hundred thousand damaged chunks under their right hashes, as a hostile peer would send them. Each is
 //! refused by name, or is a valid chunk: then an encoder that shares nothing with the core's makes the
-//! same bytes. The numbers of each are printed (`cargo test --test rehashed -- --nocapture`).
+//! same bytes. The numbers of each are printed (`cargo test --test all rehashed:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch};

@@ -4,7 +4,7 @@
 //! The store is kept twice: packed into segments as it was made, and with every chunk in a
 //! segment of its own, so that segments asked for are nodes read. What should be read is
 //! found by walking the tree here. The table of figures is printed
-//! (`cargo test --test steps -- --nocapture`).
+//! (`cargo test --test all steps:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{SegmentId, Want};

@@ -1,6 +1,6 @@
 //! Keys that are mined against the boundary function.
 
-use crate::{LEAF_ENTRY_BYTES, MIN_CHILDREN, SHAPE};
+use super::{LEAF_ENTRY_BYTES, MIN_CHILDREN, SHAPE};
 
 // --- mining ---
 

@@ -1,6 +1,6 @@
 //! Reads the contents of an index, by its entries and by scans.
 
-use crate::model::{DEFINITIONS, definition};
+use super::model::{DEFINITIONS, definition};
 use hedgerow::forest::Forest;
 use hedgerow::index::{IndexScan, Wanted, secondary_end, write_secondary};
 use hedgerow::output::Output;

@@ -1,0 +1,63 @@
+//! The tests of the core in one program: each file of its own would link the core again. `cargo test --test all steps::`
+//! runs those of a file. `allocation.rs`, which counts what is allocated, is a program of its own.
+
+mod canonical;
+mod collect;
+mod collect_beside;
+mod copies;
+mod cost;
+mod damage;
+mod decode;
+mod delta;
+mod es6_numbers;
+mod first_rows;
+mod forged;
+mod hostile;
+mod hostile_trees;
+mod index_arrays;
+mod index_check;
+mod index_vectors;
+mod indexes;
+mod large_reads;
+mod lazy;
+mod limits;
+mod limits_of_size;
+mod limits_of_trees;
+mod model;
+mod node_size;
+mod parts;
+mod patch;
+mod proof;
+mod reads;
+mod rebase;
+mod rehashed;
+mod replace;
+mod roles;
+mod slices;
+mod steps;
+mod sum_collect;
+mod sum_commits;
+mod sum_hostile;
+mod sum_many_vectors;
+mod sum_proofs;
+mod sum_small_steps;
+mod sum_tree;
+mod sum_vectors;
+mod sum_verify;
+mod updates;
+mod values;
+mod verify;
+
+/// A file that is no module of this one would never run.
+#[test]
+fn each_file_is_run() {
+    let this = include_str!("all.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = name.strip_suffix(".rs")
+            && !["all", "allocation"].contains(&name)
+        {
+            assert!(this.contains(&format!("\nmod {name};\n")), "all.rs does not name {name}");
+        }
+    }
+}
