@@ -17,7 +17,7 @@ export default defineConfig({
     // Vitest leaves a core free, which of two is half of them.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     // They have builds for servers and for browsers: which one depends on the environment of the test.
     server: { deps: { inline: [/\/(solid-js|svelte|esm-env)\//] } },

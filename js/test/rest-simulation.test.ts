@@ -160,7 +160,7 @@ async function simulate(
 }
 
 it('of all seeds none loses an edit, and all devices end with the rows of the server', async () => {
-  const count = seedCount(500);
+  const count = seedCount(200);
   await forSeeds(count, simulate);
   console.log(`rest, ${seedsTo(count).length} seeds up to ${count}: ${JSON.stringify(totals)}`);
   // A simulation without any of these shows nothing.
