@@ -92,8 +92,9 @@ impl Reply {
     pub fn need(&mut self, wanted: &[Want]) -> u32 {
         self.wanted.clear();
         for want in wanted {
-            let (from, to) = (f64::from(want.from), f64::from(want.end()));
-            self.wanted.extend([want.segment as f64, from, to]);
+            let end = f64::from(want.end());
+            let to = if want.is_remote() { -end } else { end };
+            self.wanted.extend([want.segment as f64, want.from.into(), to]);
         }
         self.tell(Numbers {
             address: address(self.wanted.as_ptr()),

@@ -250,7 +250,7 @@ export class Engine {
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
       const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);
-      return to === 0 ? id : { id, from, to };
+      return to === 0 ? id : { id, from, to: Math.abs(to), isFar: to < 0 };
     });
   }
 

@@ -1,8 +1,9 @@
 import * as Status from '../base/abi/status.js';
+import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
 import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
-import { type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
+import { isFar, type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
 import { indexCore } from './calls/indexes.js';
 import { count, counted, output, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
@@ -117,8 +118,18 @@ export class Host {
     return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
 
-  /** Loads segments, and parts of segments, into the core. */
+  /**
+   * Loads segments, and parts of segments, into the core. What is at a remote does not come, and fails those alone who need
+   * nothing else: `lazy/apart.ts` changes that.
+   */
   async load(wanted: readonly Wanted[]): Promise<void> {
+    const here = wanted.filter((one) => !isFar(one));
+    if (here.length > 0 || wanted.length === 0) return this.bring(here);
+    throw new HedgerowError('offline', "at the remote: clone with mode: 'lazy' opens it");
+  }
+
+  /** Loads what is here, and at a remote. */
+  async bring(wanted: readonly Wanted[]): Promise<void> {
     const all: Promise<void>[] = [];
     for (const group of groupsOf(wanted.filter((one) => this.#underWay(one) === undefined))) {
       const loading = this.#read(group, all[all.length - GROUPS]).finally(() => {

@@ -4,20 +4,18 @@
  */
 
 import type { Host } from '../core/host.js';
-import type { LazySegments } from './segments.js';
+import { isFar } from '../storage/segment-store.js';
 
 /** Changes how the host of a store loads. */
-export function loadApart(host: Host, segments: LazySegments): void {
-  const load = host.load.bind(host);
+export function loadApart(host: Host): void {
   host.load = async (wanted) => {
     const [first] = wanted;
     if (first === undefined) return;
-    const isFar = segments.isFar(first);
-    const alike = wanted.filter((one) => segments.isFar(one) === isFar);
-    const loading = load(alike);
+    const alike = wanted.filter((one) => isFar(one) === isFar(first));
+    const loading = host.bring(alike);
     if (alike.length < wanted.length) {
       // A failure is told to the operation that needs it, when that asks for it.
-      load(wanted.filter((one) => !alike.includes(one))).catch(() => {});
+      host.bring(wanted.filter((one) => !alike.includes(one))).catch(() => {});
     }
     return loading;
   };

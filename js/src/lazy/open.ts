@@ -44,7 +44,7 @@ export async function openLazy(
   const source = new Source(context);
   const fetcher = new Fetcher(shared, lazy.segments, source, context.tools.hash);
   lazy.segments.attach((parts) => fetcher.fetch(parts));
-  loadApart(shared.host, lazy.segments);
+  loadApart(shared.host);
   context.merge = (seq, job) => merge(context, seq, job);
   context.land = (now, job) => land(context, source, now, job);
   host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {

@@ -4,17 +4,17 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
-import { segmentLength } from '../base/segment-table.js';
-import type {
-  Fence,
-  Loaded,
-  SegmentPart,
-  SegmentStore,
-  Since,
-  Storage,
-  StoreOptions,
-  Wanted,
-  WriteBatch,
+import {
+  type Fence,
+  isFar,
+  type Loaded,
+  type SegmentPart,
+  type SegmentStore,
+  type Since,
+  type Storage,
+  type StoreOptions,
+  type Wanted,
+  type WriteBatch,
 } from '../storage/segment-store.js';
 import { hasRemote } from './table.js';
 
@@ -56,15 +56,7 @@ export class LazySegments implements SegmentStore {
     return this.inner.reserve(makesRoom);
   }
 
-  /** Whether it is at the remote. */
-  readonly isFar = (one: Wanted): one is SegmentPart => {
-    if (typeof one === 'number') return false;
-    const table = this.#tables.get(one.id);
-    return table !== undefined && one.from >= segmentLength(table);
-  };
-
   readonly read = async (wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> => {
-    const { isFar } = this;
     const far = wanted.filter(isFar);
     if (far.length === 0) return this.inner.read(wanted);
     const near = wanted.filter((one) => !isFar(one));
