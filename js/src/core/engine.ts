@@ -5,6 +5,7 @@ import { HedgerowError } from '../base/errors.js';
 import type { Wanted } from '../storage/segment-store.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
+import type { NeededPart } from './needed.js';
 import { leave, rebalance } from './shared-cache.js';
 
 /** The handle of an operation in the core. */
@@ -246,7 +247,7 @@ export class Engine {
   }
 
   /** After `Status.need`: what must be loaded. */
-  needed(): Wanted[] {
+  needed(): (number | NeededPart)[] {
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
       const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);

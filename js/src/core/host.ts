@@ -3,11 +3,12 @@ import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
 import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
-import { isFar, type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
+import { type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
 import { indexCore } from './calls/indexes.js';
 import { count, counted, output, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
+import { isFar } from './needed.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status.js';
 

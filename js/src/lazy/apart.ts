@@ -4,7 +4,7 @@
  */
 
 import type { Host } from '../core/host.js';
-import { isFar } from '../storage/segment-store.js';
+import { isFar } from '../core/needed.js';
 
 /** Changes how the host of a store loads. */
 export function loadApart(host: Host): void {

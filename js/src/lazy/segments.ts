@@ -4,17 +4,17 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
-import {
-  type Fence,
-  isFar,
-  type Loaded,
-  type SegmentPart,
-  type SegmentStore,
-  type Since,
-  type Storage,
-  type StoreOptions,
-  type Wanted,
-  type WriteBatch,
+import { isFar } from '../core/needed.js';
+import type {
+  Fence,
+  Loaded,
+  SegmentPart,
+  SegmentStore,
+  Since,
+  Storage,
+  StoreOptions,
+  Wanted,
+  WriteBatch,
 } from '../storage/segment-store.js';
 import { hasRemote } from './table.js';
 

@@ -73,8 +73,6 @@ export interface SegmentPart {
   readonly id: number;
   readonly from: number;
   readonly to: number;
-  /** It is not in the segment but at a remote: see `docs/lazy.md`. No adapter is asked for it. */
-  readonly isFar?: boolean;
 }
 
 /** What is read: a segment, by its id, or a part of one. */
@@ -83,11 +81,6 @@ export type Wanted = number | SegmentPart;
 /** The segment that is read, or of which a part is. */
 export function segmentOf(wanted: Wanted): number {
   return typeof wanted === 'number' ? wanted : wanted.id;
-}
-
-/** Whether it is at a remote. */
-export function isFar(wanted: Wanted): wanted is SegmentPart {
-  return (wanted as SegmentPart).isFar === true;
 }
 
 /** What is wanted of the bytes of a segment; of one that ends earlier, what there is. */
