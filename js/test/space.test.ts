@@ -8,7 +8,7 @@ const ROWS = 20_000;
 const MIB = 1 << 20;
 /** What may be stored besides 2.5 times what is live. */
 const CONSTANT_BYTES = 6 * MIB;
-/** The engine of the browser that this runs in, if it does: there a load takes its time, and comes on top, whole. */
+/** The engine of the browser that this runs in, if it does. */
 const { ENGINE } = process.env;
 
 function* rows(round: number): Generator<[string, unknown]> {
@@ -72,8 +72,9 @@ const BROWSERS: Record<string, (storage: WatchedStorage) => void> = {
     );
   },
 };
+const SLOW = ', where a deletion takes its time';
 if (!ENGINE) {
-  BROWSERS[', where a deletion takes its time'] = ({ hooks }) => {
+  BROWSERS[SLOW] = ({ hooks }) => {
     hooks.delete = () => new Promise((resolve) => setTimeout(resolve, 50));
   };
 }
@@ -83,11 +84,17 @@ afterEach(() => {
 });
 
 const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
-  Object.entries(WORKLOADS).map(([what, work]) => ({ what: what + where, become, work })),
+  Object.entries(WORKLOADS).map(([what, work]) => ({
+    what: what + where,
+    become,
+    work,
+    // A load that comes whole while a deletion is under way is on top: always in a browser, and on a busy machine.
+    loads: ENGINE || where === SLOW ? 1 : 0,
+  })),
 );
 
 describe('however long writers write without a rest', () => {
-  for (const { what, become, work } of CASES) {
+  for (const { what, become, work, loads } of CASES) {
     it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
       const { storage, most } = measured();
       become(storage);
@@ -101,8 +108,7 @@ describe('however long writers write without a rest', () => {
         `  ${what}: ${(bytes / liveBytes).toFixed(1)} x live written, at most ` +
           `${(most() / liveBytes).toFixed(2)} x stored (${(most() / MIB).toFixed(1)} MiB of ${(liveBytes / MIB).toFixed(1)})`,
       );
-      const loadBytes = ENGINE ? liveBytes : 0;
-      expect(most()).toBeLessThan(2.5 * liveBytes + CONSTANT_BYTES + loadBytes);
+      expect(most()).toBeLessThan((2.5 + loads) * liveBytes + CONSTANT_BYTES);
       // It is no proof, if no more was ever written.
       expect(bytes).toBeGreaterThan(2 * (2.5 * liveBytes + CONSTANT_BYTES));
       const restsMs = performance.now();
