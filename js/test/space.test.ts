@@ -88,7 +88,7 @@ const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
     what: what + where,
     become,
     work,
-    // A load that comes whole while a deletion is under way is on top: always in a browser, and on a busy machine.
+    // What is written while a deletion is under way is on top, a load at most: in a browser, and where deletions are slow.
     loads: ENGINE || where === SLOW ? 1 : 0,
   })),
 );
