@@ -25,6 +25,7 @@ mod limits_of_size;
 mod limits_of_trees;
 mod model;
 mod node_size;
+mod packed;
 mod parts;
 mod patch;
 mod proof;

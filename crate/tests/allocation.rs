@@ -107,6 +107,7 @@ fn table_of(segment: u32, chunks: u32) -> Table {
         bytes.extend_from_slice(&Hash::of(&number).0);
     }
     (1..=chunks).for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+    (0..chunks).for_each(|_| bytes.extend_from_slice(&1_u32.to_le_bytes()));
     Table::decode(bytes).expect("a table")
 }
 

@@ -62,9 +62,9 @@ fn exchanges(host: &mut Host, spares_room: bool) -> Vec<(usize, usize)> {
 
 /// Of each segment of a load a part is dead, and those of a change that was made over again are wholly dead.
 fn partly_dead() -> Host {
-    let mut host = Host::of(Shape::STORED, &(0..20_000).map(issue).collect());
+    let mut host = Host::of(Shape::STORED, &(0..80_000).map(issue).collect());
     for round in 1..3 {
-        let changed = (0..20_000).filter(|index| index % 1000 < 300);
+        let changed = (0..80_000).filter(|index| index % 1000 < 300);
         let rows = changed.map(|index| (issue(index).0, issue(index * 31 + round).1));
         host.put(&rows.collect::<Vec<_>>());
     }

@@ -102,7 +102,7 @@ fn doubled(store: &Store, damaged: Option<&dyn Fn(usize) -> bool>) -> Store {
     let last = *host.stored.keys().next_back().expect("a segment");
     for (bytes, table) in &first {
         for at in 0..table.len() {
-            host.store_chunk(&bytes[table.range(at)]);
+            host.store_chunk(&table.chunk(bytes, at));
         }
     }
     if let Some(is_first) = damaged {

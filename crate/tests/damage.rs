@@ -127,11 +127,11 @@ fn torn() -> Torn {
     let mut torn = Host::new(Shape::STORED);
     (torn.root, torn.forest) = (host.root, host.forest.clone());
     for (_, _, chunk) in host.chunks() {
-        torn.store_chunk(chunk);
+        torn.store_chunk(&chunk);
     }
     let mut leaves = Vec::new();
     for (id, hash, chunk) in torn.chunks() {
-        if let Ok(Node::Leaf(leaf)) = Node::decode(chunk) {
+        if let Ok(Node::Leaf(leaf)) = Node::decode(&chunk) {
             let row = |key: &[u8]| rows.partition_point(|(other, _)| other.as_bytes() < key);
             leaves.push((id, hash, row(leaf.key(0))..row(leaf.key(leaf.len() - 1)) + 1));
         }

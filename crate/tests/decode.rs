@@ -284,9 +284,10 @@ fn a_commit_with_one_fault_is_refused() {
 
 #[test]
 fn a_table_with_one_fault_is_refused() {
-    // Hashes at 12 and 44, ends at 76 and 80.
+    // Hashes at 12 and 44, ends at 76 and 80, lengths at 84 and 88.
     let good = table(&[5, 9]);
-    assert_eq!(good.len(), 84);
+    assert_eq!(good.len(), 92);
+    let longest = PIECE_BYTES as u32 + 2;
     let magic = u64::from(u32::from_le_bytes(*b"HDGT"));
     let other = u64::from(u32::from_le_bytes(*b"HDGX"));
     let most = MAX_SEGMENT_CHUNKS as u64;
@@ -304,20 +305,34 @@ fn a_table_with_one_fault_is_refused() {
             (Field::Count, 8, most, most + 1),
         ),
         ("the most chunks", with(&good, 8, &[255; 4]), (Field::Count, 8, most, 0xffff_ffff)),
-        ("as many as there may be", with(&good, 8, &[0, 0, 2]), (Field::Length, 8, 4_718_604, 84)),
-        ("one chunk too many", with(&good, 8, &[3]), (Field::Length, 8, 120, 84)),
-        ("one chunk too few", with(&good, 8, &[1]), (Field::Length, 8, 48, 84)),
+        ("as many as there may be", with(&good, 8, &[0, 0, 2]), (Field::Length, 8, 5_242_892, 92)),
+        ("one chunk too many", with(&good, 8, &[3]), (Field::Length, 8, 132, 92)),
+        ("one chunk too few", with(&good, 8, &[1]), (Field::Length, 8, 52, 92)),
         ("an empty first chunk", table(&[0, 9]), (Field::Offset, 76, 1, 0)),
         ("an empty chunk", table(&[5, 5]), (Field::Offset, 80, 6, 5)),
         ("descending ends", table(&[5, 4]), (Field::Offset, 80, 6, 4)),
-        ("a byte left over", and(&good, b"x"), (Field::Length, 8, 84, 85)),
+        ("longer in the segment than it is", with(&good, 84, &[4]), (Field::Length, 84, 5, 4)),
+        (
+            "packed, and longer than what is packed",
+            with(&good, 88, &(longest + 1).to_le_bytes()),
+            (Field::Length, 88, 4, u64::from(longest) + 1),
+        ),
+        (
+            "at a remote, and packed",
+            with(&with(&good, 6, &[1]), 88, &[5]),
+            (Field::Length, 88, 4, 5),
+        ),
+        ("a byte left over", and(&good, b"x"), (Field::Length, 8, 92, 93)),
     ];
     for cut in 0..good.len() {
-        let at = if cut < 12 { (0, 12) } else { (8, 84) };
+        let at = if cut < 12 { (0, 12) } else { (8, 92) };
         cases.push(("cut", good[..cut].to_vec(), (Field::Length, at.0, at.1, cut as u64)));
     }
     check(|bytes| facts(Table::decode(bytes.to_vec())), &good, &cases);
     assert!(Table::decode(table(&[1, u32::MAX])).is_ok());
+    let packed = Table::decode(with(&good, 88, &longest.to_le_bytes())).expect("a table");
+    assert_eq!((packed.is_packed(0), packed.is_packed(1)), (false, true));
+    assert_eq!(packed.chunk_len(1), longest as usize);
 }
 
 // --- pieces and their lists ---

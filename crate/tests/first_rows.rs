@@ -27,7 +27,7 @@ fn cold() -> Host {
     let mut scattered = Host::new(Shape::STORED);
     (scattered.forest, scattered.root) = (packed.forest.clone(), packed.root);
     for (_, _, bytes) in packed.chunks() {
-        scattered.store_chunk(bytes);
+        scattered.store_chunk(&bytes);
     }
     scattered
 }

@@ -43,7 +43,7 @@ fn check(host: &mut Host, leaves: u64) {
         assert_eq!(read.range(read.len() - 1).end, bytes.len());
     }
     let (_, _, stored) = host.chunks().find(|(_, hash, _)| *hash == host.root).expect("a commit");
-    assert_eq!(Forest::decode(stored).as_ref(), Ok(&host.forest));
+    assert_eq!(Forest::decode(&stored).as_ref(), Ok(&host.forest));
     host.reopen(0);
     assert_eq!(verify_all(host), Ok(leaves));
 }

@@ -32,7 +32,7 @@ fn host_of(chunks: &[Vec<u8>], count: u64) -> Host {
 fn check(host: &mut Host) {
     for (_, _, chunk) in host.chunks() {
         if chunk[0] <= 40 {
-            assert_eq!(Node::decode(chunk).map(|_| ()), Ok(()), "{} bytes", chunk.len());
+            assert_eq!(Node::decode(&chunk).map(|_| ()), Ok(()), "{} bytes", chunk.len());
         }
     }
     host.reopen(0);
@@ -74,7 +74,7 @@ fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_readable_leaves() {
         host.delete(&["k000".to_owned()]);
         assert!(host.tree() != last);
         for (_, _, chunk) in host.chunks() {
-            assert!(chunk[0] > 40 || Node::decode(chunk).is_ok(), "{key}: {} bytes", chunk.len());
+            assert!(chunk[0] > 40 || Node::decode(&chunk).is_ok(), "{key}: {} bytes", chunk.len());
         }
     }
 }
@@ -98,13 +98,13 @@ fn a_longer_last_key_does_not_make_a_large_node_unreadable() {
     let mut host = host_of(&all, 17);
     host.put(&[(longest.clone(), "1".into())]);
     for (_, _, chunk) in host.chunks() {
-        assert!(chunk[0] > 40 || Node::decode(chunk).is_ok(), "{} bytes", chunk.len());
+        assert!(chunk[0] > 40 || Node::decode(&chunk).is_ok(), "{} bytes", chunk.len());
     }
     // And where the last entry goes, and the one before it has a longer key.
     let mut host = host_of(&all, 17);
     host.commit(&[(list(&["b".to_owned()]), Format::Deletes)]).expect("a deletion");
     for (_, _, chunk) in host.chunks() {
-        assert!(chunk[0] > 40 || Node::decode(chunk).is_ok(), "{} bytes", chunk.len());
+        assert!(chunk[0] > 40 || Node::decode(&chunk).is_ok(), "{} bytes", chunk.len());
     }
 }
 

@@ -6,14 +6,12 @@ use hedgerow::error::Error;
 use hedgerow::limits::SEGMENT_BYTES;
 use hedgerow::tree::Range;
 use hedgerow_support::host::Host;
-use hedgerow_support::rows::issue;
+use hedgerow_support::rows::{issue, noise};
 
 #[test]
 fn a_cache_far_too_small_reads_everything_and_stays_small() {
     let mut host = Host::new(Shape::STORED);
-    let padding = "x".repeat(1500);
-    let row = |(key, value): (String, String)| (key, format!("[{value},\"{padding}\"]"));
-    let rows: Vec<_> = (0..22_000).map(issue).map(row).collect();
+    let rows: Vec<_> = (0..22_000).map(|at| (issue(at).0, noise(at, 1700))).collect();
     host.put_blocks(&rows, 5000);
     assert!(host.stored.len() > 60, "more segments than stay in memory in any case");
     let most = 50 * (SEGMENT_BYTES + SEGMENT_BYTES / 4);

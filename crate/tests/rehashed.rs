@@ -33,7 +33,7 @@ fn honest() -> Vec<Vec<u8>> {
         let mut host = Host::new(Shape::with_target(target));
         host.put(&(0..400).map(issue).collect::<Vec<_>>());
         host.put_values(&values());
-        chunks.extend(host.chunks().map(|(_, _, bytes)| bytes.to_vec()));
+        chunks.extend(host.chunks().map(|(_, _, bytes)| bytes));
     }
     let hash = |at: u8| Hash([at; 32]);
     chunks.push(layout::commit(&[(b"a", 1, hash(1)), (b"b", 22, hash(2)), (b"c/d", 333, hash(3))]));

@@ -36,8 +36,8 @@ fn honest() -> Vec<Vec<u8>> {
         leaves.insert([at.wrapping_mul(37); 32], (vec![at; usize::from(at) * 6], 5));
     }
     let sums = Sums::of(Host::new(Shape::STORED), &leaves);
-    let mut chunks: Vec<_> = host.chunks().map(|(_, _, bytes)| bytes.to_vec()).collect();
-    chunks.extend(sums.host.chunks().map(|(_, _, bytes)| bytes.to_vec()));
+    let mut chunks: Vec<_> = host.chunks().map(|(_, _, bytes)| bytes).collect();
+    chunks.extend(sums.host.chunks().map(|(_, _, bytes)| bytes));
     chunks.push(layout::piece(&bytes(300, 1)));
     chunks.push(layout::piece_list(&[Hash([1; 32]), Hash([2; 32])]));
     chunks.push(layout::commit(&[(b"r", 3, Hash([1; 32])), (b"two", 2, Hash([2; 32]))]));

@@ -52,7 +52,7 @@ impl Walked {
         while !level.is_empty() {
             let (mut below, mut left) = (Vec::new(), None);
             for hash in level {
-                let node = Node::decode(chunks[&hash]).expect("a node");
+                let node = Node::decode(&chunks[&hash]).expect("a node");
                 let children = match &node {
                     Node::Leaf(_) => Vec::new(),
                     Node::Inner(node) => {
@@ -157,7 +157,7 @@ impl Store {
         let mut scattered = Host::new(Shape::STORED);
         (scattered.forest, scattered.root) = (packed.forest.clone(), packed.root);
         for (_, _, bytes) in packed.chunks() {
-            scattered.store_chunk(bytes);
+            scattered.store_chunk(&bytes);
         }
         let walked = Walked::of(&packed);
         Self { packed: Form::new(packed), scattered: Form::new(scattered), walked }

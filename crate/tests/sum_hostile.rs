@@ -26,7 +26,7 @@ fn host() -> Host {
 
 fn bytes_of(sums: &Sums, hash: Hash) -> Vec<u8> {
     let found = sums.host.chunks().find(|(_, other, _)| *other == hash);
-    found.expect("a stored chunk").2.to_vec()
+    found.expect("a stored chunk").2
 }
 
 /// The tree whose top is `top`, in the store of `sums`.
@@ -265,8 +265,7 @@ fn a_missing_or_damaged_piece_is_reported_and_nothing_is_stored() {
     let all = leaves(400);
     let keys: Vec<_> = all.keys().copied().collect();
     let honest = Sums::of(host(), &all);
-    let chunks: Vec<_> =
-        honest.host.chunks().map(|(_, hash, bytes)| (hash, bytes.to_vec())).collect();
+    let chunks: Vec<_> = honest.host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
     for (lost, _) in &chunks {
         for damaged in [false, true] {
             let mut host = host();

@@ -275,7 +275,7 @@ fn every_fault_of_a_rewritten_tree_is_found() {
         let mut sums = Sums::of(Host::new(Shape::STORED), &leaves(&mut random, count));
         let (tree, honest) = (sums.tree, claim(&sums));
         let chunks: BTreeMap<Hash, Vec<u8>> =
-            sums.host.chunks().map(|(_, hash, bytes)| (hash, bytes.to_vec())).collect();
+            sums.host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
         let pieces: Vec<_> =
             sums.reached().0.into_iter().filter(|hash| is_piece(&sums, hash)).collect();
         let stored: BTreeSet<_> = chunks.keys().copied().collect();

@@ -72,7 +72,7 @@ fn a_value_over_the_inline_limit_is_stored_out_of_line() {
     }
     let mut pieces = 0;
     for (_, _, chunk) in host.chunks() {
-        pieces += usize::from(ChunkKind::decode(chunk) == Ok(ChunkKind::Piece));
+        pieces += usize::from(ChunkKind::decode(&chunk) == Ok(ChunkKind::Piece));
     }
     // Two kinds of value for each length.
     let needed: usize =
@@ -105,8 +105,8 @@ fn a_scan_of_keys_never_loads_values() {
     host.reopen(64 << 20);
     scan(&mut host, false, KEYS);
     for asked in &host.asked {
-        let is_node = |chunk| matches!(ChunkKind::decode(chunk), Ok(ChunkKind::Node(_)));
-        let holds_nodes = host.chunks().any(|(id, _, chunk)| id == *asked && is_node(chunk));
+        let is_node = |chunk: &[u8]| matches!(ChunkKind::decode(chunk), Ok(ChunkKind::Node(_)));
+        let holds_nodes = host.chunks().any(|(id, _, chunk)| id == *asked && is_node(&chunk));
         assert!(holds_nodes, "a segment of values was loaded");
     }
 }

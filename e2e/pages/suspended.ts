@@ -43,10 +43,19 @@ let scan: AsyncIterator<[string, Row]> | undefined;
 let calls: Promise<unknown>[] = [];
 let loading: Promise<unknown> | undefined;
 
+/** About a hundred letters and digits that do not compress: a store of few bytes wants no ballast. */
+function textOf(round: number, at: number): string {
+  let [text, state] = ['', round * 1_000_003 + at + 1];
+  while (text.length < 100) {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b_3c6d) + at + 1) | 0;
+    text += (state >>> 0).toString(36);
+  }
+  return text;
+}
+
 function* rows(round: number, count = ROWS): Generator<[string, Row]> {
   for (let at = 0; at < count; at++) {
-    const text = `${round} ${at} `.repeat(12);
-    yield [`row/${at + 100_000}`, { at, round, tag: `t${at % 7}`, text }];
+    yield [`row/${at + 100_000}`, { at, round, tag: `t${at % 7}`, text: textOf(round, at) }];
   }
 }
 

@@ -72,7 +72,8 @@ test('a segment that is gone is missing-chunk', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'holed');
   await page.evaluate(async () => {
-    await window.db.putMany(window.rows(20_000));
+    // More than one segment: the commit is in the last one.
+    await window.db.putMany(window.rows(30_000));
     await window.db.close();
     let left = 1;
     await window.editRecords('holed', 'segments', (value) =>
@@ -82,7 +83,7 @@ test('a segment that is gone is missing-chunk', async ({ persistentPage }) => {
   await openStore(page, 'holed');
   const codes = await page.evaluate(async () => {
     const found = new Set<unknown>();
-    for (const [key] of window.rows(20_000)) found.add(await window.codeOf(window.db.get(key)));
+    for (const [key] of window.rows(30_000)) found.add(await window.codeOf(window.db.get(key)));
     return [...found].map(String).sort();
   });
   expect(codes).toEqual(['missing-chunk', 'undefined']);

@@ -47,7 +47,8 @@ test('an import goes on after the page was reloaded in the middle of it', async 
 }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'source');
-  await page.evaluate(() => window.db.putMany(window.rows(40_000)));
+  // Rows are packed; bytes fill segments as they are.
+  await page.evaluate(() => window.db.putMany([...window.rows(40_000), ...window.manyBytes(40)]));
   const source = await stateOf(page);
   // It comes to two thirds, and then waits for ever.
   const stored = await page.evaluate(async () => {
@@ -103,7 +104,8 @@ test('a damaged export leaves an empty store, and a full one as it was', async (
 }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'source');
-  await page.evaluate(() => window.db.putMany(window.rows(20_000)));
+  // Two segments: the first of them is sound.
+  await page.evaluate(() => window.db.putMany(window.rows(30_000)));
   const found = await page.evaluate(async () => {
     const { importStore, open } = window.hedgerow;
     const copy = await window.db.export();

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { noise } from './noise.js';
 import { type BeginStep, forSeeds, seedCount } from './property.js';
 import { type Random, random } from './random.js';
 import { watched } from './watched-storage.js';
@@ -12,7 +13,7 @@ function rows(count: number, round: number): Entry[] {
     { length: count },
     (_, at): Entry => [
       `k${String(at).padStart(6, '0')}`,
-      { at, round, text: `some text of row ${at * 31 + round}`.repeat(3) },
+      { at, round, text: noise(at * 1000 + round, 100) },
     ],
   );
 }

@@ -3,8 +3,8 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { FORMAT, SEGMENTS_PER_WRITER } from '../src/base/limits.js';
 import type { Storage } from '../src/index.js';
 import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
+import { chunkIn, chunksOf } from './stored-chunks.js';
 import { joined, storedIn } from './transferring.js';
-import { chunksOf } from './watched-storage.js';
 
 const ZERO = new Uint8Array(32);
 
@@ -42,10 +42,11 @@ export function forge({ refs, segments }: Forged): Uint8Array {
 
 /** A segment of one chunk. */
 export function segmentOf(hash: Uint8Array, chunk: Uint8Array): Segment {
-  const table = new Uint8Array(12 + 36);
+  const table = new Uint8Array(12 + 40);
   table.set([0x48, 0x44, 0x47, 0x54, 1, 2, 0, 0, 1]);
   table.set(hash, 12);
-  new DataView(table.buffer).setUint32(44, chunk.length, true);
+  // It ends there, and is not packed.
+  for (const at of [44, 48]) new DataView(table.buffer).setUint32(at, chunk.length, true);
   return { tableBytes: table, segmentBytes: chunk };
 }
 
@@ -57,12 +58,11 @@ export const segmentWith = (chunk: Uint8Array): Segment => segmentOf(hashOf(chun
 
 /** The chunks of an export by their hashes, in hexadecimal. */
 export function chunksIn({ segments }: Forged): Map<string, Uint8Array> {
-  const chunks = segments.flatMap(
-    (segment, id) =>
-      chunksOf({ ...segment, id }).map(({ hash, start, end }) => [
-        hash,
-        segment.segmentBytes.slice(start, end),
-      ]) as [string, Uint8Array][],
+  const chunks = segments.flatMap((segment) =>
+    chunksOf(segment).map((place): [string, Uint8Array] => [
+      place.hash,
+      chunkIn(segment.segmentBytes, place)?.slice() ?? new Uint8Array(),
+    ]),
   );
   return new Map(chunks);
 }

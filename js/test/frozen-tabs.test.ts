@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../src/index.js';
 import { all, type Entry, expectSame, failure } from './model.js';
+import { noise } from './noise.js';
 import { Browser, breathe, pass, settled, type Tab } from './tabs-world.js';
 
 const INDEXES = { byTag: { path: '/tag' } };
@@ -11,7 +12,7 @@ function rows(count: number, round: number): Entry[] {
     { length: count },
     (_, at): Entry => [
       `k${String(at).padStart(6, '0')}`,
-      { at, round, tag: `t${at % 7}`, text: `some text of row ${at * 31 + round}`.repeat(3) },
+      { at, round, tag: `t${at % 7}`, text: noise(at * 1000 + round, 100) },
     ],
   );
 }

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { failure } from './model.js';
+import { noise } from './noise.js';
 
 const COUNT = 30_000;
 const keyOf = (at: number) => `row/${String((at * 7919) % COUNT).padStart(6, '0')}`;
@@ -15,7 +16,8 @@ async function storeAt(round: number): Promise<Store> {
 }
 
 async function putAll(db: Store, round: number): Promise<void> {
-  await db.putMany(KEYS.map((key): [string, unknown] => [key, { key, round }]));
+  const rowOf = (key: string, at: number) => ({ key, round, text: noise(at * 1000 + round, 20) });
+  await db.putMany(KEYS.map((key, at): [string, unknown] => [key, rowOf(key, at)]));
 }
 
 afterEach(() => {

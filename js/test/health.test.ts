@@ -163,6 +163,8 @@ describe('storage that fails', () => {
     await full.putMany(values.map((value, at) => [String(at), value]));
     await full.close();
     const db = await open('a', { storage });
+    // Its nodes are in memory from now on, and its values are not.
+    await db.get('no such row');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error: BROKEN });
     await expect(db.get('0')).rejects.toEqual(failure('storage'));
     await db.put('b', 1);

@@ -11,13 +11,16 @@ import { simulateInTurn } from './in-turn.js';
 import { keyOf, lazy, published, rowOf, switched } from './lazy-devices.js';
 import { forSeeds, seedCount } from './property.js';
 import { random } from './random.js';
-import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+import { chunksOfKind, Kind, middleOf } from './stored-chunks.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
 
 simulateInTurn();
 
 const ROWS = 8000;
 const BYTES = 120;
-const COMMIT = 0xc0;
+const COMMIT = Kind.commit;
+/** The bits that are others. */
+const MASK = 0x10;
 const LARGE = 2000;
 const large = random(3).bytes(150_000);
 const shared = published(ROWS, BYTES).then(async ({ remote, from, link }) => {
@@ -41,7 +44,7 @@ function damage(storage: WatchedStorage, all: readonly Damage[]): void {
   storage.hooks.read = (read, bytes) => {
     for (const { id, share } of all) {
       const at = Math.floor(share * bytes.length);
-      if (id === read) bytes[at] = (bytes[at] as number) ^ 0x10;
+      if (id === read) bytes[at] = (bytes[at] as number) ^ MASK;
     }
     return bytes;
   };
@@ -191,14 +194,13 @@ async function damagedKinds(...kinds: number[]) {
   const stored = await made.storage.open('app');
   const { tables } = await stored.load();
   const read = await stored.read(made.ids);
-  const chunks = tables.flatMap((table, nth) => {
-    const segment = { ...table, segmentBytes: read[nth] as Uint8Array };
-    return chunksOf(segment).map(({ start, end }) => ({ segment, start, at: (start + end) >> 1 }));
+  const segments = tables.map((table, nth) => {
+    return { ...table, segmentBytes: read[nth] as Uint8Array };
   });
-  const isHit = ({ segment, start }: (typeof chunks)[number]) =>
-    kinds.includes(segment.segmentBytes[start] as number);
-  const all = chunks.filter(isHit).map(({ segment: { id, segmentBytes }, at }): Damage => {
-    return { id, share: (at + 0.5) / segmentBytes.length };
+  const chunks = kinds.flatMap((kind) => chunksOfKind(segments, kind));
+  const all = chunks.map((chunk): Damage => {
+    const { id, segmentBytes } = chunk.segment;
+    return { id, share: (chunk.start + middleOf(chunk, MASK) + 0.5) / segmentBytes.length };
   });
   const storage = watched(made.storage.copy());
   const net = switched(made.remote);

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { memory } from '../src/index.js';
 import { keyOf, lazy, published } from './lazy-devices.js';
-import { chunksOf, watched } from './watched-storage.js';
+import { chunksOf } from './stored-chunks.js';
+import { watched } from './watched-storage.js';
 
 it.each([
   ['prefetched', 2000],

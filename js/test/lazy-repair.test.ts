@@ -1,39 +1,16 @@
 /** Repair from a remote: what is damaged is fetched alone, and the root stays. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { asked, keyOf, type lazy, published, rowOf } from './lazy-devices.js';
 import { random } from './random.js';
-import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+import { chunksOfKind, damage, Kind, type StoredChunk } from './stored-chunks.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = 40_000;
-const [LEAF, INNER, PIECE] = [0, 1, 0xe0];
+const { leaf: LEAF, inner: INNER, piece: PIECE } = Kind;
 
-interface Chunk {
-  readonly segment: SegmentRecord;
-  readonly start: number;
-  readonly end: number;
-  readonly hash: string;
-}
-
-function chunks(storage: WatchedStorage, kind: number): Chunk[] {
-  return [...storage.stored.values()].flatMap((segment) =>
-    chunksOf(segment)
-      .filter(({ start }) => segment.segmentBytes[start] === kind)
-      .map((chunk) => ({ ...chunk, segment })),
-  );
-}
-
-/** Flips a bit in the middle of each chunk, whenever its segment is read. */
-function damage(storage: WatchedStorage, ...damaged: Chunk[]): void {
-  storage.hooks.read = (id, bytes) => {
-    for (const { segment, start, end } of damaged) {
-      const at = (start + end) >> 1;
-      if (segment.id === id) bytes[at] = (bytes[at] ?? 0) ^ 1;
-    }
-    return bytes;
-  };
-}
+const chunks = (storage: WatchedStorage, kind: number) =>
+  chunksOfKind(storage.stored.values(), kind);
 
 /** A device that has all rows, and a remote that has them, too. */
 async function device(change?: (db: Store) => Promise<unknown>) {
@@ -70,7 +47,7 @@ it.each([
 ])('%s is fetched alone: two requests and at most 70 KB', async (_, kind) => {
   const { remote, storage, root } = await device();
   const all = chunks(storage, kind);
-  damage(storage, all[all.length >> 1] as Chunk);
+  damage(storage, all[all.length >> 1] as StoredChunk);
   const repair = await repaired(storage, remote, root);
   expect(repair.result).toMatchObject({ root, commitsDropped: 0, fetched: 1, lost: [] });
   expect(repair.requests).toBeLessThanOrEqual(2);

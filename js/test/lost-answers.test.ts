@@ -9,9 +9,9 @@ import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
 import { all } from './model.js';
 import { random } from './random.js';
-import { chunksOf, watched } from './watched-storage.js';
+import { chunksOfKind, Kind } from './stored-chunks.js';
+import { watched } from './watched-storage.js';
 
-const COMMIT = 0xc0;
 const LOST = new HedgerowError('disconnected', 'the answer is lost');
 
 /** Storage whose writes of refs take effect but reject, while `isLossy`. */
@@ -139,8 +139,8 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     inner.hooks.read = (id, bytes) => {
       const segment = inner.stored.get(id);
       if (segment === undefined || before.has(id)) return bytes;
-      for (const { start } of chunksOf(segment)) {
-        if (bytes[start] === COMMIT) bytes[start + 40] = (bytes[start + 40] ?? 0) ^ 1;
+      for (const { start } of chunksOfKind([segment], Kind.commit)) {
+        bytes[start + 40] = (bytes[start + 40] ?? 0) ^ 1;
       }
       return bytes;
     };

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Storage, type Store } from '../src/index.js';
 import { SOON } from './model.js';
+import { noise } from './noise.js';
 import { rest } from './watching.js';
 
 /** `storage` that holds back the answer to the first read until `go`; `reading` resolves when it does. Looks take a moment. */
@@ -73,7 +74,7 @@ describe('a store whose first look at storage is slow', () => {
   it('does not become the collector at a commit that others have deleted meanwhile', async () => {
     const storage = memory();
     const first = await opening(storage);
-    const rows = Array.from({ length: 4000 }, (_, at) => [`k${at}`, `${at}`.repeat(100)] as const);
+    const rows = Array.from({ length: 4000 }, (_, at) => [`k${at}`, noise(at, 390)] as const);
     await first.putMany(rows);
     const { slow, reading, go } = firstReadWaits(storage);
     const later = opening(slow);

@@ -1,12 +1,13 @@
 /** What `putMany` tells while it works, and in the end. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, type PatchOperation, type Progress } from '../src/index.js';
+import { memory, open, type PatchOperation, type Progress, type Stats } from '../src/index.js';
 import { type Entry, storeOf } from './model.js';
+import { noise } from './noise.js';
 import { random } from './random.js';
 
 function rows(count: number): Entry[] {
   return Array.from({ length: count }, (_, at): Entry => {
-    return [`k${String((at * 7919) % count).padStart(6, '0')}`, { at, text: `text ${at}` }];
+    return [`k${String((at * 7919) % count).padStart(6, '0')}`, { at, text: noise(at, 30) }];
   });
 }
 
@@ -39,10 +40,9 @@ describe('onProgress', () => {
   }
 
   it('tells of stored rows before the end while keys ascend, also of a patch after its clear', async () => {
-    const value = { text: 'x'.repeat(200) };
     const puts = rows(100_000)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key]) => ({ op: 'put' as const, key, value }));
+      .map(([key], at) => ({ op: 'put' as const, key, value: { text: noise(at, 200) } }));
     for (const [before, patch] of [
       [[], puts],
       [[['z', 1]], [{ op: 'clear' as const }, ...puts]],
@@ -124,9 +124,13 @@ describe('the result of putMany', () => {
   });
 });
 
+const bytesIn = ({ levels }: Stats) => levels.reduce((sum, { bytes }) => sum + bytes, 0);
+
 describe('stats', () => {
   it('tells the shape of the tree', async () => {
-    const db = await storeOf(rows(20_000));
+    const db = await storeOf(
+      Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, noise(at, 300)]),
+    );
     const stats = await db.stats();
     expect(stats).toMatchObject({ root: db.root, rows: 20_000 });
     expect(stats.levels.map(({ level }) => level)).toEqual(
@@ -138,9 +142,16 @@ describe('stats', () => {
       expect(maxBytes).toBeGreaterThanOrEqual(bytes / nodes);
       expect(maxBytes).toBeLessThanOrEqual((64 << 10) + 16);
     }
-    const bytes = stats.levels.reduce((sum, level) => sum + level.bytes, 0);
-    expect(bytes).toBeLessThanOrEqual(stats.storedBytes);
+    expect(bytesIn(stats)).toBeLessThanOrEqual(stats.storedBytes);
     expect(stats.memoryBytes).toBeGreaterThan(stats.cachedBytes);
+  });
+
+  it('tells bytes of nodes as they are before they are packed', async () => {
+    const entries = Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, 'x'.repeat(300)]);
+    const stats = await (await storeOf(entries)).stats();
+    expect(bytesIn(stats)).toBeGreaterThan(20_000 * 300);
+    expect(stats.storedBytes).toBeLessThan(bytesIn(stats) / 5);
+    expect(stats.liveBytes).toBeLessThanOrEqual(stats.storedBytes);
   });
 
   it('of an empty store has no levels', async () => {

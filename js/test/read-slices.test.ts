@@ -8,6 +8,7 @@ import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
 import type { Entry } from './model.js';
+import { noise } from './noise.js';
 import { random } from './random.js';
 import { batch, move, segment } from './segment-store/records.js';
 
@@ -33,7 +34,7 @@ const KEYS = Array.from({ length: 10_000 }, (_, at) => `row/${at + 10_000}`);
 async function filled(): Promise<Storage> {
   const storage = memory();
   const db = await open('slices', { storage });
-  await db.putMany(KEYS.map((key, at): Entry => [key, `${at} `.repeat(200)]));
+  await db.putMany(KEYS.map((key, at): Entry => [key, noise(at, 1000)]));
   await db.close();
   return storage;
 }

@@ -2,23 +2,25 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repair } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
-import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
+import { partlyNoise } from './noise.js';
 import { forSeeds } from './property.js';
 import { random } from './random.js';
-import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+import {
+  chunksOf,
+  chunksOfKind,
+  damage as damageIn,
+  Kind,
+  type StoredChunk,
+} from './stored-chunks.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = sorted([
-  ...Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, `${at} `.repeat(40)]),
+  ...Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, partlyNoise(at)]),
   ['k25-large', random(1).bytes(200_000)],
   ['k4-large', random(2).bytes(5000)],
 ]);
-const LEAF = 0;
-const PIECE = 0xe0;
-const LIST = 0xe1;
-const COMMIT = 0xc0;
-
-type Chunk = { segment: SegmentRecord; start: number; end: number; hash: string };
+const { leaf: LEAF, piece: PIECE, list: LIST, commit: COMMIT } = Kind;
 
 let storage: WatchedStorage;
 
@@ -26,24 +28,9 @@ beforeEach(() => {
   storage = watched(memory());
 });
 
-function chunks(kind: number): Chunk[] {
-  return [...storage.stored.values()].flatMap((segment) =>
-    chunksOf(segment)
-      .filter(({ start }) => segment.segmentBytes[start] === kind)
-      .map((chunk) => ({ ...chunk, segment })),
-  );
-}
+const chunks = (kind: number) => chunksOfKind(storage.stored.values(), kind);
 
-/** Flips a bit in the middle of each chunk, whenever its segment is read. */
-function damage(...damaged: Chunk[]): void {
-  storage.hooks.read = (id, bytes) => {
-    for (const { segment, start, end } of damaged) {
-      const at = (start + end) >> 1;
-      if (segment.id === id) bytes[at] = (bytes[at] ?? 0) ^ 1;
-    }
-    return bytes;
-  };
-}
+const damage = (...damaged: StoredChunk[]) => damageIn(storage, ...damaged);
 
 const reopened = () => open('test', { storage });
 
@@ -198,7 +185,7 @@ describe('when no commit verifies', () => {
     return done;
   }
 
-  const places: [string, () => Chunk[]][] = [
+  const places: [string, () => StoredChunk[]][] = [
     ['the first leaf', () => chunks(LEAF).slice(0, 1)],
     ['the last leaf', () => chunks(LEAF).slice(-1)],
     ['a leaf in the middle', () => chunks(LEAF).slice(20, 21)],

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { leave, rebalance, type Sharer } from '../src/core/shared-cache.js';
 import { memory, open, type Store } from '../src/index.js';
 import type { Entry } from './model.js';
+import { noise } from './noise.js';
 
 const MIB = 1 << 20;
 
@@ -66,12 +67,11 @@ describe('the budget of a page', () => {
   });
 
   it('is kept by two stores that read more than it holds', async () => {
-    const text = 'x'.repeat(1000);
     const fill = async (): Promise<Store> => {
       const storage = memory();
       const db = await open('filled', { storage });
       await db.putMany(
-        Array.from({ length: 50_000 }, (_, at): Entry => [`row/${at + 100_000}`, text + at]),
+        Array.from({ length: 50_000 }, (_, at): Entry => [`row/${at + 100_000}`, noise(at, 1000)]),
       );
       await db.close();
       return open('filled', { storage });

@@ -1,6 +1,7 @@
 /** How much a store keeps of what is dead, counted at each write: while writers never rest, and after. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
+import { noise } from './noise.js';
 import { random as seeded } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
 
@@ -11,8 +12,13 @@ const CONSTANT_BYTES = 6 * MIB;
 /** The engine of the browser that this runs in, if it does. */
 const { ENGINE } = process.env;
 
+/** The text of a row: about 190 characters, of other bytes each time. */
+function textOf(round: number, at: number): string {
+  return noise(round * ROWS + at, 25 * `${round} ${at} `.length);
+}
+
 function* rows(round: number): Generator<[string, unknown]> {
-  for (let at = 0; at < ROWS; at++) yield [`row/${100_000 + at}`, `${round} ${at} `.repeat(25)];
+  for (let at = 0; at < ROWS; at++) yield [`row/${100_000 + at}`, textOf(round, at)];
 }
 
 function bytesOf({ stored }: WatchedStorage): number {
@@ -43,7 +49,7 @@ const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> 
     for (let round = 1; round <= 60 * times; round++) {
       const changed = Array.from({ length: 50 }, (_, at) => {
         const row = random.below(ROWS);
-        return db.put(`row/${100_000 + row}`, `${round} ${at} `.repeat(25));
+        return db.put(`row/${100_000 + row}`, textOf(round, at));
       });
       await Promise.all(changed);
     }
@@ -55,7 +61,7 @@ const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> 
         isOver = true;
       });
       while (!isOver) {
-        await db.put('row/single', `${round} `.repeat(100));
+        await db.put('row/single', noise(round, 300));
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
       await loading;

@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
-import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+import { chunksOfKind, damage as damageIn } from './stored-chunks.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
 
 const SUMS = { cents: { sum: '/cents' } };
 const ROWS = sorted(
@@ -17,19 +18,11 @@ beforeEach(() => {
   storage = watched(memory());
 });
 
-/** Flips a bit in the middle of the chunks of a kind, at each read. */
+/** Flips a bit in the middle of the first chunk of a kind, at each read. */
 function damage(kind: number): void {
-  const found = [...storage.stored.values()].flatMap((segment) =>
-    chunksOf(segment)
-      .filter(({ start }) => segment.segmentBytes[start] === kind)
-      .map(({ start, end }) => ({ id: segment.id, at: (start + end) >> 1 })),
-  );
-  const [first] = found;
+  const [first] = chunksOfKind(storage.stored.values(), kind);
   if (first === undefined) throw new Error('there is no such chunk');
-  storage.hooks.read = (id, bytes) => {
-    if (id === first.id) bytes[first.at] = (bytes[first.at] ?? 0) ^ 1;
-    return bytes;
-  };
+  damageIn(storage, first);
 }
 
 const reopened = (sums?: typeof SUMS) => open('test', { storage, ...(sums && { sums }) });

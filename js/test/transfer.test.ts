@@ -153,7 +153,8 @@ describe('a store that is exported and imported', () => {
   it('leaves out segments that no exported commit reaches', async () => {
     const db = await largeStore(random(3), 2 << 20);
     const branch = await db.branch('large');
-    await branch.putMany((await all(db)).map(([key]): Entry => [key, random(9).bytes(2900)]));
+    const from = random(9);
+    await branch.putMany((await all(db)).map(([key]): Entry => [key, from.bytes(2900)]));
     const [one, both] = [await db.export(), await db.export({ branches: true })];
     expect(one.bytes).toBeLessThan(both.bytes * 0.6);
     const storage = memory();

@@ -1,6 +1,7 @@
 /** A verification while a writer never stops. */
 import { expect, it } from 'vitest';
 import { memory, open, type Storage, type Store } from '../src/index.js';
+import { partlyNoise } from './noise.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -52,7 +53,7 @@ it('takes no segment for faulty that a collection has written meanwhile', async 
     },
   };
   const db = await open('moved', { storage });
-  const rowOf = (at: number) => [`k${at}`, { at, text: `${at}`.repeat(60) }] as const;
+  const rowOf = (at: number) => [`k${at}`, { at, text: partlyNoise(at, 240) }] as const;
   await db.putMany(Array.from({ length: 5000 }, (_, at) => rowOf(at)));
   // Each segment keeps something, and is worth moving.
   for (let at = 0; at < 5000; at += 500) await db.deleteMany({ gte: `k${at}`, lt: `k${at + 400}` });

@@ -2,20 +2,23 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store, verify } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
-import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
+import { partlyNoise } from './noise.js';
 import { forSeeds } from './property.js';
 import { random } from './random.js';
-import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+import {
+  chunksOf,
+  chunksOfKind,
+  damage as damageIn,
+  Kind,
+  type StoredChunk,
+} from './stored-chunks.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
 
-const ROWS = sorted(
-  Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, `${at} `.repeat(40)]),
-);
+const ROWS = sorted(Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, partlyNoise(at)]));
 const LARGE: Entry = ['large', random(1).bytes(200_000)];
 const ALL = [...ROWS, LARGE].sort(([a], [b]) => compareKeys(a, b));
-const LEAF = 0;
-const PIECE = 0xe0;
-const LIST = 0xe1;
+const { leaf: LEAF, piece: PIECE, list: LIST } = Kind;
 
 let storage: WatchedStorage;
 let root: string;
@@ -28,24 +31,9 @@ beforeEach(async () => {
   await db.close();
 });
 
-function chunks(kind: number) {
-  return [...storage.stored.values()].flatMap((segment) =>
-    chunksOf(segment)
-      .filter(({ start }) => segment.segmentBytes[start] === kind)
-      .map((chunk) => ({ ...chunk, segment })),
-  );
-}
+const chunks = (kind: number) => chunksOfKind(storage.stored.values(), kind);
 
-/** Flips a bit in the middle of each chunk, whenever its segment is read. */
-function damage(...damaged: { segment: SegmentRecord; start: number; end: number }[]): void {
-  storage.hooks.read = (id, bytes) => {
-    for (const { segment, start, end } of damaged) {
-      const at = (start + end) >> 1;
-      if (segment.id === id) bytes[at] = (bytes[at] ?? 0) ^ 1;
-    }
-    return bytes;
-  };
-}
+const damage = (...damaged: StoredChunk[]) => damageIn(storage, ...damaged);
 
 const reopened = () => open('test', { storage });
 
@@ -188,7 +176,7 @@ describe('damage', () => {
 
   it('of the commit is reported for an open store, and for one that does not open', async () => {
     const db = await reopened();
-    const commit = chunks(0xc0).find(({ hash }) => hash === root)!;
+    const commit = chunks(Kind.commit).find(({ hash }) => hash === root)!;
     damage(commit);
     const fault = { code: 'corrupt-chunk', chunk: root, kind: 'commit', range: {} };
     expect(await db.verify()).toMatchObject({ ok: false, rows: 0, faults: [fault] });

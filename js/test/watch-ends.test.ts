@@ -4,12 +4,13 @@ import { turn } from '../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { type Entry, failure } from './model.js';
+import { partlyNoise } from './noise.js';
 import { Copy, handles, rest, until } from './watching.js';
 
 const rows = (count: number): Entry[] =>
   Array.from({ length: count }, (_, at) => [
     `k${String(at).padStart(6, '0')}`,
-    `row ${at}`.repeat(9),
+    partlyNoise(at, 90),
   ]);
 
 afterEach(() => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { type Entry, expectSame, failure } from './model.js';
+import { partlyNoise } from './noise.js';
 import { trapIn, trapped } from './trapping.js';
 import { watched } from './watched-storage.js';
 import { Copy, handles, rest, until } from './watching.js';
@@ -10,7 +11,7 @@ import { Copy, handles, rest, until } from './watching.js';
 const rows = (count: number, value: unknown = 0): Entry[] =>
   Array.from({ length: count }, (_, at) => [
     `k${String(at).padStart(6, '0')}`,
-    { at, value, text: `row ${at} ${value}`.repeat(8) },
+    { at, value, text: `${value} ${partlyNoise(at, 100)}` },
   ]);
 
 beforeEach(() => trapped.clear());

@@ -86,17 +86,3 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
     },
   };
 }
-
-/** The positions of the chunks in a segment, from its table; see `docs/format.md`. */
-export function chunksOf({
-  tableBytes,
-}: SegmentRecord): { start: number; end: number; hash: string }[] {
-  const view = new DataView(tableBytes.buffer, tableBytes.byteOffset, tableBytes.length);
-  const count = view.getUint32(8, true);
-  const endAt = (at: number) => view.getUint32(12 + 32 * count + 4 * at, true);
-  return Array.from({ length: count }, (_, at) => ({
-    start: at === 0 ? 0 : endAt(at - 1),
-    end: endAt(at),
-    hash: Buffer.from(tableBytes.subarray(12 + 32 * at, 44 + 32 * at)).toString('hex'),
-  }));
-}

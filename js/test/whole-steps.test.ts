@@ -7,6 +7,7 @@ import * as Status from '../src/base/abi/status.js';
 import { Engine } from '../src/core/engine.js';
 import { memory, open, type Store } from '../src/index.js';
 import type { Entry } from './model.js';
+import { noise } from './noise.js';
 
 const WHOLE = 0x7fff_ffff;
 const COUNT = 3000;
@@ -16,7 +17,7 @@ const keyOf = (at: number) => `row/${String(at).padStart(5, '0')}`;
 function rows(stride = 1): Entry[] {
   return Array.from({ length: COUNT }, (_, at) => {
     const n = (at * stride) % COUNT;
-    return [keyOf(n), { n, text: 'x'.repeat(100) }];
+    return [keyOf(n), { n, text: noise(n, 100) }];
   });
 }
 

@@ -7,6 +7,7 @@ import type { Book, Recorded } from './recorder.js';
 export interface DrawnLevel {
   /** 0 for leaves. */
   readonly level: number;
+  /** Of the nodes themselves: they may take less where they are stored. */
   readonly bytes: readonly number[];
   readonly entries: readonly number[];
   readonly lastKeys: readonly string[];
@@ -38,7 +39,7 @@ export interface Drawing {
   readonly root: string;
   readonly trees: readonly DrawnTree[];
   readonly segments: readonly DrawnSegment[];
-  /** Chunks of this commit that the one before did not have, and their bytes. */
+  /** Chunks of this commit that the one before did not have, and their bytes as they are stored. */
   readonly newChunks: number;
   readonly newBytes: number;
   readonly chunks: number;
@@ -100,7 +101,7 @@ export function drawingOf(book: Book, { store, branch, root, before }: Recorded,
   const added = [...reached].filter((hash) => !known.has(hash));
   const bytesOf = (hashes: Iterable<string>) => {
     let bytes = 0;
-    for (const hash of hashes) bytes += chunks.get(hash)?.bytes ?? 0;
+    for (const hash of hashes) bytes += chunks.get(hash)?.storedBytes ?? 0;
     return bytes;
   };
   const trees = (chunks.get(root)?.trees ?? []).map((tree) => ({

@@ -5,11 +5,10 @@
 
 import type { SegmentStore, Storage } from 'hedgerow';
 import { hex } from '../../js/src/base/hex.js';
-import { type Chunk, chunkOf, entriesOf } from '../../js/src/inspector/model/chunks.js';
+import { segmentLength } from '../../js/src/base/segment-table.js';
+import { type Chunk, entriesOf, storedChunkOf } from '../../js/src/inspector/model/chunks.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
-type Loaded = Awaited<ReturnType<SegmentStore['load']>>;
-type TableRecord = Loaded['tables'][number];
 
 /** A commit of a branch of a store. */
 export interface Recorded {
@@ -18,6 +17,11 @@ export interface Recorded {
   readonly root: string;
   /** The commit that the branch was at before; `undefined` for its first one. */
   readonly before: string | undefined;
+}
+
+export interface RecordedChunk extends Chunk {
+  /** What it takes in its segment: less than its own bytes if it is packed there. */
+  readonly storedBytes: number;
 }
 
 export interface RecordedSegment {
@@ -35,7 +39,7 @@ const MOST_READ_BYTES = 64 << 20;
 /** What was seen of one store. */
 export class Book {
   readonly store: string;
-  readonly chunks = new Map<string, Chunk>();
+  readonly chunks = new Map<string, RecordedChunk>();
   readonly segments = new Map<number, RecordedSegment>();
   /** What branches are at. */
   readonly heads = new Map<string, string>();
@@ -49,9 +53,11 @@ export class Book {
   add(id: number, tableBytes: Uint8Array, segmentBytes: Uint8Array, since: number): void {
     if (this.segments.has(id)) return;
     const chunks: string[] = [];
-    for (const { hash, from, to } of entriesOf(tableBytes)) {
+    for (const entry of entriesOf(tableBytes)) {
+      const { hash, from, to } = entry;
       chunks.push(hash);
-      this.chunks.set(hash, chunkOf(segmentBytes.subarray(from, to)));
+      const chunk = storedChunkOf(segmentBytes.subarray(from, to), entry);
+      this.chunks.set(hash, { ...chunk, storedBytes: to - from });
     }
     const bytes = segmentBytes.length;
     this.segments.set(id, { id, bytes, chunks, since, until: Number.POSITIVE_INFINITY });
@@ -101,10 +107,8 @@ export class Recorder {
   async #readAll(book: Book, inner: SegmentStore): Promise<void> {
     const { refs, tables } = await inner.load();
     const unknown = tables.filter(({ id }) => !book.segments.has(id));
-    const length = ({ tableBytes }: TableRecord) =>
-      new DataView(tableBytes.buffer, tableBytes.byteOffset).getUint32(tableBytes.length - 4, true);
-    book.isPartial =
-      unknown.reduce((sum, table) => sum + length(table), 0) > MOST_READ_BYTES || book.isPartial;
+    const bytes = unknown.reduce((sum, { tableBytes }) => sum + segmentLength(tableBytes), 0);
+    book.isPartial = bytes > MOST_READ_BYTES || book.isPartial;
     if (book.isPartial) return;
     const read = await inner.read(unknown.map(({ id }) => id));
     for (const [nth, { id, tableBytes }] of unknown.entries()) {

@@ -7,7 +7,7 @@ use hedgerow::index::{self, Entries, Members, secondary_end, write_secondary};
 use hedgerow::json::{JsonFault, Pointer, Scanner, push_string, skip_space, skip_value, unquote};
 use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
-use hedgerow::segment::{Packer, Table};
+use hedgerow::segment::{Packer, Stream, Table};
 use hedgerow::sum_piece::{Named, Names, check};
 use hedgerow::sum_tree::{Definition, Name, names};
 use hedgerow_support::layout;
@@ -23,6 +23,7 @@ pub fn run(bytes: &[u8]) {
     index(bytes);
     forest(bytes);
     table(bytes);
+    packed(bytes);
     json(bytes);
 }
 
@@ -136,14 +137,45 @@ fn forest(bytes: &[u8]) {
 fn table(bytes: &[u8]) {
     let Ok(table) = Table::decode(bytes.to_vec()) else { return };
     assert_eq!(table.bytes(), bytes);
-    let mut end = 0;
+    let (mut end, mut here) = (0, 0);
     for at in 0..table.len() {
         let range = table.range(at);
         assert!(range.start == end && range.end > end);
         end = range.end;
+        if table.is_remote(at) {
+            assert!(!table.is_packed(at));
+        } else {
+            here = end;
+        }
         let _ = table.hash(at);
+        let chunk = table.chunk(bytes, at);
+        assert!(chunk.is_empty() || chunk.len() == table.chunk_len(at));
     }
-    assert_eq!(table.segment_len(), end);
+    assert_eq!(table.segment_len(), here);
+}
+
+/// As what is stored of a packed chunk, and as a chunk to pack.
+fn packed(bytes: &[u8]) {
+    let stored = bytes.len() as u32;
+    let of = |chunk: u32| {
+        let mut table = layout::table(&[stored]);
+        table.truncate(table.len() - 4);
+        table.extend_from_slice(&chunk.to_le_bytes());
+        Table::decode(table)
+    };
+    for len in [stored + 1, 3 * stored, PIECE_BYTES as u32 + 2, u32::MAX] {
+        let Ok(table) = of(len) else { continue };
+        let chunk = table.chunk(bytes, 0);
+        assert!(chunk.is_empty() || chunk.len() == len as usize);
+    }
+    if !bytes.is_empty() {
+        let mut packer = Packer::new();
+        let hash = packer.put(Stream::Leaf, |out| out.extend_from_slice(bytes));
+        packer.seal();
+        let sealed = packer.take_sealed().remove(0);
+        assert_eq!((sealed.table.hash(0), &*sealed.table.chunk(&sealed.bytes, 0)), (hash, bytes));
+        assert!(sealed.bytes.len() <= bytes.len());
+    }
 }
 
 /// Against `serde_json`, which is an independent reader of the same grammar.

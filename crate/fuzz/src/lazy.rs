@@ -14,6 +14,7 @@ use hedgerow::tree::{Tree, get};
 use hedgerow::value::Kind;
 use hedgerow_support::deltas::HEADER;
 use hedgerow_support::store::{a_key, build, rows};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -39,7 +40,10 @@ static HONEST: LazyLock<Honest> = LazyLock::new(|| {
     let mut chunks = BTreeMap::new();
     for (id, sealed) in (1..).zip(packer.take_sealed()) {
         for at in 0..sealed.table.len() {
-            chunks.insert(sealed.table.hash(at).0, sealed.bytes[sealed.table.range(at)].to_vec());
+            chunks.insert(
+                sealed.table.hash(at).0,
+                sealed.table.chunk(&sealed.bytes, at).into_owned(),
+            );
         }
         cache.add_fresh(id, sealed);
     }
@@ -88,12 +92,12 @@ fn damage(input: &mut Input<'_>, bytes: &mut Vec<u8>) {
 }
 
 /// The chunks of segments, each under the hash of its bytes; those at a remote have none.
-fn chunks_of(sealed: &[Sealed]) -> BTreeMap<[u8; 32], &[u8]> {
+fn chunks_of(sealed: &[Sealed]) -> BTreeMap<[u8; 32], Cow<'_, [u8]>> {
     let mut found = BTreeMap::new();
     for Sealed { bytes, table } in sealed {
         for at in (0..table.len()).filter(|at| !table.is_remote(*at)) {
-            let chunk = &bytes[table.range(at)];
-            assert_eq!(Hash::of(chunk), table.hash(at), "a chunk under another hash");
+            let chunk = table.chunk(bytes, at);
+            assert_eq!(Hash::of(&chunk), table.hash(at), "a chunk under another hash");
             found.insert(table.hash(at).0, chunk);
         }
         assert!(bytes.len() <= u32::MAX as usize);
@@ -146,7 +150,7 @@ fn nodes(input: &mut Input<'_>) {
             }
             // Hashes are right all the way from the root: what is below it is honest.
             if taken != Taken::Again && has_top {
-                assert_eq!(honest.chunks.get(hash).map(Vec::as_slice), Some(*bytes));
+                assert_eq!(honest.chunks.get(hash).map(Vec::as_slice), Some(&**bytes));
             }
         }
         // What is told to be elsewhere is what the nodes name, and nothing twice in one segment.
@@ -221,5 +225,5 @@ fn leaves(input: &mut Input<'_>) {
         return;
     }
     let bytes = chunks.get(&wanted.0).expect("the node that was wanted");
-    assert_eq!(honest.chunks.get(&wanted.0).map(Vec::as_slice), Some(*bytes));
+    assert_eq!(honest.chunks.get(&wanted.0).map(Vec::as_slice), Some(&**bytes));
 }

@@ -116,7 +116,8 @@ mod tests {
     fn it_reads_what_was_put() {
         let mut host = Host::new(Shape::with_target(64));
         host.put_values(&values());
-        let chunks = Chunks::new(host.chunks().map(|(_, hash, bytes)| (hash, bytes)));
+        let stored: Vec<_> = host.chunks().collect();
+        let chunks = Chunks::new(stored.iter().map(|(_, hash, bytes)| (*hash, &bytes[..])));
         assert_eq!(chunks.rows(host.tree()), Some(values()));
         assert_eq!(chunks.rows(Tree { count: 3, ..host.tree() }), None);
         assert!(chunks.values_are_json());

@@ -66,7 +66,7 @@ fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
         (key(row), format!("\"{}\"", "v".repeat(len)))
     };
     host.put(&(0..rows).map(row).collect::<Vec<_>>());
-    let mut chunks: Vec<_> = host.chunks().map(|(_, _, bytes)| bytes.to_vec()).collect();
+    let mut chunks: Vec<_> = host.chunks().map(|(_, _, bytes)| bytes).collect();
     let rank = |chunk: &Vec<u8>| match ChunkKind::decode(chunk) {
         Ok(ChunkKind::Piece) => 0,
         Ok(ChunkKind::PieceList) => 1,
@@ -133,7 +133,8 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
 /// Diffs between two trees, of which either may be damaged. Where both are sound, so is the
 /// diff; else it is refused or its keys ascend. It ends in any case.
 fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
-    let chunks = Chunks::new(host.chunks().map(|(_, hash, bytes)| (hash, bytes)));
+    let stored: Vec<_> = host.chunks().collect();
+    let chunks = Chunks::new(stored.iter().map(|(_, hash, bytes)| (*hash, &bytes[..])));
     let sound = [a, b].map(|tree| chunks.rows(tree));
     let all = Parts { keys: true, values: true };
     for (tree, sound) in [a, b].into_iter().zip(&sound) {
@@ -227,7 +228,8 @@ fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, row_count: usize) 
         {
             return;
         }
-        for (bytes, _) in host.stored.range(stored + 1..).map(|(_, segment)| segment) {
+        for (bytes, table) in host.stored.range(stored + 1..).map(|(_, segment)| segment) {
+            let bytes = &*table.chunk(bytes, 0);
             let fault = match ChunkKind::decode(bytes).expect("a kind") {
                 ChunkKind::Node(_) => Node::decode(bytes).err(),
                 ChunkKind::Commit => Forest::decode(bytes).err(),

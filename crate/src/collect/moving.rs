@@ -5,7 +5,7 @@ use crate::cache::{Cache, SegmentId};
 use crate::chunk::ChunkKind;
 use crate::hash::Hash;
 use crate::limits::SMALL_SEGMENT_BYTES;
-use crate::segment::{Packer, Sealed, Stream};
+use crate::segment::{Packer, Sealed, Stream, Table};
 use crate::step::Budget;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -24,6 +24,8 @@ struct Moved {
     stream: Stream,
     hash: Hash,
     start: usize,
+    /// Bytes of it as it is stored, and as it is.
+    stored: usize,
     len: usize,
 }
 
@@ -87,12 +89,16 @@ impl Moving {
         let ordinals = core::mem::take(&mut self.ordinals);
         let (bytes, table) = cache.segment_bytes(id)?;
         budget.spend(bytes.len());
-        let chunk = |at| bytes.get(table.range(at)).unwrap_or_default();
-        if (0..table.len()).any(|at| Hash::of(chunk(at)) != table.hash(at)) {
-            return None;
+        let mut streams = Vec::with_capacity(table.len());
+        for at in 0..table.len() {
+            let chunk = table.chunk(bytes, at);
+            if Hash::of(&chunk) != table.hash(at) {
+                return None;
+            }
+            streams.push(stream_of(&chunk));
         }
-        for (at, ordinal) in ordinals.into_iter().enumerate() {
-            self.take_chunk(chunk(at), table.hash(at), ordinal, exact);
+        for (at, (ordinal, stream)) in ordinals.into_iter().zip(streams).enumerate() {
+            self.take_chunk((bytes, table, at), stream, ordinal, exact);
         }
         self.gone.push(id);
         None
@@ -109,8 +115,9 @@ impl Moving {
                     Some((other, ..)) if cache.wants(other) => return Some(other),
                     Some((other, chunk, ordinal)) => {
                         let copy = cache.segment_bytes(other);
-                        let copy = copy.and_then(|(bytes, table)| bytes.get(table.range(chunk)));
-                        let is_whole = copy.is_some_and(|copy| Hash::of(copy) == hash);
+                        let is_whole = copy.is_some_and(|(bytes, table)| {
+                            Hash::of(&table.chunk(bytes, chunk)) == hash
+                        });
                         (!is_whole).then_some(ordinal)
                     }
                     None => None,
@@ -122,33 +129,44 @@ impl Moving {
         None
     }
 
-    fn take_chunk(&mut self, chunk: &[u8], hash: Hash, ordinal: Option<u32>, exact: bool) {
-        let stream = match ChunkKind::decode(chunk) {
-            Ok(ChunkKind::Node(0)) => Stream::Leaf,
-            Ok(
-                ChunkKind::Node(_) | ChunkKind::Commit | ChunkKind::SumPiece | ChunkKind::SumTop,
-            ) => Stream::Inner,
-            // A kind of chunk that this version does not know is treated like a value.
-            Ok(ChunkKind::Piece | ChunkKind::PieceList) | Err(_) => Stream::Value,
-        };
+    /// Takes a chunk of a segment as it is stored there.
+    fn take_chunk(
+        &mut self,
+        (bytes, table, at): (&[u8], &Table, usize),
+        stream: Stream,
+        ordinal: Option<u32>,
+        exact: bool,
+    ) {
         let may_live = !exact && stream == Stream::Value;
         let Some(ordinal) = ordinal.or(may_live.then_some(LAST)) else { return };
         self.order.push(u64::from(ordinal) << 32 | self.chunks.len() as u64);
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(chunk);
-        self.chunks.push(Moved { stream, hash, start, len: chunk.len() });
+        self.bytes.extend_from_slice(&bytes[table.range(at)]);
+        let (hash, len) = (table.hash(at), table.chunk_len(at));
+        self.chunks.push(Moved { stream, hash, start, stored: table.range(at).len(), len });
     }
 
     /// Takes the segments to delete, and those that replace them; empties this.
     pub fn finish(&mut self) -> (Vec<SegmentId>, Vec<Sealed>) {
         let mut packer = Packer::new();
         for number in core::mem::take(&mut self.order).into_sorted_vec() {
-            let Moved { stream, hash, start, len } = self.chunks[number as u32 as usize];
-            packer.put_known(stream, hash, &self.bytes[start..start + len]);
+            let Moved { stream, hash, start, stored, len } = self.chunks[number as u32 as usize];
+            packer.put_known(stream, hash, &self.bytes[start..start + stored], len);
         }
         self.chunks.clear();
         self.bytes.clear();
         packer.seal_apart();
         (core::mem::take(&mut self.gone), packer.take_sealed())
+    }
+}
+
+fn stream_of(chunk: &[u8]) -> Stream {
+    match ChunkKind::decode(chunk) {
+        Ok(ChunkKind::Node(0)) => Stream::Leaf,
+        Ok(ChunkKind::Node(_) | ChunkKind::Commit | ChunkKind::SumPiece | ChunkKind::SumTop) => {
+            Stream::Inner
+        }
+        // A kind of chunk that this version does not know is treated like a value.
+        Ok(ChunkKind::Piece | ChunkKind::PieceList) | Err(_) => Stream::Value,
     }
 }

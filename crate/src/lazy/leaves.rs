@@ -124,7 +124,12 @@ impl Leaves {
                 _ => Stream::Leaf,
             };
             for at in 0..table.len() {
-                self.packer.put_known(stream, table.hash(at), &bytes[table.range(at)]);
+                self.packer.put_known(
+                    stream,
+                    table.hash(at),
+                    &bytes[table.range(at)],
+                    table.chunk_len(at),
+                );
             }
         }
     }

@@ -96,7 +96,10 @@ pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
 pub fn check_step(op: u32, budget: u32) -> u32 {
     CHECKS.with(|checks| {
         let Some(check) = checks.get_mut(op) else { return status::DONE };
-        with(|engine| go_on(check, engine, &mut Budget::of(budget as usize)))
+        with(|engine| {
+            let mut budget = engine.begin(budget);
+            go_on(check, engine, &mut budget)
+        })
     })
 }
 

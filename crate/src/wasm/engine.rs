@@ -103,6 +103,7 @@ impl Engine {
     }
 
     pub fn get(&mut self, view: u32, len: usize) -> u32 {
+        self.cache.settle();
         let tree = self.tree(view);
         match get(&self.cache, tree, &self.scratch[..len]) {
             Ok(Fetch::Here(None)) => {
@@ -143,9 +144,15 @@ impl Engine {
         status::SEGMENT
     }
 
-    pub fn step(&mut self, op: u32, budget: usize) -> u32 {
+    /// The budget of a step, before which chunks that may leave memory do.
+    pub fn begin(&mut self, budget: u32) -> Budget {
+        self.cache.settle();
+        Budget::of(budget as usize)
+    }
+
+    pub fn step(&mut self, op: u32, budget: u32) -> u32 {
+        let mut budget = self.begin(budget);
         let Self { ops, cache, reply, next_segment, .. } = self;
-        let mut budget = Budget::of(budget);
         let Some(op) = ops.get_mut(op) else { return status::DONE };
         let result = match op {
             Op::Count(count) => count.step(cache).map(|step| match step {

@@ -11,7 +11,7 @@ use crate::forest::Forest;
 use crate::hash::{HASH_BYTES, Hash};
 use crate::lazy::{Leaves, NewNodes, NodeAt, Taken, land_nodes};
 use crate::segment::{Packer, Sealed};
-use crate::step::{Budget, Step};
+use crate::step::Step;
 use crate::tree::Tree;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -59,7 +59,7 @@ pub fn remote_nodes(from: u32, to: u32) -> u32 {
 /// level:u8, and its record.
 #[wasm_bindgen]
 pub fn remote_nodes_step(op: u32, budget: u32) -> u32 {
-    let mut budget = Budget::of(budget as usize);
+    let mut budget = with(|engine| engine.begin(budget));
     LAZY.with(|all| {
         let Some(Lazy::Nodes(nodes, out)) = all.get_mut(op) else { return status::DONE };
         with(|engine| {

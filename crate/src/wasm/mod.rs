@@ -67,7 +67,7 @@ pub fn scratch(len: u32) -> u32 {
 /// `checks.rs`, `lazy.rs`, `remote.rs` and `sums/` have steps of their own.
 #[wasm_bindgen]
 pub fn step(op: u32, budget: u32) -> u32 {
-    with(|engine| engine.step(op, budget as usize))
+    with(|engine| engine.step(op, budget))
 }
 
 /// The segments that a scan will need next: [`abi::status::NEED`] with their ids in the reply as in

@@ -94,7 +94,7 @@ pub fn remote_end(delta: u32) {
 /// says that its bytes are malformed.
 #[wasm_bindgen]
 pub fn remote_step(delta: u32, budget: u32) -> u32 {
-    let mut budget = Budget::of(budget as usize);
+    let mut budget = with(|engine| engine.begin(budget));
     REMOTES.with(|remotes| match remotes.get_mut(delta) {
         Some(Remote::Make(make, handed_out)) => {
             with(|engine| go_on(make, handed_out, engine, &mut budget))

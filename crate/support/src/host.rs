@@ -120,21 +120,26 @@ impl Host {
     }
 
     /// All stored chunks: where each is, its hash and its bytes.
-    pub fn chunks(&self) -> impl Iterator<Item = (SegmentId, Hash, &[u8])> {
+    pub fn chunks(&self) -> impl Iterator<Item = (SegmentId, Hash, Vec<u8>)> {
         self.stored.iter().flat_map(|(id, (bytes, table))| {
-            (0..table.len()).map(|at| (*id, table.hash(at), &bytes[table.range(at)]))
+            (0..table.len()).map(|at| (*id, table.hash(at), table.chunk(bytes, at).into_owned()))
         })
     }
 
     /// Stores one chunk in a segment of its own, which is not in memory.
     pub fn store_chunk(&mut self, bytes: &[u8]) -> Hash {
         let (hashes, sealed) = seal(&[bytes]);
+        self.store_apart(sealed);
+        hashes[0]
+    }
+
+    /// Stores segments that are not in memory.
+    fn store_apart(&mut self, sealed: Vec<Sealed>) {
         for Sealed { bytes, table } in sealed {
             self.cache.add_table(self.next, table.clone());
             self.stored.insert(self.next, (bytes, table));
             self.next += 1;
         }
-        hashes[0]
     }
 
     /// Stores segments, which stay in memory. With a pace, stores each chunk in a segment of its own
@@ -142,9 +147,13 @@ impl Host {
     pub fn store(&mut self, sealed: Vec<Sealed>) {
         for segment in sealed {
             if self.pace.is_some() {
-                for at in 0..segment.table.len() {
-                    let hash = self.store_chunk(&segment.bytes[segment.table.range(at)]);
-                    assert_eq!(hash, segment.table.hash(at));
+                let Sealed { bytes, table } = segment;
+                for at in 0..table.len() {
+                    let stored = &bytes[table.range(at)];
+                    let mut packer = Packer::new();
+                    packer.put_known(Stream::Leaf, table.hash(at), stored, table.chunk_len(at));
+                    packer.seal();
+                    self.store_apart(packer.take_sealed());
                 }
                 continue;
             }
@@ -316,7 +325,7 @@ mod tests {
         let ids: Vec<_> = host.stored.keys().copied().collect();
         assert!(!host.asked.is_empty() && host.asked.iter().all(|id| ids.contains(id)));
         let (id, hash, bytes) = host.chunks().next().expect("a chunk");
-        assert_eq!((id, hash), (ids[0], Hash::of(bytes)));
+        assert_eq!((id, hash), (ids[0], Hash::of(&bytes)));
     }
 
     #[test]

@@ -99,12 +99,17 @@ pub fn commit(trees: &[(&[u8], u64, Hash)]) -> Vec<u8> {
     bytes
 }
 
-/// A table of chunks that end at `ends`, all of them with the same hash.
+/// A table of chunks that end at `ends`, none of them packed, all of them with the same hash.
 pub fn table(ends: &[u32]) -> Vec<u8> {
     let mut bytes = b"HDGT\x01\0\0\0".to_vec();
     bytes.extend_from_slice(&(ends.len() as u32).to_le_bytes());
     bytes.resize(bytes.len() + 32 * ends.len(), 9);
     bytes.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
+    let mut start = 0;
+    for end in ends {
+        bytes.extend_from_slice(&end.wrapping_sub(start).to_le_bytes());
+        start = *end;
+    }
     bytes
 }
 
@@ -148,7 +153,7 @@ mod tests {
         let host = Host::of(Shape::with_target(64), &(0..40).map(issue).collect());
         let mut nodes = 0;
         for (_, _, chunk) in host.chunks() {
-            let Ok(decoded) = Node::decode(chunk) else { continue };
+            let Ok(decoded) = Node::decode(&chunk) else { continue };
             assert_eq!(node(&decoded), chunk);
             nodes += 1;
         }

@@ -296,7 +296,7 @@ pub const READERS: [(&str, Reads); 12] = [
         other.reopen(64 << 20);
         let (_, _, commit) =
             host.chunks().find(|(_, hash, _)| *hash == host.root).expect("a commit");
-        (other.root, other.forest) = (host.root, Forest::decode(commit).expect("a commit"));
+        (other.root, other.forest) = (host.root, Forest::decode(&commit).expect("a commit"));
         other.forest == host.forest
             && other.scan(&Range::ALL, false, u64::MAX) == outcome.expected()
     }),

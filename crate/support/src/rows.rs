@@ -34,6 +34,19 @@ pub fn place(index: usize) -> (String, String) {
     (id, value)
 }
 
+/// A JSON string of `len` letters and digits of which none repeats what came before: chunks of it are not packed.
+#[must_use]
+pub fn noise(seed: usize, len: usize) -> String {
+    let mut state = seed as u64;
+    let mut next = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        char::from_digit((state >> 59) as u32, 32).expect("five bits")
+    };
+    // Seeds that are alike begin alike.
+    let letters: String = (0..len + 8).map(|_| next()).skip(8).collect();
+    format!("\"{letters}\"")
+}
+
 /// The text of a value as Python prints it: a space after each comma and colon between
 /// tokens.
 pub fn spaced(text: &str) -> String {

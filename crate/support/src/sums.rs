@@ -144,18 +144,18 @@ impl Sums {
 
     /// All chunks that the tree reaches, including values, and the length of the longest path of pieces.
     pub fn reached(&self) -> (BTreeSet<Hash>, usize) {
-        let stored: BTreeMap<Hash, &[u8]> =
+        let stored: BTreeMap<Hash, Vec<u8>> =
             self.host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
         let (mut reached, mut longest) = (BTreeSet::new(), 0);
         let mut open = if self.tree.is_empty() { vec![] } else { vec![(self.tree.root, 1)] };
         while let Some((hash, depth)) = open.pop() {
             longest = longest.max(depth);
             if reached.insert(hash) {
-                names(stored[&hash], |name| match name {
+                names(&stored[&hash], |name| match name {
                     Name::Piece(hash) => open.push((hash, depth + 1)),
                     Name::Value(far) => {
                         reached.insert(far.hash);
-                        if let Ok(pieces) = piece_list(stored[&far.hash], far.len as usize) {
+                        if let Ok(pieces) = piece_list(&stored[&far.hash], far.len as usize) {
                             reached.extend(pieces);
                         }
                     }

@@ -30,7 +30,10 @@ pub type Values = BTreeMap<String, Value>;
 
 /// `len` bytes that look random.
 pub fn bytes(len: usize, seed: usize) -> Vec<u8> {
-    (0..len).map(|at| (((at + seed) * 2_654_435_761) >> 16) as u8).collect()
+    // Hardly anything repeats: pieces of it are not packed.
+    let mixed = |at: u64| (at ^ at >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) >> 56;
+    let scattered = |at: usize| ((at + seed) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..len).map(|at| mixed(scattered(at)) as u8).collect()
 }
 
 /// A JSON string of `len` bytes.

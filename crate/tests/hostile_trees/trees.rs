@@ -103,7 +103,7 @@ pub fn changed(cache: &Cache, tree: Tree, text: &str) -> Option<Vec<Sealed>> {
 pub fn check_nodes(sealed: &[Sealed]) {
     for Sealed { bytes, table } in sealed {
         for at in 0..table.len() {
-            let chunk = &bytes[table.range(at)];
+            let chunk = &*table.chunk(bytes, at);
             let result = match ChunkKind::decode(chunk) {
                 Ok(ChunkKind::Commit) => Forest::decode(chunk).map(|_| ()),
                 _ => Node::decode(chunk).map(|_| ()),

@@ -45,7 +45,7 @@ impl Remote {
         let mut chunks = BTreeMap::new();
         for (id, sealed) in (1..).zip(packer.take_sealed()) {
             for at in 0..sealed.table.len() {
-                let bytes = sealed.bytes[sealed.table.range(at)].to_vec();
+                let bytes = sealed.table.chunk(&sealed.bytes, at).into_owned();
                 chunks.insert(sealed.table.hash(at).0, bytes);
             }
             cache.add_fresh(id, sealed);
@@ -178,7 +178,7 @@ impl<'r> Device<'r> {
             assert!(table.is_remote(at));
             let hash = table.hash(at);
             assert_eq!(
-                table.range(at).len(),
+                table.chunk_len(at),
                 self.remote.chunks[&hash.0].len(),
                 "its length is told"
             );
@@ -210,7 +210,8 @@ impl<'r> Device<'r> {
     fn told(&self, hash: &Hash) -> (Vec<u8>, u64) {
         for (bytes, table) in self.stored.values() {
             for at in (0..table.len()).filter(|at| !table.is_remote(*at)) {
-                let Ok(Node::Inner(inner)) = Node::decode(&bytes[table.range(at)]) else {
+                let chunk = table.chunk(bytes, at);
+                let Ok(Node::Inner(inner)) = Node::decode(&chunk) else {
                     continue;
                 };
                 if let Some(child) =

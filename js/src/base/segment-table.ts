@@ -1,7 +1,7 @@
-/** The table of a segment, drawn in `docs/format.md`; the core has the same in `crate/trees/src/segment.rs`. */
+/** The table of a segment, drawn in `docs/format.md`; the core has the same in `crate/trees/src/segment/`. */
 export const TABLE_MAGIC = 0x5447_4448; // HDGT
 export const TABLE_HEADER_BYTES = 12;
-export const TABLE_ENTRY_BYTES = 36;
+export const TABLE_ENTRY_BYTES = 40;
 
 /** Longest segment: they are sealed at half of it. */
 export const MAX_SEGMENT_BYTES = 1 << 20;
@@ -28,6 +28,13 @@ export function chunkEnd(tableBytes: Uint8Array, all: number, index: number): nu
   if (index < 0) return 0;
   const { buffer, byteOffset, length } = tableBytes;
   const at = TABLE_HEADER_BYTES + 32 * all + 4 * index;
+  return new DataView(buffer, byteOffset, length).getUint32(at, true);
+}
+
+/** The length of a chunk of a well-formed table. If it takes less in the segment, it is packed there. */
+export function chunkLength(tableBytes: Uint8Array, all: number, index: number): number {
+  const { buffer, byteOffset, length } = tableBytes;
+  const at = TABLE_HEADER_BYTES + 36 * all + 4 * index;
   return new DataView(buffer, byteOffset, length).getUint32(at, true);
 }
 

@@ -5,9 +5,11 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { hex } from '../base/hex.js';
+import { unpack } from '../base/packed.js';
 import {
   chunkCounts,
   chunkEnd,
+  chunkLength,
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
 } from '../base/segment-table.js';
@@ -47,7 +49,10 @@ export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undef
     : undefined;
 }
 
-/** The chunks that a segment has, by their hashes in hexadecimal, and these hashes. */
+/**
+ * The chunks that a segment has, unpacked, by their hashes in hexadecimal, and these hashes. One whose packed form is
+ * damaged is empty.
+ */
 export function* chunksOf(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
@@ -55,8 +60,10 @@ export function* chunksOf(
   const { here, all } = chunkCounts(tableBytes);
   for (let at = 0; at < here; at++) {
     const [from, to] = [chunkEnd(tableBytes, all, at - 1), chunkEnd(tableBytes, all, at)];
-    const hashBytes = hashOf(tableBytes, at);
-    yield [hex(hashBytes), segmentBytes.subarray(from, to), hashBytes];
+    const [hashBytes, length] = [hashOf(tableBytes, at), chunkLength(tableBytes, all, at)];
+    const stored = segmentBytes.subarray(from, to);
+    const chunk = length > to - from ? unpack(stored, length) : stored;
+    yield [hex(hashBytes), chunk ?? new Uint8Array(), hashBytes];
   }
 }
 

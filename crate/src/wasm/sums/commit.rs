@@ -2,7 +2,6 @@
 
 use super::state::{NONE, Pending, Sums, key_at, name, sums};
 use crate::le::u32_at;
-use crate::step::Budget;
 use crate::sum_tree::{Definition, SumBatch};
 use crate::sum_update::{Follower, Staged, SumUpdate, Wanted, followers_of};
 use crate::tree::Tree;
@@ -151,10 +150,11 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
 #[wasm_bindgen]
 pub fn sum_bring(op: u32, budget: u32) -> u32 {
     sums(|sums, engine| {
+        let mut budget = engine.begin(budget);
         let Engine { ops, cache, reply, next_segment, reach, .. } = engine;
         let Some(Op::Ingest(ingest)) = ops.get_mut(op) else { return status::DONE };
         let Some(bring) = &mut sums.pending(op).bring else { return status::DONE };
-        let step = bring.step(cache, &mut Budget::of(budget as usize), &mut ingest.ingest);
+        let step = bring.step(cache, &mut budget, &mut ingest.ingest);
         ingest.made.add(cache, next_segment, ingest.ingest.sealed());
         let status = reply.step(step);
         if is_of_sums(status)

@@ -136,7 +136,7 @@ impl SumOp {
 pub fn sum_step(op: u32, budget: u32) -> u32 {
     sums(|sums, engine| {
         let Some(sum_op) = sums.ops.get_mut(op) else { return status::DONE };
-        let mut budget = Budget::of(budget as usize);
+        let mut budget = engine.begin(budget);
         let Engine { cache, reply, .. } = engine;
         match &mut sum_op.read {
             Read::Prove(prove, proof) => {

@@ -252,6 +252,7 @@ mod tests {
             bytes.extend_from_slice(&hash.0);
         }
         (1..=hashes.len() as u32).for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+        bytes.extend(hashes.iter().flat_map(|_| 1_u32.to_le_bytes()));
         Table::decode(bytes).expect("a table")
     }
 

@@ -3,6 +3,7 @@
 
 use super::marks::Marks;
 use super::parts::Parts;
+use super::unpacked::Unpacked;
 use crate::segment::Table;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,6 +35,8 @@ pub struct Segment {
     pub table: Table,
     /// Its bytes, while all of it is in memory.
     pub bytes: Option<Vec<u8>>,
+    /// Its packed chunks that were read, while all of it is in memory.
+    pub unpacked: Unpacked,
     /// Chunks of it that are in memory, while the whole is not.
     pub parts: Parts,
     /// Which of its chunks are checked or damaged.
@@ -52,6 +55,7 @@ impl Segment {
             id,
             table,
             bytes: None,
+            unpacked: Unpacked::none(),
             parts: Parts::none(),
             marks: Marks::none(),
             used: Cell::new(0),
@@ -61,14 +65,29 @@ impl Segment {
     }
 
     /// The bytes of a chunk in memory, and when they were last used; `None` if it is not in memory. Of a
-    /// segment that was cut off, none at all.
+    /// segment that was cut off, none at all. Unpacks the chunk, if it is packed, and adds what that allocates to
+    /// `unpacked`.
     #[inline]
-    pub fn held(&self, chunk: usize) -> Option<(&[u8], &Cell<u64>)> {
+    pub fn held(&self, chunk: usize, unpacked: &Cell<usize>) -> Option<(&[u8], &Cell<u64>)> {
         match &self.bytes {
             Some(bytes) if !self.table.is_remote(chunk) => {
-                Some((bytes.get(self.table.range(chunk)).unwrap_or_default(), &self.used))
+                let stored = bytes.get(self.table.range(chunk)).unwrap_or_default();
+                let chunk = if self.table.is_packed(chunk) {
+                    self.unpacked.get(&self.table, chunk, stored, unpacked)
+                } else {
+                    stored
+                };
+                Some((chunk, &self.used))
             }
             _ => self.parts.get(chunk as u32),
+        }
+    }
+
+    /// As [`Segment::held`], without the bytes.
+    pub fn is_held(&self, chunk: usize) -> Option<&Cell<u64>> {
+        match &self.bytes {
+            Some(_) if !self.table.is_remote(chunk) => Some(&self.used),
+            _ => self.parts.get(chunk as u32).map(|(_, used)| used),
         }
     }
 

@@ -11,6 +11,7 @@ mod parts;
 mod places;
 mod reads;
 mod residents;
+mod unpacked;
 mod want;
 
 pub use known::SegmentId;
@@ -157,7 +158,8 @@ impl Cache {
 
     /// Removes a segment and its chunks.
     pub fn remove(&mut self, id: SegmentId) {
-        if let Some(segment) = self.catalogue.remove(id) {
+        if let Some(mut segment) = self.catalogue.remove(id) {
+            segment.unpacked.clear(self.residents.unpacked());
             if segment.fresh {
                 self.residents.release(segment.whole_len());
             }
@@ -179,16 +181,16 @@ impl Cache {
             return segment.bytes.is_none();
         }
         let chunk = segment.table.chunk_at(want.from as usize);
-        chunk.is_some_and(|chunk| segment.held(chunk).is_none())
+        chunk.is_some_and(|chunk| segment.is_held(chunk).is_none())
     }
 
     /// Loads what was wanted, as it is stored; other units may leave memory for it. Bytes of the wrong length
     /// are accepted: each chunk is checked on its own.
     pub fn load(&mut self, want: Want, bytes: Vec<u8>) {
-        let len = bytes.len();
         let Some(segment) = self.catalogue.segment_mut(want.segment) else { return };
         let is_here = segment.bytes.is_some();
         let used = Cell::new(self.residents.tick());
+        let mut len = bytes.len();
         if want.is_whole() {
             if is_here {
                 return;
@@ -200,7 +202,10 @@ impl Cache {
             segment.used = used;
         } else {
             let Some(chunk) = segment.table.chunk_at(want.from as usize) else { return };
-            if (is_here && !segment.table.is_remote(chunk))
+            let table = &segment.table;
+            let bytes = if table.is_packed(chunk) { table.unpack(chunk, &bytes) } else { bytes };
+            len = bytes.len();
+            if (is_here && !table.is_remote(chunk))
                 || !segment.parts.insert(Part { chunk: chunk as u32, used, bytes })
             {
                 return;
@@ -223,6 +228,11 @@ impl Cache {
     pub const fn window(&self) -> usize {
         let fit = self.residents.budget() / (2 * SEGMENT_BYTES);
         if fit == 0 { 1 } else { fit }
+    }
+
+    /// Frees what may leave memory and exceeds the budget: call it between steps.
+    pub fn settle(&mut self) {
+        self.residents.settle(&mut self.catalogue);
     }
 
     /// Bytes in memory.
@@ -266,7 +276,7 @@ impl Cache {
         Some(&self.catalogue.segment(id)?.table)
     }
 
-    /// Every place where the chunk `hash` is: its segment, its position there, and its length.
+    /// Every place where the chunk `hash` is: its segment, its position there, and the bytes it takes there.
     pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
         let copies = self.catalogue.copies(hash);
         copies.map(|(segment, chunk)| (segment.id, chunk, segment.table.range(chunk).len()))
@@ -278,7 +288,7 @@ impl Cache {
     /// [`Error::MissingChunk`].
     pub fn chunk_len(&self, hash: &Hash) -> Result<usize, Error> {
         let copy = self.catalogue.newest(hash).ok_or(Error::MissingChunk(*hash))?;
-        Ok(copy.0.table.range(copy.1).len())
+        Ok(copy.0.table.chunk_len(copy.1))
     }
 
     /// What must be loaded before the chunk `hash` can be read, if anything. A read asks for the same,

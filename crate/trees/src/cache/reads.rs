@@ -32,7 +32,7 @@ impl Cache {
         let (mut stored, mut other) = (None, None);
         for (segment, chunk) in self.catalogue.copies(hash) {
             is_known = true;
-            match segment.held(chunk) {
+            match segment.is_held(chunk) {
                 None if segment.marks.is_damaged(chunk) || segment.table.is_remote(chunk) => {
                     other.get_or_insert((segment, chunk));
                 }
@@ -44,11 +44,11 @@ impl Cache {
                     }
                 }
                 Some(_) if segment.marks.is_damaged(chunk) => is_damaged = true,
-                Some(held) if checks => match self.check(segment, held, chunk, hash)? {
+                Some(_) if checks => match self.check(segment, chunk, hash)? {
                     Some(bytes) => return Ok(Fetch::Here(bytes)),
                     None => is_damaged = true,
                 },
-                Some((_, used)) => {
+                Some(used) => {
                     used.set(self.residents.tick());
                     return Ok(Fetch::Here(&[]));
                 }
@@ -76,7 +76,9 @@ impl Cache {
             // Who reads one internal node soon reads others.
             || (segment.table.only_inner() && budget >= ROOM_FOR_INNER)
             // What was paid for parts of it would have paid for the whole, and the whole store fits.
-            || (segment.parts.len() * self.request_cost >= len && self.known_bytes() <= budget as u64)
+            || (segment.parts.len() * self.request_cost >= len
+                && self.known_bytes() <= (budget + budget / 4) as u64
+                && self.residents.has_room(len))
     }
 
     /// A checked copy in memory, or `None` if it is damaged. It is an error if the hash is right and the
@@ -84,16 +86,18 @@ impl Cache {
     #[inline]
     fn check<'b>(
         &self,
-        segment: &Segment,
-        (bytes, used): (&'b [u8], &Cell<u64>),
+        segment: &'b Segment,
         chunk: usize,
         hash: &Hash,
     ) -> Result<Option<&'b [u8]>, Error> {
+        let Some((bytes, used)) = segment.held(chunk, self.residents.unpacked()) else {
+            return Ok(None);
+        };
         if segment.marks.is_checked(chunk) {
             self.hit(used);
             return Ok(Some(bytes));
         }
-        if bytes.len() != segment.table.range(chunk).len() || Hash::of(bytes) != *hash {
+        if Hash::of(bytes) != *hash {
             segment.marks.set_damaged(chunk, segment.table.len());
             return Ok(None);
         }
@@ -125,7 +129,7 @@ impl Cache {
         // The usual case. `select` would take the same copy.
         if let Some((segment, chunk)) = self.catalogue.newest(hash)
             && segment.marks.is_checked(chunk)
-            && let Some((bytes, used)) = segment.held(chunk)
+            && let Some((bytes, used)) = segment.held(chunk, self.residents.unpacked())
         {
             self.hit(used);
             return Ok(Fetch::Here(bytes));

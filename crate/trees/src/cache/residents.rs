@@ -17,8 +17,12 @@ const MIN_RESIDENT: usize = MAX_LEVEL as usize + 8;
 /// nodes, which many reads share, and what was loaded and is still to be read.
 const WEIGHT: u64 = 16;
 
-/// One time in so many budgets what leaves memory is chosen: a choice looks at every unit.
+/// One time in so many budgets what leaves memory is chosen, since a choice looks at every unit.
 const SPARE: usize = 16;
+
+/// Chunks that are in memory both packed and unpacked may always take so many bytes, and one in [`SPARE`] of the
+/// budget.
+const LEAST_UNPACKED: usize = 1 << 20;
 
 /// Of the smallest cache, too, two segments are asked for at once.
 const LEAST_ROOM: usize = 2 * SEGMENT_BYTES;
@@ -31,6 +35,8 @@ pub struct Residents {
     kept: usize,
     count: usize,
     clock: Cell<u64>,
+    /// Bytes of chunks that are in memory packed and unpacked.
+    unpacked: Cell<usize>,
 }
 
 /// A unit that may leave memory.
@@ -42,7 +48,7 @@ struct Unit {
 
 impl Residents {
     pub const fn new(budget: usize) -> Self {
-        Self { budget, held: 0, kept: 0, count: 0, clock: Cell::new(0) }
+        Self { budget, held: 0, kept: 0, count: 0, clock: Cell::new(0), unpacked: Cell::new(0) }
     }
 
     pub const fn budget(&self) -> usize {
@@ -55,7 +61,41 @@ impl Residents {
 
     /// Bytes in memory.
     pub const fn held(&self) -> usize {
-        self.held
+        self.held + self.unpacked.get()
+    }
+
+    /// Bytes of chunks that are in memory packed and unpacked.
+    pub const fn unpacked(&self) -> &Cell<usize> {
+        &self.unpacked
+    }
+
+    /// Whether so many more bytes of a stored segment, and a few of its chunks unpacked, drive nothing out.
+    pub const fn has_room(&self, bytes: usize) -> bool {
+        self.held - self.kept + bytes + self.budget / SPARE <= self.budget
+    }
+
+    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than the stored
+    /// segments leave of the budget, and more than what they may always take.
+    pub fn settle(&self, catalogue: &mut Catalogue) {
+        let left = self.budget.saturating_sub(self.held - self.kept);
+        let most = left.max(self.budget / SPARE).max(LEAST_UNPACKED);
+        if self.unpacked.get() > most {
+            self.drop_unpacked(catalogue, most - most / SPARE);
+        }
+    }
+
+    #[cold]
+    fn drop_unpacked(&self, catalogue: &mut Catalogue, aim: usize) {
+        let mut segments: Vec<_> =
+            catalogue.segments_mut().filter(|segment| segment.unpacked.bytes() > 0).collect();
+        let order =
+            sorted(segments.len(), &|a, b| segments[a].used.get().cmp(&segments[b].used.get()));
+        for at in order {
+            if self.unpacked.get() <= aim {
+                break;
+            }
+            segments[at].unpacked.clear(&self.unpacked);
+        }
     }
 
     /// Counts a unit of `bytes` bytes that enters memory.
@@ -96,12 +136,14 @@ impl Residents {
     /// Frees units that may leave, other than the [`MIN_RESIDENT`] that were used last, until
     /// those that may leave meet the budget.
     pub fn evict(&mut self, catalogue: &mut Catalogue) {
-        if self.held - self.kept <= self.budget || self.count <= MIN_RESIDENT {
+        self.settle(catalogue);
+        let unpacked = self.unpacked.get().min(self.budget / SPARE);
+        if self.held - self.kept + unpacked <= self.budget || self.count <= MIN_RESIDENT {
             return;
         }
         let units = self.units(catalogue);
         let order = sorted(units.len(), &|a, b| units[b].age.cmp(&units[a].age));
-        let aim = self.budget - self.budget / SPARE;
+        let aim = self.budget - unpacked - self.budget / SPARE;
         let may_leave = units.len().saturating_sub(MIN_RESIDENT);
         let mut leaves = alloc::vec![false; units.len()];
         for at in order.into_iter().take(may_leave) {
@@ -114,9 +156,10 @@ impl Residents {
         // In the order of `units`.
         let mut leaves = leaves.into_iter();
         let mut is_leaving = || leaves.next() == Some(true);
-        for Segment { bytes, fresh, parts, marks, .. } in catalogue.segments_mut() {
+        for Segment { bytes, unpacked, fresh, parts, marks, .. } in catalogue.segments_mut() {
             if bytes.is_some() && !*fresh && is_leaving() {
                 *bytes = None;
+                unpacked.clear(&self.unpacked);
                 marks.leave();
             }
             parts.retain(|_| !is_leaving(), |part| marks.leave_one(part.chunk as usize));

@@ -1,5 +1,6 @@
 //! Packs chunks into segments, and makes their tables.
 
+use super::packed::Compressor;
 use super::table::{MAGIC, Stream, TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES, Table};
 use crate::chunk::VERSION;
 use crate::hash::Hash;
@@ -25,14 +26,12 @@ impl Sealed {
         let mut open = Open::default();
         for (hash, node) in nodes {
             open.bytes.extend_from_slice(node);
-            open.hashes.extend_from_slice(&hash.0);
-            open.ends.extend_from_slice(&(open.bytes.len() as u32).to_le_bytes());
+            open.end(hash, open.bytes.len() as u32, node.len() as u32);
         }
         let mut end = open.bytes.len() as u32;
         for (hash, len) in remote {
             end += u32::from(*len);
-            open.hashes.extend_from_slice(&hash.0);
-            open.ends.extend_from_slice(&end.to_le_bytes());
+            open.end(hash, end, u32::from(*len));
         }
         let sealed = open.seal_all(1 << Stream::Inner as u8);
         let mut table = sealed.table.into_bytes();
@@ -44,8 +43,9 @@ impl Sealed {
 
     /// A segment of one chunk with this hash, which is not checked.
     pub fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
-        let ends = (chunk.len() as u32).to_le_bytes().to_vec();
-        Open { bytes: chunk.to_vec(), hashes: hash.0.to_vec(), ends }.seal_all(0)
+        let mut open = Open { bytes: chunk.to_vec(), ..Open::default() };
+        open.end(hash, chunk.len() as u32, chunk.len() as u32);
+        open.seal_all(0)
     }
 }
 
@@ -54,9 +54,17 @@ struct Open {
     bytes: Vec<u8>,
     hashes: Vec<u8>,
     ends: Vec<u8>,
+    lens: Vec<u8>,
 }
 
 impl Open {
+    /// Records a chunk of `len` bytes that ends at `end` in the segment.
+    fn end(&mut self, hash: &Hash, end: u32, len: u32) {
+        self.hashes.extend_from_slice(&hash.0);
+        self.ends.extend_from_slice(&end.to_le_bytes());
+        self.lens.extend_from_slice(&len.to_le_bytes());
+    }
+
     fn seal(&mut self, streams: u8) -> Option<Sealed> {
         (!self.ends.is_empty()).then(|| self.seal_all(streams))
     }
@@ -69,8 +77,10 @@ impl Open {
         table.extend_from_slice(&(count as u32).to_le_bytes());
         table.extend_from_slice(&self.hashes);
         table.extend_from_slice(&self.ends);
+        table.extend_from_slice(&self.lens);
         self.hashes.clear();
         self.ends.clear();
+        self.lens.clear();
         let mut bytes = core::mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
         Sealed { bytes, table: Table::of_all_here(table, count) }
@@ -81,6 +91,9 @@ impl Open {
 #[derive(Debug, Default)]
 pub struct Packer {
     streams: [Open; 3],
+    /// The leaf or value that is being made.
+    chunk: Vec<u8>,
+    compressor: Compressor,
     sealed: Vec<Sealed>,
     chunks: u64,
     bytes: u64,
@@ -105,25 +118,32 @@ impl Packer {
                 0
             });
         }
-        write(&mut open.bytes);
-        let hash = Hash::of(&open.bytes[start..]);
-        self.put_end(stream, start, &hash);
+        let (hash, len) = if stream == Stream::Inner {
+            // Hashes, most of it.
+            write(&mut open.bytes);
+            (Hash::of(&open.bytes[start..]), open.bytes.len() - start)
+        } else {
+            self.chunk.clear();
+            write(&mut self.chunk);
+            self.compressor.pack(&self.chunk, &mut open.bytes);
+            (Hash::of(&self.chunk), self.chunk.len())
+        };
+        self.put_end(stream, start, &hash, len);
         hash
     }
 
-    /// Adds the chunk `bytes`, of which the hash is known.
-    pub fn put_known(&mut self, stream: Stream, hash: Hash, bytes: &[u8]) {
+    /// Adds a chunk of `len` bytes with a known hash, as another segment stores it: packed, or as it is.
+    pub fn put_known(&mut self, stream: Stream, hash: Hash, stored: &[u8], len: usize) {
         let open = &mut self.streams[stream as usize];
         let start = open.bytes.len();
-        open.bytes.extend_from_slice(bytes);
-        self.put_end(stream, start, &hash);
+        open.bytes.extend_from_slice(stored);
+        self.put_end(stream, start, &hash, len);
     }
 
-    /// Records the chunk from `start` to the end of the stream.
-    fn put_end(&mut self, stream: Stream, start: usize, hash: &Hash) {
+    /// Records the chunk of `len` bytes that is stored from `start` to the end of the stream.
+    fn put_end(&mut self, stream: Stream, start: usize, hash: &Hash, len: usize) {
         let open = &mut self.streams[stream as usize];
-        open.hashes.extend_from_slice(&hash.0);
-        open.ends.extend_from_slice(&(open.bytes.len() as u32).to_le_bytes());
+        open.end(hash, open.bytes.len() as u32, len as u32);
         self.chunks += 1;
         self.bytes += (open.bytes.len() - start) as u64;
         if open.bytes.len() >= SEGMENT_BYTES {
@@ -144,6 +164,7 @@ impl Packer {
                 let base = first.bytes.len() as u32;
                 first.bytes.append(&mut open.bytes);
                 first.hashes.append(&mut open.hashes);
+                first.lens.append(&mut open.lens);
                 for end in open.ends.chunks_exact(4) {
                     first.ends.extend_from_slice(&(base + u32_at(end, 0)).to_le_bytes());
                 }
@@ -172,7 +193,7 @@ impl Packer {
         self.chunks
     }
 
-    /// Bytes of chunks packed so far.
+    /// Bytes of segments so far.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -254,6 +275,7 @@ mod tests {
         assert_eq!(changed(8, 0), Err(Field::Count));
         assert_eq!(changed(8, 3), Err(Field::Length));
         assert_eq!(changed(11, 255), Err(Field::Count));
-        assert_eq!(changed(good.len() - 4, 3), Err(Field::Offset));
+        assert_eq!(changed(good.len() - 12, 3), Err(Field::Offset));
+        assert_eq!(changed(good.len() - 4, 4), Err(Field::Length));
     }
 }

@@ -1,10 +1,12 @@
 //! The table of a segment: reading it, and finding chunks by it.
 
+use super::packed::{MAX_PACKED_CHUNK_BYTES, unpack};
 use crate::chunk::VERSION;
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::le::{u16_at, u32_at};
 use crate::limits::MAX_SEGMENT_CHUNKS;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -13,7 +15,7 @@ pub(super) const TABLE_HEADER_BYTES: usize = 12;
 /// The bits of all streams in a table.
 const ALL_STREAMS: u8 = 0b111;
 /// Bytes of a chunk in a table.
-pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
+pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4 + 4;
 
 /// Which chunks share a segment. Descents read internal nodes, scans read leaves, and large values are
 /// read seldom: so each kind has its own segments.
@@ -89,6 +91,12 @@ impl Table {
                 return Err(DecodeError::new(Field::Offset, at, end as u64 + 1, range.end as u64));
             }
             end = range.end;
+            let (stored, len) = (range.len(), table.chunk_len(index));
+            let is_packed = !table.is_remote(index) && len <= MAX_PACKED_CHUNK_BYTES;
+            if len != stored && !(is_packed && len > stored) {
+                let at = TABLE_HEADER_BYTES + count * (HASH_BYTES + 4) + 4 * index;
+                return Err(DecodeError::new(Field::Length, at, stored as u64, len as u64));
+            }
         }
         Ok(table)
     }
@@ -142,12 +150,44 @@ impl Table {
         self.bytes[at..at + HASH_BYTES] == hash.0
     }
 
-    /// Where the chunk at `index`, below [`Table::len`], is in the segment.
+    /// Where the chunk at `index`, below [`Table::len`], is in the segment, packed or not.
     #[must_use]
     pub fn range(&self, index: usize) -> Range<usize> {
         let ends = TABLE_HEADER_BYTES + HASH_BYTES * self.count;
         let start = if index == 0 { 0 } else { u32_at(&self.bytes, ends + 4 * (index - 1)) };
         start as usize..u32_at(&self.bytes, ends + 4 * index) as usize
+    }
+
+    /// The length of the chunk at `index`, below [`Table::len`]. If it takes less in the segment, it is packed there.
+    #[must_use]
+    pub fn chunk_len(&self, index: usize) -> usize {
+        let lens = TABLE_HEADER_BYTES + (HASH_BYTES + 4) * self.count;
+        u32_at(&self.bytes, lens + 4 * index) as usize
+    }
+
+    /// Whether the chunk at `index`, below [`Table::len`], is packed.
+    #[must_use]
+    #[inline]
+    pub fn is_packed(&self, index: usize) -> bool {
+        self.chunk_len(index) > self.range(index).len()
+    }
+
+    /// The packed chunk at `index`, below [`Table::len`], unpacked from what is stored of it; empty if that is not its
+    /// packed form.
+    pub fn unpack(&self, index: usize, stored: &[u8]) -> Vec<u8> {
+        unpack(stored, self.chunk_len(index)).unwrap_or_default()
+    }
+
+    /// The chunk at `index`, below [`Table::len`], of the bytes of the segment, unpacked. Empty if these were cut off
+    /// before it ends, or have no packed form of it there.
+    #[must_use]
+    pub fn chunk<'s>(&self, segment: &'s [u8], index: usize) -> Cow<'s, [u8]> {
+        let stored = segment.get(self.range(index)).unwrap_or_default();
+        if self.is_packed(index) {
+            Cow::Owned(self.unpack(index, stored))
+        } else {
+            Cow::Borrowed(stored)
+        }
     }
 
     /// Bytes of the segment, without chunks that are at a remote.

@@ -11,6 +11,8 @@ import { perSecond } from './samples.js';
 
 const GETS = 1000;
 const GETS_MS = 2000;
+/** In a store of a million rows they meet each segment dozens of times. */
+const MORE_GETS = 8000;
 const SCANNED_ROWS = 100_000;
 
 /** Random keys, each awaited before the next. */
@@ -19,6 +21,16 @@ async function coldGets(peer: Peer, { rows, quick }: Setting): Promise<Samples> 
     const ids = randomIds(GETS, rows, 51);
     const value = await perSecond(ids, quick ? 500 : GETS_MS, (id) => db.get(id));
     return { 'cold-get': { value } };
+  });
+}
+
+async function moreColdGets(peer: Peer, { rows, quick }: Setting): Promise<Samples> {
+  return within(peer, RELAXED, async (db) => {
+    const ids = randomIds(quick ? GETS : MORE_GETS, rows, 53);
+    const { ms } = await timed(async () => {
+      for (const id of ids) await db.get(id);
+    });
+    return { 'cold-gets-8000': { value: ms } };
   });
 }
 
@@ -50,6 +62,11 @@ export const COLD: Suite = {
       title: 'random gets, each awaited, after opening',
       unit: 'per second',
     },
+    {
+      name: 'cold-gets-8000',
+      title: `${MORE_GETS.toLocaleString('en')} random gets, each awaited, after opening`,
+      unit: 'ms',
+    },
     { name: 'cold-get-many', title: `getMany of ${GETS} random keys after opening`, unit: 'ms' },
     {
       name: 'cold-scan',
@@ -57,5 +74,5 @@ export const COLD: Suite = {
       unit: 'ms',
     },
   ],
-  contestants: withManyRows([coldGets, coldGetMany, coldScan]),
+  contestants: withManyRows([coldGets, moreColdGets, coldGetMany, coldScan]),
 };

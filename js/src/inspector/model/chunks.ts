@@ -4,6 +4,7 @@
  */
 
 import { hex } from '../../base/hex.js';
+import { unpack } from '../../base/packed.js';
 import { EMPTY_ROOT } from '../../base/root.js';
 import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
 
@@ -18,6 +19,7 @@ export interface Named {
 /** What is in a chunk. */
 export interface Chunk {
   readonly kind: 'leaf' | 'node' | 'commit' | 'sum' | 'other';
+  /** Of its own: it may take less in its segment. */
   readonly bytes: number;
   /** 0 for a leaf. */
   readonly level: number;
@@ -147,6 +149,8 @@ export interface TableEntry {
   readonly hash: string;
   readonly from: number;
   readonly to: number;
+  /** Bytes of the chunk itself. If it takes less in the segment, it is packed there. */
+  readonly length: number;
 }
 
 /** The chunks of a segment, by its table. */
@@ -154,10 +158,22 @@ export function* entriesOf(tableBytes: Uint8Array): Generator<TableEntry, void, 
   const view = viewOf(tableBytes);
   const count = Math.floor((tableBytes.length - TABLE_HEADER_BYTES) / TABLE_ENTRY_BYTES);
   const ends = TABLE_HEADER_BYTES + HASH_BYTES * count;
+  const lengths = ends + 4 * count;
   let from = 0;
   for (let nth = 0; nth < count; nth++) {
     const to = view.getUint32(ends + 4 * nth, true);
-    yield { hash: hashAt(tableBytes, TABLE_HEADER_BYTES + HASH_BYTES * nth), from, to };
+    const length = view.getUint32(lengths + 4 * nth, true);
+    yield { hash: hashAt(tableBytes, TABLE_HEADER_BYTES + HASH_BYTES * nth), from, to, length };
     from = to;
   }
+}
+
+/** What is in a chunk, from what its segment has of it. */
+export function storedChunkOf(
+  stored: Uint8Array,
+  { from, to, length }: Omit<TableEntry, 'hash'>,
+): Chunk {
+  const bytes = length > to - from ? unpack(stored, length) : stored;
+  if (bytes === undefined) throw new RangeError('the packed form of a chunk is damaged');
+  return chunkOf(bytes);
 }

@@ -21,7 +21,7 @@ import type {
   Storage,
   TableRecord,
 } from '../../storage/segment-store.js';
-import { type Chunk, chunkOf, entriesOf, type Named } from './chunks.js';
+import { type Chunk, entriesOf, type Named, storedChunkOf, type TableEntry } from './chunks.js';
 import { readOnly } from './read-only.js';
 
 /** One segment. */
@@ -48,17 +48,15 @@ export interface LivePart {
 const AT_ONCE = 256;
 
 /** What a chunk is, by its form; a damaged one may say anything: then what it says is missing. */
-function readable(bytes: Uint8Array): Partial<Chunk> {
+function readable(stored: Uint8Array, place: Place): Partial<Chunk> {
   try {
-    return chunkOf(bytes);
+    return storedChunkOf(stored, place);
   } catch {
     return {};
   }
 }
 
-interface Place extends SegmentPart {
-  readonly hash: string;
-}
+interface Place extends SegmentPart, TableEntry {}
 
 /** Where each chunk is; of several copies the first. */
 function placesOf(tables: readonly TableRecord[]): Map<string, Place> {
@@ -124,8 +122,9 @@ class Walk {
       checkSignal(signal);
       const now = waiting.splice(0, AT_ONCE);
       const chunks = await this.#segments.read(now);
-      const next = chunks.flatMap((bytes) => {
-        const { kind, names = [] } = bytes === undefined ? {} : readable(bytes);
+      const next = now.flatMap((place, nth) => {
+        const stored = chunks[nth];
+        const { kind, names = [] } = stored === undefined ? {} : readable(stored, place);
         this.hasSums ||= kind === 'sum';
         return names;
       });

@@ -1,0 +1,159 @@
+//! LZ4 blocks of less than 64 KiB and some bytes: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
+//!
+//! A block is a sequence of literals and matches: bytes as they are, and copies of what came before. The encoder is
+//! greedy, as that of LZ4 itself: of each four bytes it remembers where they were last, and where nothing matches for a
+//! while it looks less often.
+
+use crate::le::u32_at;
+use alloc::vec::Vec;
+
+/// A match has at least so many bytes.
+const MIN_MATCH: usize = 4;
+/// The last bytes are literals.
+const LAST_LITERALS: usize = 5;
+/// No match begins in the last bytes.
+const LAST_MATCH: usize = 12;
+/// Bits of a place in the encoder's table.
+const PLACE_BITS: u32 = 12;
+/// After so many literals without a match the encoder looks at every second byte, then at every third.
+const SKIP_BITS: usize = 6;
+/// Short copies are made in pieces of so many bytes.
+const PIECE: usize = 16;
+
+/// Where the encoder saw four bytes last: places by their hash. Positions are below 64 KiB.
+pub type Places = [u16; 1 << PLACE_BITS];
+
+/// The longest input: so that each position at which a match may begin is a `u16`.
+pub const MAX_INPUT: usize = u16::MAX as usize + LAST_MATCH;
+
+/// How many bytes are equal from `a` and from `b` on, `a` before `b`, with `b` below `end`.
+#[inline]
+fn equal(bytes: &[u8], a: usize, b: usize, end: usize) -> usize {
+    let (ours, theirs) = (&bytes[b..end], &bytes[a..a + (end - b)]);
+    let (words, their_words) = (ours.chunks_exact(8), theirs.chunks_exact(8));
+    let mut len = 0;
+    for (ours, theirs) in words.zip(their_words) {
+        let differs = u64::from_le_bytes(ours.try_into().unwrap_or_default())
+            ^ u64::from_le_bytes(theirs.try_into().unwrap_or_default());
+        if differs != 0 {
+            return len + (differs.trailing_zeros() / 8) as usize;
+        }
+        len += 8;
+    }
+    while len < ours.len() && ours[len] == theirs[len] {
+        len += 1;
+    }
+    len
+}
+
+/// Appends the part of a length that does not fit in a token.
+fn put_rest(mut rest: usize, out: &mut Vec<u8>) {
+    while rest >= 255 {
+        out.push(255);
+        rest -= 255;
+    }
+    out.push(rest as u8);
+}
+
+/// Appends literals, and a match of so many bytes, if it is not the end.
+#[inline]
+fn put(literals: &[u8], matched: Option<(usize, usize)>, out: &mut Vec<u8>) {
+    let more = matched.map_or(0, |(_, len)| len - MIN_MATCH);
+    out.push((literals.len().min(15) << 4 | more.min(15)) as u8);
+    if literals.len() >= 15 {
+        put_rest(literals.len() - 15, out);
+    }
+    out.extend_from_slice(literals);
+    if let Some((offset, _)) = matched {
+        out.extend_from_slice(&(offset as u16).to_le_bytes());
+        if more >= 15 {
+            put_rest(more - 15, out);
+        }
+    }
+}
+
+/// Appends the block of `input`, at most [`MAX_INPUT`] bytes. What is in `places` does not matter.
+pub fn compress(input: &[u8], out: &mut Vec<u8>, places: &mut Places) {
+    places.fill(0);
+    let (mut literals, mut at) = (0, 1);
+    // The first four bytes are at 0, as all places say.
+    while at + LAST_MATCH <= input.len() {
+        let here = u32_at(input, at);
+        let place = &mut places[(here.wrapping_mul(0x9e37_79b1) >> (32 - PLACE_BITS)) as usize];
+        let mut before = usize::from(core::mem::replace(place, at as u16));
+        if before >= at || u32_at(input, before) != here {
+            at += 1 + ((at - literals) >> SKIP_BITS);
+            continue;
+        }
+        let (from, end) = (at + MIN_MATCH, input.len() - LAST_LITERALS);
+        let len = MIN_MATCH + equal(input, before + MIN_MATCH, from, end);
+        // It may have begun before, where nobody looked.
+        let mut from = at;
+        while from > literals && before > 0 && input[from - 1] == input[before - 1] {
+            (from, before) = (from - 1, before - 1);
+        }
+        put(&input[literals..from], Some((from - before, len + at - from)), out);
+        at += len;
+        literals = at;
+    }
+    put(&input[literals..], None, out);
+}
+
+/// Reads the rest of a length.
+fn rest(block: &[u8], at: &mut usize) -> Option<usize> {
+    let mut sum = 0_usize;
+    loop {
+        let byte = *block.get(*at)?;
+        *at += 1;
+        sum += usize::from(byte);
+        if byte != 255 {
+            return Some(sum);
+        }
+    }
+}
+
+/// Fills `out` from a block; `None` if it has not just so many bytes, or is malformed.
+pub fn decompress(block: &[u8], out: &mut [u8]) -> Option<()> {
+    let (mut at, mut to) = (0, 0);
+    loop {
+        let token = usize::from(*block.get(at)?);
+        at += 1;
+        let mut len = token >> 4;
+        if len == 15 {
+            len += rest(block, &mut at)?;
+        }
+        if len <= PIECE && at + PIECE <= block.len() && to + PIECE <= out.len() {
+            // What is too much is overwritten.
+            out[to..to + PIECE].copy_from_slice(&block[at..at + PIECE]);
+        } else {
+            out.get_mut(to..to + len)?.copy_from_slice(block.get(at..at + len)?);
+        }
+        (at, to) = (at + len, to + len);
+        if at == block.len() {
+            return (to == out.len()).then_some(());
+        }
+        let offset = usize::from(*block.get(at)?) | usize::from(*block.get(at + 1)?) << 8;
+        at += 2;
+        let mut len = MIN_MATCH + (token & 15);
+        if len == MIN_MATCH + 15 {
+            len += rest(block, &mut at)?;
+        }
+        if offset == 0 || offset > to || len > out.len() - to {
+            return None;
+        }
+        let end = to + len;
+        if offset >= PIECE && end + PIECE <= out.len() {
+            while to < end {
+                let piece: [u8; PIECE] = out[to - offset..to - offset + PIECE].try_into().ok()?;
+                out[to..to + PIECE].copy_from_slice(&piece);
+                to += PIECE;
+            }
+        } else {
+            // It may repeat what it copies.
+            for to in to..end {
+                out[to] = out[to - offset];
+            }
+        }
+        to = end;
+    }
+}
