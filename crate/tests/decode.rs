@@ -10,8 +10,8 @@ use hedgerow::hash::Hash;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::json::Pointer;
 use hedgerow::limits::{
-    MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL, MAX_SEGMENT_CHUNKS, MAX_TREES,
-    MAX_VALUE_BYTES, PIECE_BYTES,
+    MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL, MAX_PACKED_CHUNK_BYTES, MAX_SEGMENT_CHUNKS,
+    MAX_TREES, MAX_VALUE_BYTES, PIECE_BYTES,
 };
 use hedgerow::node::{MAX_INNER_BYTES, MAX_LEAF_BYTES, Node};
 use hedgerow::segment::Table;
@@ -287,7 +287,7 @@ fn a_table_with_one_fault_is_refused() {
     // Hashes at 12 and 44, ends at 76 and 80, lengths at 84 and 88.
     let good = table(&[5, 9]);
     assert_eq!(good.len(), 92);
-    let longest = PIECE_BYTES as u32 + 2;
+    let longest = MAX_PACKED_CHUNK_BYTES as u32;
     let magic = u64::from(u32::from_le_bytes(*b"HDGT"));
     let other = u64::from(u32::from_le_bytes(*b"HDGX"));
     let most = MAX_SEGMENT_CHUNKS as u64;

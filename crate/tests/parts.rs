@@ -100,6 +100,23 @@ fn a_segment_is_read_as_a_whole_once_its_parts_have_cost_as_much_if_the_store_fi
 }
 
 #[test]
+fn a_whole_is_read_for_a_part_only_where_nothing_has_to_leave_for_it() {
+    for (loaded, whole) in [(3, true), (4, false)] {
+        let mut cache = Cache::new(2 << 20);
+        cache.set_request_cost(SEGMENT_BYTES);
+        // Together a little more than the budget.
+        let made: Vec<_> = (1..=5).map(|id| segment(&mut cache, id, 480)).collect();
+        for (id, (_, sealed)) in (1..).zip(&made).take(loaded) {
+            cache.load(Want::whole_of(id), sealed.bytes.clone());
+        }
+        let (hashes, sealed) = &made[4];
+        assert!(!load(&mut cache, &hashes[0], sealed).is_whole());
+        let want = asked(&cache, &hashes[9]).expect("not in memory");
+        assert_eq!(want.is_whole(), whole, "{loaded} in memory");
+    }
+}
+
+#[test]
 fn a_part_of_the_wrong_length_or_bytes_is_damaged_until_it_is_read_again() {
     let mut cache = Cache::new(1 << 20);
     let (hashes, sealed) = segment(&mut cache, 1, 100);

@@ -1,5 +1,5 @@
 /** The chunks in stored segments, found by the tables of these, and damage to them; see `docs/format.md`. */
-import { unpack } from '../src/base/packed.js';
+import { chunkFrom } from '../src/base/packed.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
 import type { WatchedStorage } from './watched-storage.js';
 
@@ -31,16 +31,13 @@ export function chunksOf({ tableBytes }: Pick<SegmentRecord, 'tableBytes'>): Pla
   }));
 }
 
-const chunkOf = (stored: Uint8Array, length: number) =>
-  stored.length < length ? unpack(stored, length) : stored;
-
 /** The chunk at a place of a segment; none if it is at a remote, or not in its packed form there. */
 export function chunkIn(
   segmentBytes: Uint8Array,
   { start, end, length }: Place,
 ): Uint8Array | undefined {
   return end <= segmentBytes.length
-    ? chunkOf(segmentBytes.subarray(start, end), length)
+    ? chunkFrom(segmentBytes.subarray(start, end), length)
     : undefined;
 }
 
@@ -57,7 +54,7 @@ export function chunksOfKind(segments: Iterable<SegmentRecord>, kind: number): S
 export function isHarmless({ segment, start, end, length }: StoredChunk, at: number, mask = 1) {
   const [was, stored] = [0, 1].map(() => segment.segmentBytes.slice(start, end));
   stored![at] = (stored![at] ?? 0) ^ mask;
-  const [before, after] = [chunkOf(was!, length), chunkOf(stored!, length)];
+  const [before, after] = [chunkFrom(was!, length), chunkFrom(stored!, length)];
   return after !== undefined && Buffer.compare(before!, after) === 0;
 }
 

@@ -103,6 +103,7 @@ test('a limit is the same in both languages', () => {
     'MAX_SUM_DEFINITION_BYTES',
     'MAX_SUM_VALUE_BYTES',
     'MAX_SEGMENT_CHUNKS',
+    'MAX_PACKED_CHUNK_BYTES',
   ]);
   for (const name of shared) {
     // The wrapper's limit does not count the leading letter for the kind of the tree.

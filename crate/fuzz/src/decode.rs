@@ -5,7 +5,7 @@ use hedgerow::forest::{Forest, INDEX, PARTIAL_INDEX, SUM_ROOT_BYTES};
 use hedgerow::hash::Hash;
 use hedgerow::index::{self, Entries, Members, secondary_end, write_secondary};
 use hedgerow::json::{JsonFault, Pointer, Scanner, push_string, skip_space, skip_value, unquote};
-use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
+use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, MAX_PACKED_CHUNK_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
 use hedgerow::segment::{Packer, Stream, Table};
 use hedgerow::sum_piece::{Named, Names, check};
@@ -163,7 +163,7 @@ fn packed(bytes: &[u8]) {
         table.extend_from_slice(&chunk.to_le_bytes());
         Table::decode(table)
     };
-    for len in [stored + 1, 3 * stored, PIECE_BYTES as u32 + 2, u32::MAX] {
+    for len in [stored + 1, 3 * stored, MAX_PACKED_CHUNK_BYTES as u32, u32::MAX] {
         let Ok(table) = of(len) else { continue };
         let chunk = table.chunk(bytes, 0);
         assert!(chunk.is_empty() || chunk.len() == len as usize);

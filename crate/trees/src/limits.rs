@@ -38,6 +38,9 @@ pub const MIN_CHUNK_BYTES: usize = 3;
 /// Most chunks in one segment: those that fit before it is sealed.
 pub const MAX_SEGMENT_CHUNKS: usize = SEGMENT_BYTES.div_ceil(MIN_CHUNK_BYTES);
 
+/// Longest chunk that is packed in a segment: its two bytes of header, and a whole piece. No leaf is longer.
+pub const MAX_PACKED_CHUNK_BYTES: usize = 2 + PIECE_BYTES;
+
 /// Most trees in one forest: the rows, their indexes and the sum trees.
 pub const MAX_TREES: usize = 1024;
 

@@ -77,6 +77,9 @@ export const MAX_SUM_VALUE_BYTES = 1 << 20;
 /** Most chunks in a segment; the core has the same limit, and explains it. */
 export const MAX_SEGMENT_CHUNKS = 174_763;
 
+/** Longest chunk that is packed in a segment, as in the core. */
+export const MAX_PACKED_CHUNK_BYTES = 65_538;
+
 /** Segment ids of one reserved writer number. */
 export const SEGMENTS_PER_WRITER = 2 ** 20;
 

@@ -4,8 +4,8 @@
  * neither throws nor takes more memory than the longest packed chunk.
  */
 
-/** Longer chunks are never packed, as in the core. */
-const MAX_PACKED_CHUNK_BYTES = 2 + 65_536;
+import { MAX_PACKED_CHUNK_BYTES } from './limits.js';
+
 /** What a length of four bits means if all are set: more of it follows. */
 const MORE = 15;
 /** Shorter matches are not made, so their lengths count from here. */
@@ -46,6 +46,11 @@ class Input {
     this.#at += length;
     return bytes;
   }
+}
+
+/** The chunk of `length` bytes of which a segment has `stored`: packed, if that is shorter; `undefined` if it is damaged. */
+export function chunkFrom(stored: Uint8Array, length: number): Uint8Array | undefined {
+  return stored.length < length ? unpack(stored, length) : stored;
 }
 
 /** The chunk of `length` bytes of which `stored` is the packed form; `undefined` if it is none. */

@@ -5,7 +5,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { hex } from '../base/hex.js';
-import { unpack } from '../base/packed.js';
+import { chunkFrom } from '../base/packed.js';
 import {
   chunkCounts,
   chunkEnd,
@@ -61,8 +61,7 @@ export function* chunksOf(
   for (let at = 0; at < here; at++) {
     const [from, to] = [chunkEnd(tableBytes, all, at - 1), chunkEnd(tableBytes, all, at)];
     const [hashBytes, length] = [hashOf(tableBytes, at), chunkLength(tableBytes, all, at)];
-    const stored = segmentBytes.subarray(from, to);
-    const chunk = length > to - from ? unpack(stored, length) : stored;
+    const chunk = chunkFrom(segmentBytes.subarray(from, to), length);
     yield [hex(hashBytes), chunk ?? new Uint8Array(), hashBytes];
   }
 }

@@ -203,11 +203,12 @@ impl Cache {
         } else {
             let Some(chunk) = segment.table.chunk_at(want.from as usize) else { return };
             let table = &segment.table;
+            if is_here && !table.is_remote(chunk) {
+                return;
+            }
             let bytes = if table.is_packed(chunk) { table.unpack(chunk, &bytes) } else { bytes };
             len = bytes.len();
-            if (is_here && !table.is_remote(chunk))
-                || !segment.parts.insert(Part { chunk: chunk as u32, used, bytes })
-            {
+            if !segment.parts.insert(Part { chunk: chunk as u32, used, bytes }) {
                 return;
             }
             segment.marks.read_one(chunk, segment.table.len());

@@ -75,7 +75,7 @@ impl Cache {
         len < self.least_for_parts
             // Who reads one internal node soon reads others.
             || (segment.table.only_inner() && budget >= ROOM_FOR_INNER)
-            // What was paid for parts of it would have paid for the whole, and the whole store fits.
+            // What was paid for parts of it would have paid for the whole, most of the store fits, and nothing has to leave.
             || (segment.parts.len() * self.request_cost >= len
                 && self.known_bytes() <= (budget + budget / 4) as u64
                 && self.residents.has_room(len))

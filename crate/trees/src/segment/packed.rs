@@ -5,13 +5,9 @@
 //! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 
 use super::lz4::{MAX_INPUT, Places, compress, decompress};
-use crate::chunk::HEADER_BYTES;
-use crate::limits::PIECE_BYTES;
+use crate::limits::MAX_PACKED_CHUNK_BYTES;
 use alloc::vec::Vec;
 use core::fmt;
-
-/// Longer chunks are not packed: no leaf and no piece of a value is.
-pub const MAX_PACKED_CHUNK_BYTES: usize = HEADER_BYTES + PIECE_BYTES;
 
 const _: () = assert!(MAX_PACKED_CHUNK_BYTES <= MAX_INPUT);
 

@@ -1,11 +1,11 @@
 //! The table of a segment: reading it, and finding chunks by it.
 
-use super::packed::{MAX_PACKED_CHUNK_BYTES, unpack};
+use super::packed::unpack;
 use crate::chunk::VERSION;
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::le::{u16_at, u32_at};
-use crate::limits::MAX_SEGMENT_CHUNKS;
+use crate::limits::{MAX_PACKED_CHUNK_BYTES, MAX_SEGMENT_CHUNKS};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -4,7 +4,7 @@
  */
 
 import { hex } from '../../base/hex.js';
-import { unpack } from '../../base/packed.js';
+import { chunkFrom } from '../../base/packed.js';
 import { EMPTY_ROOT } from '../../base/root.js';
 import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
 
@@ -169,11 +169,8 @@ export function* entriesOf(tableBytes: Uint8Array): Generator<TableEntry, void, 
 }
 
 /** What is in a chunk, from what its segment has of it. */
-export function storedChunkOf(
-  stored: Uint8Array,
-  { from, to, length }: Omit<TableEntry, 'hash'>,
-): Chunk {
-  const bytes = length > to - from ? unpack(stored, length) : stored;
+export function storedChunkOf(stored: Uint8Array, { length }: Pick<TableEntry, 'length'>): Chunk {
+  const bytes = chunkFrom(stored, length);
   if (bytes === undefined) throw new RangeError('the packed form of a chunk is damaged');
   return chunkOf(bytes);
 }
