@@ -38,6 +38,19 @@ test('what nobody has acknowledged may be there or not, and replaces nothing unl
   assert.deepEqual(edits.lost([['k', 'page 1']], 'page'), ['page 2']);
 });
 
+test('one that was deleted elsewhere is not lost when something else is put there', () => {
+  const edits = made([['page 1'], ['other 1', 'page 1', true], ['page 2']]);
+  assert.deepEqual(edits.lost([['k', 'page 2']], 'page'), []);
+  assert.deepEqual(edits.lost([['k', 'page 2']]), []);
+  // What was put before the deletion has not seen it.
+  const early = made([['page 1'], ['page 2'], ['other 1', 'page 1', true]]);
+  assert.deepEqual(early.lost([['k', 'page 2']], 'page'), ['page 1']);
+  assert.equal(
+    edits.storyOf('page 1'),
+    'page 1 of k (page 1; other 1 deletes after page 1; page 2)',
+  );
+});
+
 test('a log of conflicts has what lost, and tells of none between an edit and what it has seen', () => {
   const edits = made([
     ['page 1'],

@@ -10,6 +10,8 @@ export class Edits {
 
   /** There may be such an edit from now on. One that is tried again may have seen another one. */
   begun(id, { key, before, isDeletion = false, by }) {
+    // One that is tried again comes after what was begun meanwhile.
+    this.#all.delete(id);
     this.#all.set(id, { id, key, before, isDeletion, by, isAcknowledged: false });
     if (before === undefined) return;
     const after = this.#after.get(before) ?? new Set();
@@ -44,14 +46,40 @@ export class Edits {
     const { id, key, isDeletion } = edit;
     if (found.places.get(key) === id || found.logged.has(id)) return true;
     if (isDeletion && !found.places.has(key)) return true;
-    return [...(this.#after.get(id) ?? [])].some((next) => {
-      const after = this.#all.get(next);
+    const after = isDeletion
+      ? this.#filled(edit)
+      : [...(this.#after.get(id) ?? [])].map((next) => this.#all.get(next));
+    return after.some((next) => {
       // It was tried again, and has seen another one.
-      if (after.before !== id) return false;
+      if (!isDeletion && next.before !== id) return false;
       // Of what is known to be committed on the device that is looked at, there is a look of its own.
-      const isKnown = after.isAcknowledged && (found.by === undefined || after.by === found.by);
-      return isKnown || this.#isThere(after, found);
+      const isKnown = next.isAcknowledged && (found.by === undefined || next.by === found.by);
+      return isKnown || this.#isThere(next, found);
     });
+  }
+
+  /** What was put where a deletion had left nothing: it has no other way to tell that it has seen one. */
+  #filled({ id, key }) {
+    const all = [...this.#all.values()];
+    return all
+      .slice(all.findIndex((edit) => edit.id === id) + 1)
+      .filter((edit) => edit.key === key && edit.before === undefined && !edit.isDeletion);
+  }
+
+  /** All edits of the key of one, in the order in which they were begun, for messages. */
+  storyOf(id) {
+    const { key } = this.#all.get(id);
+    const told = (edit) =>
+      [
+        edit.id,
+        edit.isDeletion && 'deletes',
+        edit.before && `after ${edit.before}`,
+        !edit.isAcknowledged && 'not acknowledged',
+      ]
+        .filter(Boolean)
+        .join(' ');
+    const all = [...this.#all.values()].filter((edit) => edit.key === key);
+    return `${id} of ${key} (${all.map(told).join('; ')})`;
   }
 
   /** Edits that stand though they were replaced, and conflicts between an edit and one that it has seen. */

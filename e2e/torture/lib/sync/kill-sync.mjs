@@ -183,7 +183,7 @@ class Round {
     // What the control has lost, the browser has.
     const isKept = (id) => Number(id.split(' ')[1]) <= looked.control;
     const lost = edits.lost(looked.places, 'page').filter(isKept);
-    if (lost.length > 0) this.#failed(`lost ${lost.join(', ')}`);
+    for (const id of lost) this.#failed(`lost ${edits.storyOf(id)}`);
     return true;
   }
 
@@ -205,8 +205,9 @@ class Round {
     const { ok } = await other.db.verify();
     if (!ok) this.#failed('the other device does not verify');
     edits.told([...looked.conflicts, ...(await other.conflicts())]);
-    const lost = edits.lost(looked.places);
-    if (lost.length > 0) this.#failed(`lost in the end: ${lost.join(', ')}`);
+    for (const id of edits.lost(looked.places)) {
+      this.#failed(`lost in the end: ${edits.storyOf(id)}`);
+    }
     for (const problem of edits.doubled(looked.places)) this.#failed(problem);
     const conflicts = looked.conflicts.length + (await other.conflicts()).length;
     this.#tally.ended(this.#round.kind, { edits, conflicts });
