@@ -43,3 +43,21 @@ it.each(Object.keys(CALLS))('%s', async (name) => {
   expect(cachedBytes).toBeLessThan(CACHE_BYTES + SPARE_BYTES);
   await db.close();
 });
+
+it('a change of all rows leaves little of what it has replaced unpacked', async () => {
+  const db = await open('changed', { storage: memory() });
+  const rows = (word: string) =>
+    Array.from({ length: ROWS / 3 }, (_, at): [string, string] => [
+      `row/${String(at).padStart(6, '0')}`,
+      partlyNoise(at, 400) + word.repeat(60),
+    ]);
+  await db.putMany(rows('again and '));
+  await db.putMany(rows('once more '));
+  const { storedBytes, cachedBytes, levels } = await db.stats();
+  const leafBytes = levels.at(-1)?.bytes ?? 0;
+  expect(leafBytes).toBeGreaterThan(16 << 20);
+  // Both versions are in memory as they are stored, and the figures have unpacked the new one.
+  expect(cachedBytes).toBeGreaterThan(storedBytes / 2);
+  expect(cachedBytes).toBeLessThan(storedBytes + leafBytes + SPARE_BYTES);
+  await db.close();
+});

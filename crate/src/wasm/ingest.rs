@@ -27,7 +27,9 @@ impl Engine {
     fn add_ingest(&mut self, view: u32, reader: Reader, pointer: Pointer) -> u32 {
         let ingest = self.new_ingest(view, reader);
         let (buffer, made) = (Vec::new(), Made::default());
-        self.ops.add(Op::Ingest(Box::new(IngestOp { ingest, made, buffer, pointer })))
+        let unpacked_before = self.cache.unpacked_bytes();
+        let op = IngestOp { ingest, made, buffer, pointer, unpacked_before };
+        self.ops.add(Op::Ingest(Box::new(op)))
     }
 
     fn ingest_blocks(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {

@@ -11,6 +11,10 @@ use crate::le::u32_at;
 use crate::step::{Budget, Step};
 use alloc::vec::Vec;
 
+/// Most bytes of chunks that an ingest leaves unpacked, beside those that were: nobody else reads what it replaces, and a
+/// megabyte of fresh memory takes a millisecond.
+const MOST_UNPACKED: usize = 1 << 20;
+
 /// An ingest, and the segments that the host must take from it.
 pub struct IngestOp {
     pub ingest: Ingest,
@@ -18,6 +22,8 @@ pub struct IngestOp {
     pub buffer: Vec<u8>,
     /// Points to the key of a row in a block.
     pub pointer: Pointer,
+    /// Bytes of chunks that were unpacked when it began.
+    pub unpacked_before: usize,
 }
 
 impl IngestOp {
@@ -56,6 +62,7 @@ impl IngestOp {
             let step = self.ingest.step(cache, &mut part);
             budget.spend(part.spent().max(1));
             self.made.add(cache, next_segment, self.ingest.sealed());
+            cache.unpack_at_most(self.unpacked_before + MOST_UNPACKED);
             if step != Ok(Step::Yield) || budget.is_spent() {
                 break step;
             }

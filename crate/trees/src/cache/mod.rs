@@ -236,6 +236,17 @@ impl Cache {
         self.residents.settle(&mut self.catalogue);
     }
 
+    /// Bytes of chunks that are in memory packed and unpacked.
+    #[must_use]
+    pub const fn unpacked_bytes(&self) -> usize {
+        self.residents.unpacked().get()
+    }
+
+    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than `most` bytes.
+    pub fn unpack_at_most(&mut self, most: usize) {
+        self.residents.unpack_at_most(most, &mut self.catalogue);
+    }
+
     /// Bytes in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {

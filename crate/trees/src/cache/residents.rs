@@ -78,7 +78,11 @@ impl Residents {
     /// segments leave of the budget, and more than what they may always take.
     pub fn settle(&self, catalogue: &mut Catalogue) {
         let left = self.budget.saturating_sub(self.held - self.kept);
-        let most = left.max(self.budget / SPARE).max(LEAST_UNPACKED);
+        self.unpack_at_most(left.max(self.budget / SPARE).max(LEAST_UNPACKED), catalogue);
+    }
+
+    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than `most` bytes.
+    pub fn unpack_at_most(&self, most: usize, catalogue: &mut Catalogue) {
         if self.unpacked.get() > most {
             self.drop_unpacked(catalogue, most - most / SPARE);
         }

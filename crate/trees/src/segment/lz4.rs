@@ -5,7 +5,6 @@
 //! while it looks less often.
 
 use crate::le::u32_at;
-use alloc::vec::Vec;
 
 /// A match has at least so many bytes.
 const MIN_MATCH: usize = 4;
@@ -46,35 +45,65 @@ fn equal(bytes: &[u8], a: usize, b: usize, end: usize) -> usize {
     len
 }
 
-/// Appends the part of a length that does not fit in a token.
-fn put_rest(mut rest: usize, out: &mut Vec<u8>) {
-    while rest >= 255 {
-        out.push(255);
-        rest -= 255;
-    }
-    out.push(rest as u8);
+/// The longest block of so many bytes, and what a short copy may write behind it.
+pub const fn longest(len: usize) -> usize {
+    len + len / 255 + 2 * PIECE
 }
 
-/// Appends literals, and a match of so many bytes, if it is not the end.
-#[inline]
-fn put(literals: &[u8], matched: Option<(usize, usize)>, out: &mut Vec<u8>) {
-    let more = matched.map_or(0, |(_, len)| len - MIN_MATCH);
-    out.push((literals.len().min(15) << 4 | more.min(15)) as u8);
-    if literals.len() >= 15 {
-        put_rest(literals.len() - 15, out);
+/// A block that is being made.
+struct Block<'b> {
+    bytes: &'b mut [u8],
+    len: usize,
+}
+
+impl Block<'_> {
+    #[inline]
+    fn push(&mut self, byte: usize) {
+        self.bytes[self.len] = byte as u8;
+        self.len += 1;
     }
-    out.extend_from_slice(literals);
-    if let Some((offset, _)) = matched {
-        out.extend_from_slice(&(offset as u16).to_le_bytes());
-        if more >= 15 {
-            put_rest(more - 15, out);
+
+    /// Appends the part of a length that does not fit in a token.
+    fn push_rest(&mut self, mut rest: usize) {
+        while rest >= 255 {
+            self.push(255);
+            rest -= 255;
+        }
+        self.push(rest);
+    }
+
+    /// Appends the literals `from..to` of the input, and a match of `len` bytes as far back as `offset`. The end has
+    /// none: its length is [`MIN_MATCH`].
+    #[inline]
+    fn put(&mut self, input: &[u8], from: usize, to: usize, offset: usize, len: usize) {
+        let (literals, more) = (to - from, len - MIN_MATCH);
+        self.push(literals.min(15) << 4 | more.min(15));
+        if literals >= 15 {
+            self.push_rest(literals - 15);
+        }
+        let at = self.len;
+        if literals <= PIECE && from + PIECE <= input.len() {
+            // What is too much is overwritten.
+            self.bytes[at..at + PIECE].copy_from_slice(&input[from..from + PIECE]);
+        } else {
+            self.bytes[at..at + literals].copy_from_slice(&input[from..to]);
+        }
+        self.len += literals;
+        if offset > 0 {
+            self.push(offset);
+            self.push(offset >> 8);
+            if more >= 15 {
+                self.push_rest(more - 15);
+            }
         }
     }
 }
 
-/// Appends the block of `input`, at most [`MAX_INPUT`] bytes. What is in `places` does not matter.
-pub fn compress(input: &[u8], out: &mut Vec<u8>, places: &mut Places) {
+/// Writes the block of `input`, at most [`MAX_INPUT`] bytes, to the beginning of `out`, which has [`longest`] bytes, and
+/// returns its length. What is in `out` and `places` does not matter.
+pub fn compress(input: &[u8], out: &mut [u8], places: &mut Places) -> usize {
     places.fill(0);
+    let mut block = Block { bytes: out, len: 0 };
     let (mut literals, mut at) = (0, 1);
     // The first four bytes are at 0, as all places say.
     while at + LAST_MATCH <= input.len() {
@@ -92,11 +121,12 @@ pub fn compress(input: &[u8], out: &mut Vec<u8>, places: &mut Places) {
         while from > literals && before > 0 && input[from - 1] == input[before - 1] {
             (from, before) = (from - 1, before - 1);
         }
-        put(&input[literals..from], Some((from - before, len + at - from)), out);
+        block.put(input, literals, from, from - before, len + at - from);
         at += len;
         literals = at;
     }
-    put(&input[literals..], None, out);
+    block.put(input, literals, input.len(), 0, MIN_MATCH);
+    block.len
 }
 
 /// Reads the rest of a length.

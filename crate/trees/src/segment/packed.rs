@@ -4,7 +4,7 @@
 //! A chunk is addressed by the hash of its own bytes: so no root depends on how, or whether, a chunk was packed. LZ4:
 //! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 
-use super::lz4::{MAX_INPUT, Places, compress, decompress};
+use super::lz4::{MAX_INPUT, Places, compress, decompress, longest};
 use crate::limits::MAX_PACKED_CHUNK_BYTES;
 use alloc::vec::Vec;
 use core::fmt;
@@ -16,7 +16,11 @@ const MIN_PACKED_CHUNK_BYTES: usize = 128;
 
 /// Packs chunks. What it holds is memory for the next one.
 #[derive(Default)]
-pub struct Compressor(Vec<Places>);
+pub struct Compressor {
+    /// None, until the first chunk is packed.
+    places: Vec<Places>,
+    block: Vec<u8>,
+}
 
 impl fmt::Debug for Compressor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,17 +31,20 @@ impl fmt::Debug for Compressor {
 impl Compressor {
     /// Appends `chunk` to a segment: packed, if that saves an eighth of its bytes. Without the feature `pack` as it is.
     pub fn pack(&mut self, chunk: &[u8], segment: &mut Vec<u8>) {
-        let start = segment.len();
         let fits = (MIN_PACKED_CHUNK_BYTES..=MAX_PACKED_CHUNK_BYTES).contains(&chunk.len());
         if cfg!(feature = "pack") && fits {
-            if self.0.is_empty() {
-                self.0.push([0; _]);
+            if self.places.is_empty() {
+                self.places.push([0; _]);
             }
-            compress(chunk, segment, &mut self.0[0]);
-            if segment.len() - start <= chunk.len() - chunk.len() / 8 {
+            let longest = longest(chunk.len());
+            if self.block.len() < longest {
+                self.block.resize(longest, 0);
+            }
+            let len = compress(chunk, &mut self.block, &mut self.places[0]);
+            if len <= chunk.len() - chunk.len() / 8 {
+                segment.extend_from_slice(&self.block[..len]);
                 return;
             }
-            segment.truncate(start);
         }
         segment.extend_from_slice(chunk);
     }
