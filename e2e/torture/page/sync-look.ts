@@ -70,7 +70,7 @@ async function shared(db: Store): Promise<[string, string][]> {
 }
 
 /** What stands in rows that one commit writes; a problem where that is not one edit. */
-function only(what: string, ids: ReadonlySet<string>, problems: string[]): [string, string][] {
+function theOne(what: string, ids: ReadonlySet<string>, problems: string[]): [string, string][] {
   if (ids.size > 1) problems.push(`${what} is torn between ${[...ids].join(' and ')}`);
   return [...ids].map((id) => [what, id]);
 }
@@ -80,7 +80,7 @@ async function bulk(db: Store, problems: string[]): Promise<[string, string][]> 
   if (rows.length !== 0 && rows.length !== BULK_ROWS) {
     problems.push(`${rows.length} rows of ${BULK_ROWS} are in the bulk`);
   }
-  return only(BULK, new Set(rows.map(([, { id }]) => id)), problems);
+  return theOne(BULK, new Set(rows.map(([, { id }]) => id)), problems);
 }
 
 async function blocks(
@@ -98,7 +98,7 @@ async function blocks(
     const range = { gte: numbered(BASE, block * blockRows), limit: blockRows };
     const ids = new Set<string>();
     for await (const [, { id }] of db.scan<Edited>(range)) ids.add(id);
-    found.push(...only(numbered(BASE, block), ids, problems));
+    found.push(...theOne(numbered(BASE, block), ids, problems));
   }
   return found;
 }

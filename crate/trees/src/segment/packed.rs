@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn what_saves_little_and_what_is_short_or_long_stays_as_it_is() {
         let long = vec![0; MAX_PACKED_CHUNK_BYTES + 1];
-        for chunk in [&[0; 127][..], &noise(4096), &long, &[]] {
+        for chunk in [&[0; 127][..], &noise(4096), &noise(MAX_PACKED_CHUNK_BYTES), &long, &[]] {
             assert_eq!(packed(chunk), chunk);
         }
         // A tenth of it repeats.

@@ -46,16 +46,19 @@ export class Edits {
     const { id, key, isDeletion } = edit;
     if (found.places.get(key) === id || found.logged.has(id)) return true;
     if (isDeletion && !found.places.has(key)) return true;
-    const after = isDeletion
-      ? this.#filled(edit)
-      : [...(this.#after.get(id) ?? [])].map((next) => this.#all.get(next));
+    const after = isDeletion ? this.#filled(edit) : this.#replacing(id);
     return after.some((next) => {
-      // It was tried again, and has seen another one.
-      if (!isDeletion && next.before !== id) return false;
       // Of what is known to be committed on the device that is looked at, there is a look of its own.
       const isKnown = next.isAcknowledged && (found.by === undefined || next.by === found.by);
       return isKnown || this.#isThere(next, found);
     });
+  }
+
+  /** The edits that have seen one; of those that were tried again, what they saw last. */
+  #replacing(id) {
+    return [...(this.#after.get(id) ?? [])]
+      .map((next) => this.#all.get(next))
+      .filter(({ before }) => before === id);
   }
 
   /** What was put where a deletion had left nothing: it has no other way to tell that it has seen one. */
@@ -85,12 +88,7 @@ export class Edits {
   /** Edits that stand though they were replaced, and conflicts between an edit and one that it has seen. */
   doubled(places) {
     const back = places
-      .filter(([, id]) =>
-        [...(this.#after.get(id) ?? [])].some((next) => {
-          const { before, isAcknowledged } = this.#all.get(next);
-          return before === id && isAcknowledged;
-        }),
-      )
+      .filter(([, id]) => this.#replacing(id).some(({ isAcknowledged }) => isAcknowledged))
       .map(([key, id]) => `${id} stands at ${key}, and was replaced`);
     const own = this.#conflicts
       .filter(([one, other]) => this.#hasSeen(one, other) || this.#hasSeen(other, one))
