@@ -47,6 +47,7 @@ const CORE = [
   'indexes',
   'inspector-engines',
   'integrity',
+  'joined',
   'kills',
   'kills-sync',
   'lazy',

@@ -12,9 +12,9 @@ import { INSPECTOR_PAGE } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
-const BUDGET_BYTES = 154_800;
+const BUDGET_BYTES = 155_500;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
-const SLIM_BUDGET_BYTES = 157_900;
+const SLIM_BUDGET_BYTES = 158_600;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
 const SLIM_SCRIPT_BUDGET_BYTES = 45_000;
 /** Of entries that a page can load without a store. */
@@ -26,7 +26,7 @@ const ENTRIES = [
   { name: 'worker', file: 'worker/index.js', budget: 8_800 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'encryption/index.js', budget: 18_500 },
+  { name: 'encryption', file: 'encryption/index.js', budget: 18_900 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */

@@ -16,12 +16,12 @@ declare global {
     /** A hash of entries, so that they need not be brought out of the page. */
     digest(entries: readonly (readonly [string, unknown])[]): Promise<string>;
     /**
-     * Changes raw records of a store; what `change` returns is put in their place. It gets the bytes of a segment
+     * Changes raw records of a store; what `change` returns, or resolves to, is put in their place. It gets the bytes of a segment
      * in whatever form it is stored.
      */
     editRecords(
       name: string,
-      objectStore: 'segments' | 'tables' | 'refs',
+      objectStore: 'segments' | 'tables' | 'refs' | 'joined',
       change: (value: unknown, key: IDBValidKey) => unknown,
     ): Promise<void>;
     /** Number of records in an object store of a store. */
@@ -115,7 +115,7 @@ window.editRecords = async (name, objectStore, change) => {
       const bytes = change(new Uint8Array(await value.arrayBuffer()), key);
       edited.push([key, bytes instanceof Uint8Array ? new Blob([bytes as BlobPart]) : bytes]);
     } else if (objectStore !== 'segments' || !Array.isArray(key)) {
-      edited.push([key, change(value, key)]);
+      edited.push([key, await change(value, key)]);
     } else if (key[1] === 0) {
       // A segment in pieces, which a test sees as one.
       const isPiece = ([other]: [IDBValidKey, unknown]) =>

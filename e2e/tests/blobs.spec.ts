@@ -26,7 +26,8 @@ function storedBlobs(page: Page): Promise<number> {
       const db = await settled(indexedDB.open(String(name)));
       for (const store of db.objectStoreNames) {
         const values = await settled(db.transaction(store).objectStore(store).getAll());
-        count += values.filter((value) => value instanceof Blob).length;
+        // Joined tables are in an array.
+        count += values.flat().filter((value) => value instanceof Blob).length;
       }
       db.close();
     }

@@ -21,7 +21,7 @@ describe('the ballast', () => {
     engine = new HostileEngine('firefox', random(1));
     uninstall = install(engine);
     store = await idb().open('a');
-    await store.keepBallast?.(16 * MIB);
+    await store.upkeep?.(16 * MIB, false);
   });
 
   afterEach(async () => {
@@ -48,7 +48,7 @@ describe('the ballast', () => {
         vi.unstubAllGlobals();
       });
       const other = await idb().open('b');
-      await other.keepBallast?.(16 * MIB);
+      await other.upkeep?.(16 * MIB, false);
       await other.close();
       const values = stored('b').map(({ value }) => value as Blob | Uint8Array);
       const size = (value: Blob | Uint8Array) =>
@@ -61,11 +61,11 @@ describe('the ballast', () => {
   it('is not waited for when a suspended tab was about to make it', async () => {
     const other = await idb().open('b');
     engine.suspended.add('hedgerow-ballast/b');
-    await expect(within(other.keepBallast?.(16 * MIB) as Promise<void>)).rejects.toMatchObject({
+    await expect(within(other.upkeep?.(16 * MIB, false) as Promise<void>)).rejects.toMatchObject({
       code: 'blocked',
     });
     engine.suspended.clear();
-    await other.keepBallast?.(16 * MIB);
+    await other.upkeep?.(16 * MIB, false);
     expect(stored('b')).toHaveLength(4);
     await other.close();
   });

@@ -143,8 +143,10 @@ class FullSimulation {
     if (!this.#hasBallast) return storage;
     const open: typeof storage.open = async (...call) => {
       const store = await storage.open(...call);
-      const keep = store.keepBallast?.bind(store);
-      return Object.assign(store, { keepBallast: (bytes: number) => keep?.(MORE * bytes) });
+      const keep = store.upkeep?.bind(store);
+      return Object.assign(store, {
+        upkeep: (bytes: number, isAtRest: boolean) => keep?.(MORE * bytes, isAtRest),
+      });
     };
     return { ...storage, open };
   }

@@ -118,7 +118,7 @@ export class Collector {
       if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
         // A full store may be full of dead values, which only a full collection finds.
         this.#start((isAtRest ? CollectFlag.rest : 0) | (this.#wasFull ? CollectFlag.full : 0));
-      } else this.#keepBallast().catch(() => {});
+      } else this.#upkeep(isAtRest).catch(() => {});
     } else {
       // The collector sees this too, unless its tab is frozen.
       this.#overdue = this.#is(isDue) ? this.#overdue + 1 : 0;
@@ -127,11 +127,11 @@ export class Collector {
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
   }
 
-  /** Keeps the ballast, if the adapter has one, so that deletions fit into a full storage. */
-  async #keepBallast(): Promise<void> {
+  /** What the adapter does when there is time: it keeps room, so that deletions fit into a full storage. */
+  async #upkeep(isAtRest: boolean): Promise<void> {
     const { engine, segments } = this.#host;
     if (this.#closed || !engine.isReady) return;
-    await segments.keepBallast?.(cacheStats(engine).storedBytes);
+    await segments.upkeep?.(cacheStats(engine).storedBytes, isAtRest);
   }
 
   #room(): Room {
@@ -263,7 +263,7 @@ export class Collector {
       if (collection.wasFull && !wasSparing && !this.#closed) {
         return { ...(await this.#collectOnce(flags)), bytesBefore: result.bytesBefore };
       }
-      await this.#keepBallast().catch(() => {});
+      await this.#upkeep((flags & CollectFlag.rest) !== 0).catch(() => {});
       this.#smallBefore = cacheStats(this.#host.engine).smallSegments;
       this.#floor = collection.floor;
       // Without what was stored meanwhile, which it has not surveyed.

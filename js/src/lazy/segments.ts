@@ -96,8 +96,8 @@ export class LazySegments implements SegmentStore {
     this.inner.rest?.();
   }
 
-  async keepBallast(storedBytes: number): Promise<void> {
-    await this.inner.keepBallast?.(storedBytes);
+  async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
+    await this.inner.upkeep?.(storedBytes, isAtRest);
   }
 
   get requestCost(): number {

@@ -149,10 +149,11 @@ export interface SegmentStore {
    */
   rest?(): void;
   /**
-   * Keeps some room for changes that make room, in proportion to the bytes that are stored, in adapters
-   * whose storage may be full. Where there is none left it rejects, and nothing is lost by that.
+   * Called now and then, by one handle of all. Where storage may be full it keeps some room for changes that make room, in
+   * proportion to the bytes that are stored; at rest, when nobody has written for a while, it may prepare the next
+   * opening. Where there is no room left it rejects, and nothing is lost by that.
    */
-  keepBallast?(storedBytes: number): Promise<void>;
+  upkeep?(storedBytes: number, isAtRest: boolean): Promise<void>;
   /** Whether a strict write waits for the disk, where the adapter knows. */
   readonly honoursStrict?: boolean;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */

@@ -29,7 +29,7 @@ export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
     close: () => inner.close(),
     ...(inner.requestCost !== undefined && { requestCost: inner.requestCost }),
     rest: () => inner.rest?.(),
-    keepBallast: async (storedBytes) => inner.keepBallast?.(storedBytes),
+    upkeep: async (storedBytes, isAtRest) => inner.upkeep?.(storedBytes, isAtRest),
     get honoursStrict() {
       // An adapter that does not know leaves it out.
       return inner.honoursStrict as boolean;

@@ -67,10 +67,13 @@ export interface StoredRecord {
 /** What a record takes of the quota. */
 const RECORD_BYTES = 64;
 
-function sizeOf({ value }: StoredRecord): number {
-  if (value instanceof Blob) return RECORD_BYTES + value.size;
-  return RECORD_BYTES + (ArrayBuffer.isView(value) ? value.byteLength : 8);
+function bytesIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum, part) => sum + bytesIn(part), 0);
+  if (value instanceof Blob) return value.size;
+  return ArrayBuffer.isView(value) ? value.byteLength : 8;
 }
+
+const sizeOf = ({ value }: StoredRecord) => RECORD_BYTES + bytesIn(value);
 
 /** As structured clone does it, for what the adapter stores. */
 export function copyOf(value: unknown): unknown {

@@ -13,6 +13,7 @@ import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { MIGRATION } from './migration.js';
 import { MUTATORS } from './mutators.js';
+import { OPENING } from './opening.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { START } from './start.js';
@@ -29,6 +30,7 @@ export const SUITES: readonly Suite[] = [
   LIFE,
   START,
   COLD,
+  OPENING,
   AT,
   LOAD_SHUFFLED,
   LOAD_WIDE,

@@ -127,8 +127,8 @@ export class SealedStore implements SegmentStore {
     this.#inner.rest?.();
   }
 
-  async keepBallast(storedBytes: number): Promise<void> {
-    return this.#inner.keepBallast?.(storedBytes);
+  async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
+    return this.#inner.upkeep?.(storedBytes, isAtRest);
   }
 
   get honoursStrict(): boolean {

@@ -44,7 +44,7 @@ function reading(inner: SegmentStore): SegmentStore {
     close: () => inner.close(),
     ...(inner.requestCost !== undefined && { requestCost: inner.requestCost }),
     rest: () => inner.rest?.(),
-    keepBallast: async () => {},
+    upkeep: async () => {},
     get honoursStrict() {
       return inner.honoursStrict as boolean;
     },

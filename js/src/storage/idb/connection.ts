@@ -8,7 +8,7 @@ import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
 import { atOpening, blocked, isLost, typed } from './failures.js';
 import { deleteDatabase, type OpeningEvents, openWithin } from './open-database.js';
-import { abortAll, STORES } from './transaction.js';
+import { ALL_STORES, abortAll } from './transaction.js';
 
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
@@ -147,7 +147,7 @@ export class Connection {
       upgrade: (made, tx) => {
         missing = purpose !== 'create';
         if (missing) tx.abort();
-        else for (const store of [...STORES, newIdentity()]) made.createObjectStore(store);
+        else for (const store of [...ALL_STORES, newIdentity()]) made.createObjectStore(store);
       },
       // Another tab deletes the database, and must not wait for this one.
       blocking: (_, next) =>

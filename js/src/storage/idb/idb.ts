@@ -1,14 +1,13 @@
 /**
- * The browser's adapter: one IndexedDB database for each store, with three object stores
+ * The browser's adapter: one IndexedDB database for each store, with four object stores
  * and no index. `tables` maps an id to bytes, and so does `segments` or to a Blob, or it has the segment in
  * pieces, see `reading.ts`; `refs` is a journal of moves, see `journal.ts`, and maps `COUNTER_KEY` to the last
- * number that `reserve` gave out.
+ * number that `reserve` gave out; `joined` has a copy of many tables, see `joined.ts`.
  *
  * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
  * engine makes of a transaction that finds no room. See `transaction.ts` for how.
  */
 
-import { bytesOf } from '../../base/bytes.js';
 import { isFull } from '../../base/errors.js';
 import { type Locks, localLocks } from '../../base/locks.js';
 import { optionsOf } from '../../base/options.js';
@@ -21,27 +20,17 @@ import type {
   Since,
   Storage,
   StoreOptions,
-  TableRecord,
   Wanted,
   WriteBatch,
 } from '../segment-store.js';
 import { engine, Handles } from './blobs.js';
 import { Connection, destroyDatabase } from './connection.js';
-import {
-  COUNTER_KEY,
-  carriedBy,
-  isWhole,
-  lastMoves,
-  type MoveKey,
-  malformed,
-  moveKeys,
-  movesSince,
-  refOf,
-} from './journal.js';
+import { COUNTER_KEY, isWhole, type MoveKey, malformed } from './journal.js';
 import type { Room, Task } from './later.js';
+import { load } from './loading.js';
 import { REFS } from './put-segments.js';
 import { readAll } from './reading.js';
-import { transact, whenAll } from './transaction.js';
+import { transact } from './transaction.js';
 import { moveOnce, writeOnce } from './writes.js';
 
 /** How stores are kept in IndexedDB. */
@@ -87,8 +76,8 @@ function ballastName(name: string): string {
   return `hedgerow-ballast/${name}`;
 }
 
-/** A store of fewer bytes has none. */
-const LEAST_FOR_BALLAST = 4 << 20;
+/** A store of fewer bytes has no ballast, and few tables. */
+const LEAST_FOR_UPKEEP = 4 << 20;
 
 class IdbSegmentStore implements SegmentStore {
   readonly #name: string;
@@ -116,9 +105,9 @@ class IdbSegmentStore implements SegmentStore {
     return 'durability' in IDBTransaction.prototype;
   }
 
-  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
-    const [carriers, handles] = [this.#carriers, this.#handles];
-    return this.#connection.run((db) => loadOnce(db, known, since, carriers, handles));
+  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<Loaded> {
+    const what = { known, since, carriers: this.#carriers, handles: this.#handles };
+    return this.#connection.run((db) => load(db, what));
   }
 
   reserve(makesRoom = false): Promise<number> {
@@ -182,9 +171,9 @@ class IdbSegmentStore implements SegmentStore {
     this.#loaded?.rest();
   }
 
-  async keepBallast(storedBytes: number): Promise<void> {
-    if (storedBytes < LEAST_FOR_BALLAST && this.#loaded === undefined) return;
-    await (await this.#room()).keep(storedBytes);
+  async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
+    if (storedBytes < LEAST_FOR_UPKEEP && this.#loaded === undefined) return;
+    await (await this.#room()).upkeep(storedBytes, isAtRest);
   }
 
   close(): Promise<void> {
@@ -217,70 +206,6 @@ class IdbSegmentStore implements SegmentStore {
 /** What a store needs when it deletes something, is full, or is repaired. */
 export const loadRest = () => part(() => import('./later.js'));
 
-function loadOnce(
-  db: IDBDatabase,
-  known: ReadonlySet<number> = new Set(),
-  since: readonly Since[] | undefined,
-  carriers: Map<number, MoveKey>,
-  handles: Handles,
-): Promise<Loaded> {
-  return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
-    const [refs, tables] = [work.store('refs'), work.store('tables')];
-    const ranges = since === undefined ? [undefined] : movesSince(since);
-    const journal = ranges.map((range) => refs.getAllKeys(range));
-    // Of a store that is not known at all everything is wanted, so that nobody need wait for the keys.
-    const isFirst = since === undefined && known.size === 0;
-    const [everyTable, everyMove] = isFirst ? [tables.getAll(), refs.getAll()] : [];
-    work.after(tables.getAllKeys(), (keys) => {
-      const ids = idsFrom(keys);
-      handles.keepOnly(new Set(ids));
-      const freshIds = ids.filter((id) => !known.has(id));
-      const keysOfMoves = journal.flatMap(({ result }) => result);
-      const moves = moveKeys(keysOfMoves);
-      const last = new Set(lastMoves(moves));
-      const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
-      const wanted = moves.filter((key) => last.has(key) || isFresh(key));
-
-      const stored = valuesOf(tables, freshIds, ids, everyTable);
-      const moved = valuesOf(refs, wanted, keysOfMoves, everyMove);
-      whenAll(work, [...stored.requests, ...moved.requests], () => {
-        const [tableValues, moveValues] = [stored.values(), moved.values()];
-        const found: TableRecord[] = freshIds.map((id, at) => tableFrom(id, tableValues[at]));
-        const heads: Ref[] = [];
-        for (const [at, key] of wanted.entries()) {
-          const [, , id] = key;
-          if (last.has(key)) heads.push(refOf(key, moveValues[at]));
-          if (id === undefined || known.has(id)) continue;
-          carriers.set(id, key);
-          found.push({ id, ...carriedBy(moveValues[at]) });
-        }
-        const all = [...ids, ...moves.flatMap(([, , id]) => id ?? [])];
-        work.answer({
-          refs: heads,
-          tables: found.sort((a, b) => a.id - b.id),
-          ...(since === undefined && { ids: all.sort((a, b) => a - b) }),
-        });
-      });
-    });
-  });
-}
-
-/** The values of some of an object store's keys: asked for one by one, or found in `every` of them, beside its key. */
-function valuesOf(
-  store: IDBObjectStore,
-  wanted: readonly IDBValidKey[],
-  keys: readonly IDBValidKey[],
-  every?: IDBRequest<unknown[]>,
-) {
-  const requests: IDBRequest[] = every ? [] : wanted.map((key) => store.get(key));
-  const values = (): unknown[] => {
-    if (every === undefined) return requests.map(({ result }) => result);
-    const places = new Map(keys.map((key, at) => [key, at]));
-    return wanted.map((key) => every.result[places.get(key) as number]);
-  };
-  return { requests, values };
-}
-
 function exact(batch: WriteBatch): WriteBatch {
   const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({
     id,
@@ -297,17 +222,4 @@ function exact(batch: WriteBatch): WriteBatch {
  */
 function exactBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-}
-
-function idsFrom(keys: readonly IDBValidKey[]): number[] {
-  return keys.map((key) => {
-    if (!isWhole(key)) throw malformed('id of a table');
-    return key;
-  });
-}
-
-function tableFrom(id: number, value: unknown): TableRecord {
-  const tableBytes = bytesOf(value);
-  if (tableBytes === undefined) throw malformed(`table ${id}`);
-  return { id, tableBytes };
 }

@@ -3,6 +3,7 @@ import type { Fence } from '../segment-store.js';
 import { Ballast } from './ballast.js';
 import type { Connection } from './connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
+import { joinTables } from './joining.js';
 
 export { historyOnce } from './history.js';
 export { isPrivateWindow } from './private-window.js';
@@ -17,6 +18,7 @@ export class Room {
   /** Runs a task, and `again` when there is no room. */
   readonly #run: <T>(task: Task<T>) => Promise<T>;
   #sweeping: Promise<void> | undefined;
+  #keeping: Promise<void> | undefined;
 
   constructor(connection: Connection, ballastName: string, run: <T>(task: Task<T>) => Promise<T>) {
     this.#connection = connection;
@@ -49,9 +51,15 @@ export class Room {
     return this.#sweeping;
   }
 
-  /** Keeps room for deletions: see `SegmentStore.keepBallast`. */
-  keep(storedBytes: number): Promise<void> {
-    return this.#ballast.fit(storedBytes);
+  /** Keeps room for deletions, and at rest joins tables, one call at a time: see `SegmentStore.upkeep`. */
+  upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
+    this.#keeping ??= this.#ballast
+      .fit(storedBytes)
+      .then(() => (isAtRest ? this.#connection.run(joinTables) : undefined))
+      .finally(() => {
+        this.#keeping = undefined;
+      });
+    return this.#keeping;
   }
 
   /** What a write waits for: see `Ballast.lent`. */

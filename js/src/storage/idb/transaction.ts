@@ -3,8 +3,11 @@ import type { Durability } from '../segment-store.js';
 import { goneOf, unlessGone } from './factory.js';
 import { lost } from './failures.js';
 
+/** The object stores that hold data. */
 export const STORES = ['segments', 'tables', 'refs'] as const;
-export type StoreName = (typeof STORES)[number];
+/** And that of the copies: see `joined.ts`. */
+export const ALL_STORES = [...STORES, 'joined'] as const;
+export type StoreName = (typeof ALL_STORES)[number];
 
 /**
  * A transaction under way; see `transact`.

@@ -1,0 +1,73 @@
+/** Opening stores of other sizes in pages just loaded: what opening costs should not grow with the rows. To be run with `--rows 4000000`. */
+import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
+import { pause } from '../measure.js';
+import { RELAXED, within } from '../peers/database.js';
+import { HEDGEROW } from '../peers/index.js';
+import { type Row, randomIds, rowsInTurn } from '../rows.js';
+import { opened } from './life-second.js';
+
+/** Of all rows, what the small store has. */
+const SMALL = 40;
+/** Rows that are made, and loaded, at once. */
+const BATCH = 100_000;
+/** Pages just loaded that open it, one after the other. */
+const PAGES = 3;
+/** How long the page that has loaded the rows stays: a store that rests prepares its next opening within two seconds. */
+const STAY_MS = 4000;
+
+async function fill(rows: number): Promise<Samples> {
+  await within(HEDGEROW, RELAXED, async (db) => {
+    let batch: Row[] = [];
+    for (const row of rowsInTurn(rows)) {
+      batch.push(row);
+      if (batch.length === BATCH) {
+        await db.load(batch);
+        batch = [];
+      }
+    }
+    if (batch.length > 0) await db.load(batch);
+    await pause(STAY_MS);
+  });
+  return {};
+}
+
+async function openings(rows: number, page: number): Promise<Samples> {
+  const [id = ''] = randomIds(1, rows, 60 + page);
+  const first = await opened(HEDGEROW, id);
+  await first.db.close();
+  await pause(200);
+  return {
+    [`open-large-${page}`]: {
+      value: first.ms,
+      details: { 'of that open, ms': first.openMs },
+    },
+  };
+}
+
+function withRows(name: string, kind: Contestant['kind'], share: number): Contestant {
+  const count = ({ rows }: Setting) => Math.ceil(rows / share);
+  return {
+    name,
+    kind,
+    acts: [
+      (setting) => fill(count(setting)),
+      ...Array.from(
+        { length: PAGES },
+        (_, page) => (setting: Setting) => openings(count(setting), page),
+      ),
+    ],
+  };
+}
+
+export const OPENING: Suite = {
+  name: 'open-large',
+  cases: Array.from({ length: PAGES }, (_, page) => ({
+    name: `open-large-${page}`,
+    title: `open + first get in a page just loaded, page ${page + 1} after the load`,
+    unit: 'ms' as const,
+  })),
+  contestants: [
+    withRows('hedgerow', 'ours', 1),
+    withRows('a fortieth of the rows', 'variant', SMALL),
+  ],
+};
