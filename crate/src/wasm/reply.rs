@@ -92,6 +92,10 @@ impl Reply {
     pub fn need(&mut self, wanted: &[Want]) -> u32 {
         self.wanted.clear();
         for want in wanted {
+            if want.is_table() {
+                self.wanted.extend([-1.0, want.from.into(), want.end().into()]);
+                continue;
+            }
             let end = f64::from(want.end());
             let to = if want.is_remote() { -end } else { end };
             self.wanted.extend([want.segment as f64, want.from.into(), to]);

@@ -15,6 +15,12 @@ pub fn reserve_tables(bytes: u32) {
     with(|engine| engine.cache.reserve(bytes as usize / TABLE_ENTRY_BYTES));
 }
 
+/// Sets whether tables of stored segments are still to come: see [`Cache::await_tables`](crate::cache::Cache).
+#[wasm_bindgen]
+pub fn await_tables(awaits: bool) {
+    with(|engine| engine.cache.await_tables(awaits));
+}
+
 /// Adds a stored segment by its table, which is in the first `len` bytes of `scratch`.
 #[wasm_bindgen]
 pub fn add_table(id: f64, len: u32) -> u32 {

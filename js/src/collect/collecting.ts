@@ -55,9 +55,9 @@ export class Collecting {
   }
 
   #isMuch(): boolean {
-    const { engine } = this.#host;
+    const { engine, shelf } = this.#host;
     try {
-      if (!engine.isReady) return false;
+      if (!engine.isReady || shelf !== undefined) return false;
       const bytes = cacheStats(engine).storedBytes - this.#branchHead.shared.unusedBytes;
       this.#firstBytes ??= bytes;
       return bytes - this.#firstBytes >= MUCH_BYTES;

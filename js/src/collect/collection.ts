@@ -68,6 +68,7 @@ export class Collection {
   async run(flags: number, valuesBefore: number, last: LastTime): Promise<CompactResult> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
+    await host.complete();
     const facts = factsOf(inventory.refs.get(FENCE_REF));
     this.#isSparing = (flags & CollectFlag.sparing) !== 0;
     // Without ids nothing can be copied. Wholly dead segments can still be deleted.

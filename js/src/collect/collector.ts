@@ -94,7 +94,8 @@ export class Collector {
   /** Whether a rule of `due.ts` holds now. */
   #is(rule: (room: Room) => boolean): boolean {
     try {
-      return this.#host.engine.isReady && rule(this.#room());
+      const { engine, shelf } = this.#host;
+      return engine.isReady && shelf === undefined && rule(this.#room());
     } catch {
       // The core has trapped: the next call of the user reports it.
       return false;
@@ -130,6 +131,7 @@ export class Collector {
   /** What the adapter does when there is time: it keeps room, so that deletions fit into a full storage. */
   async #upkeep(isAtRest: boolean): Promise<void> {
     const { engine, segments } = this.#host;
+    await this.#host.complete();
     if (this.#closed || !engine.isReady) return;
     await segments.upkeep?.(cacheStats(engine).storedBytes, isAtRest);
   }

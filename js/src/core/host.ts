@@ -9,6 +9,7 @@ import { count, counted, output, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
 import { isFar } from './needed.js';
+import { NO_SEGMENT, type Shelf } from './shelf.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status.js';
 
@@ -80,6 +81,8 @@ export class Host {
    * a store, and the edits of a transaction.
    */
   onHandle: ((handle: object, inner?: unknown) => void) | undefined;
+  /** The tables that have not entered the core, while there are any. */
+  shelf: Shelf | undefined;
   /** Resolves once the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
@@ -129,8 +132,18 @@ export class Host {
     throw new HedgerowError('offline', "at the remote: clone with mode: 'lazy' opens it");
   }
 
+  /** Has all tables enter the core, for what goes by them, and not by hashes alone. */
+  async complete(): Promise<void> {
+    await this.shelf?.empty();
+  }
+
   /** Loads what is here, and at a remote. */
   async bring(wanted: readonly Wanted[]): Promise<void> {
+    const tables = wanted.filter((one) => segmentOf(one) === NO_SEGMENT);
+    if (tables.length > 0) {
+      // The rest is asked for again: more of what is wanted may be known then.
+      return this.shelf?.give(tables);
+    }
     const all: Promise<void>[] = [];
     for (const group of groupsOf(wanted.filter((one) => this.#underWay(one) === undefined))) {
       const loading = this.#read(group, all[all.length - GROUPS]).finally(() => {

@@ -35,6 +35,7 @@ export async function stepped<T>(
  */
 export async function survey(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;
+  await host.complete();
   const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     collectCommit(engine, op, commitBytes);

@@ -3,6 +3,7 @@ import { FORMAT, MAX_FORMAT } from '../base/limits.js';
 import { turn } from '../base/scheduler.js';
 import * as segments from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
+import { Shelf } from '../core/shelf.js';
 import type { Loaded, Ref } from '../storage/segment-store.js';
 
 /** The commit of a store that has no rows yet. Do not write to it. */
@@ -24,6 +25,10 @@ export const FENCE_REF = 'collected';
 function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView {
   return new DataView(buffer, byteOffset, length);
 }
+
+/** Of so many tables the newest enter the core before the first read, and the others behind it. */
+const LEAST_SHELVED = 48;
+const MOST_AT_ONCE = 16;
 
 /** The segments and refs of a store, as far as this handle knows them. */
 export class Inventory {
@@ -84,6 +89,7 @@ export class Inventory {
    * it moved their chunks.
    */
   async load(): Promise<void> {
+    await this.#host.complete();
     const before = this.knownToBeStored();
     const loaded = await this.#host.segments.load(this.#known);
     await this.#take(loaded);
@@ -129,12 +135,14 @@ export class Inventory {
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));
-    segments.reserve(
-      engine,
-      tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0),
-    );
+    const isLarge = this.#known.size === 0 && tables.length >= LEAST_SHELVED;
+    const older = isLarge ? tables.slice(0, -MOST_AT_ONCE) : [];
+    const later = new Set(older.filter(({ segmentBytes }) => segmentBytes === undefined));
+    const now = tables.filter((table) => !later.has(table));
+    for (const { id } of later) this.#known.add(id);
+    segments.reserve(engine, now);
     let startMs = performance.now();
-    for (const { id, tableBytes, segmentBytes } of tables) {
+    for (const { id, tableBytes, segmentBytes } of now) {
       if (performance.now() - startMs > sliceMs / 2) {
         await turn();
         startMs = performance.now();
@@ -143,6 +151,11 @@ export class Inventory {
       // A damaged table hides its chunks, which are then missing; the rest stays readable.
       const isKnown = segments.addTable(engine, id, tableBytes);
       if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
+    }
+    if (later.size > 0) {
+      this.#host.shelf = new Shelf(engine, [...later].reverse(), () => {
+        this.#host.shelf = undefined;
+      });
     }
     this.#refs = taken;
     return taken;
@@ -173,6 +186,7 @@ export class Inventory {
 
   /** Forgets everything. */
   clear(): void {
+    this.#host.shelf = undefined;
     this.#known.clear();
     this.#unstored.clear();
     this.#refs = new Map();

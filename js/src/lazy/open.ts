@@ -39,6 +39,8 @@ export async function openLazy(
       'a store that is partly at a remote has no indexes and no sum trees: clone it whole';
     throw new HedgerowError('unsupported', message);
   }
+  // What lands is compared with what all tables have.
+  await shared.host.complete();
   const link = await openLink(host, lazy.remote, options);
   const context = contextOf(link);
   const source = new Source(context);

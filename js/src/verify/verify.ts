@@ -135,16 +135,14 @@ export class Inspection {
   static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
     const [engine, { refs, tables }] = await Promise.all([
       Engine.create(CACHE_BYTES),
-      segments.load(),
+      // Not copies of the tables, which an adapter may have for openings.
+      segments.load(undefined, []),
     ]);
     const ref = at ?? refs.find(({ name }) => name === REF);
     if (ref !== undefined) checkFormat(ref.format);
     const faults = new Map<number, SegmentFault>();
     const lengths = new Map<number, number>();
-    reserve(
-      engine,
-      tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0),
-    );
+    reserve(engine, tables);
     let start = performance.now();
     for (const { id, tableBytes } of tables) {
       if (performance.now() - start > sliceMs / 2) {

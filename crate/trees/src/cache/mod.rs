@@ -49,6 +49,8 @@ pub struct Cache {
     request_cost: usize,
     /// See [`Cache::read_parts_from`].
     least_for_parts: usize,
+    /// See [`Cache::await_tables`].
+    awaits_tables: bool,
     /// Reads of chunks in memory.
     hits: Cell<u64>,
     /// Reads that had to wait for storage.
@@ -82,6 +84,7 @@ impl Cache {
             secret,
             request_cost: REQUEST_COST,
             least_for_parts: LEAST_BYTES_FOR_PARTS,
+            awaits_tables: false,
             hits: Cell::new(0),
             misses: Cell::new(0),
             checked_bytes: Cell::new(0),
@@ -109,6 +112,12 @@ impl Cache {
     /// Of shorter segments no parts are asked for: [`LEAST_BYTES_FOR_PARTS`] unless this is called.
     pub const fn read_parts_from(&mut self, bytes: usize) {
         self.least_for_parts = bytes;
+    }
+
+    /// Sets whether tables are still to come: as long as they are, a read of a chunk that no table has asks for its table
+    /// ([`Want::is_table`]). Counts and totals are then of the tables that have come, and so are [`Cache::copies`].
+    pub const fn await_tables(&mut self, awaits: bool) {
+        self.awaits_tables = awaits;
     }
 
     /// Number of chunks that were read in memory, and of those that had to be loaded first.

@@ -54,6 +54,10 @@ impl Cache {
                 }
             }
         }
+        // A table that is still to come may have one that is not damaged.
+        if stored.is_none() && self.awaits_tables {
+            return Ok(Fetch::At(Want::table_of(hash)));
+        }
         let other = other.filter(|(segment, chunk)| !is_damaged || segment.table.is_remote(*chunk));
         match stored.or(other) {
             Some((segment, chunk)) => {
@@ -271,6 +275,29 @@ mod tests {
         let again = cache.missing(&hash).unwrap().unwrap();
         cache.load(again, LEAF.to_vec());
         assert!(is_here(&cache, &hash));
+    }
+
+    #[test]
+    fn a_chunk_of_no_table_is_missing_once_all_tables_have_come() {
+        let hash = Hash::of(LEAF);
+        let mut cache = Cache::new(1 << 20);
+        cache.await_tables(true);
+        let wanted = cache.missing(&hash).unwrap().unwrap();
+        assert!(wanted.is_table() && wanted.from.to_le_bytes() == hash.0[..4]);
+        assert_eq!(cache.node(&hash).map(|_| ()), Ok(()));
+        assert_eq!(cache.hits_and_misses(), (0, 0));
+        cache.add_table(1, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(1))));
+        // A damaged copy: another one may be in a table that is still to come.
+        cache.load(Want::whole_of(1), vec![0; LEAF.len()]);
+        assert!(matches!(cache.node(&hash), Ok(Fetch::At(want)) if want == wanted));
+        cache.add_table(2, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(2))));
+        cache.remove(2);
+        cache.await_tables(false);
+        assert!(matches!(cache.missing(&hash), Err(Error::CorruptChunk { .. })));
+        cache.remove(1);
+        assert_eq!(cache.missing(&hash), Err(Error::MissingChunk(hash)));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What must be loaded before a read can go on: parts of segments, or whole segments.
 
 use super::known::{Segment, SegmentId};
+use crate::hash::Hash;
+use crate::le::u32_at;
 use alloc::vec::Vec;
 
 /// What a request to storage costs, in bytes that are read in the same time, where the host does not say: between
@@ -18,6 +20,9 @@ pub struct Want {
     /// remote has it: see [`Want::is_remote`] and [`Want::end`].
     pub to: u32,
 }
+
+/// The segment of a chunk whose table has not come: no segment has this number.
+const IN_NO_TABLE: SegmentId = SegmentId::MAX;
 
 /// See [`Want::to`]. A field of its own would make each result of a read larger, and with it the module.
 const REMOTE: u32 = 1 << 31;
@@ -54,6 +59,18 @@ impl Want {
         }
         let to = range.end as u32 | if is_remote { REMOTE } else { 0 };
         Self { segment: *id, from: range.start as u32, to }
+    }
+
+    /// The table that has the chunk `hash`: see [`Cache::await_tables`](super::Cache::await_tables). In place of a range it has
+    /// what the hash begins with.
+    pub(super) fn table_of(hash: &Hash) -> Self {
+        Self { segment: IN_NO_TABLE, from: u32_at(&hash.0, 0), to: 1 }
+    }
+
+    /// Whether a table is wanted; all of them that have not come where [`Want::is_whole`], too.
+    #[must_use]
+    pub const fn is_table(self) -> bool {
+        self.segment == IN_NO_TABLE
     }
 
     /// Whether the segment does not have the chunk, but a remote.
@@ -123,8 +140,9 @@ impl Wants {
             Ok(at) => at,
             Err(at) => {
                 let (parts, whole, told) = (Vec::new(), false, false);
-                // Chunks at a remote never make their segment a whole one.
-                let len = if want.is_remote() { REMOTE as usize } else { len };
+                // Chunks at a remote never make their segment a whole one, and neither do tables.
+                let is_apart = want.is_remote() || want.is_table();
+                let len = if is_apart { REMOTE as usize } else { len };
                 self.groups.insert(at, Group { segment, len, bytes: 0, parts, whole, told });
                 at
             }
@@ -203,6 +221,16 @@ mod tests {
         let many: Vec<_> =
             (0..200).map(|at| Want { from: at, to: REMOTE + at + 1, ..remote }).collect();
         assert_eq!(gathered(LEN, &many), many);
+    }
+
+    #[test]
+    fn tables_are_wanted_one_by_one_or_all_at_once() {
+        let tables: Vec<_> = (0..200_u8).map(|at| Want::table_of(&Hash([at; 32]))).collect();
+        assert!(tables.iter().all(|want| want.is_table() && !want.is_whole() && !want.is_remote()));
+        assert_eq!((tables[3].from, part(7, 0).is_table()), (0x0303_0303, false));
+        assert_eq!(gathered(LEN, &tables), tables);
+        let all = tables[3].whole();
+        assert!(all.is_table() && all.is_whole());
     }
 
     #[test]

@@ -1,4 +1,7 @@
-/** Opening stores of other sizes in pages just loaded: what opening costs should not grow with the rows. To be run with `--rows 4000000`. */
+/**
+ * Opening stores of two sizes in pages just loaded: what opening costs should not grow with the rows. To be run with
+ * `--rows 4000000`.
+ */
 import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
 import { pause } from '../measure.js';
 import { RELAXED, within } from '../peers/database.js';

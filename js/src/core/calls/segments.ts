@@ -1,7 +1,7 @@
 /** Calls for segments: stored ones, which the core knows by their tables, and new ones. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
-import type { Wanted } from '../../storage/segment-store.js';
+import type { TableRecord, Wanted } from '../../storage/segment-store.js';
 import type { Engine, Op } from '../engine.js';
 
 /** A finished segment as the core hands it out. */
@@ -11,9 +11,17 @@ export interface MadeSegment {
   readonly tableBytes: Uint8Array;
 }
 
-/** Reserves memory for tables of `tableBytes` bytes in all. */
-export function reserve({ core }: Engine, tableBytes: number): void {
-  core.reserve_tables(tableBytes);
+/** Reserves memory for tables that are about to be added. */
+export function reserve(
+  { core }: Engine,
+  tables: readonly Pick<TableRecord, 'tableBytes'>[],
+): void {
+  core.reserve_tables(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+}
+
+/** Says whether tables are still to come: as long as they are, a read asks for the table of a chunk that none has. */
+export function awaitTables({ core }: Engine, awaits: boolean): void {
+  core.await_tables(awaits ? 1 : 0);
 }
 
 /** Adds a stored segment by its table; returns `false` if the table is malformed. */

@@ -93,6 +93,11 @@ export class JoinedTables {
   }
 }
 
+/** Whether a database has their object store: one that was made before there was one does without it. */
+export function canJoin(db: IDBDatabase): boolean {
+  return [...db.objectStoreNames].includes('joined');
+}
+
 /** Puts a record in the place of the one that is there, or none. It is alone in its object store: no write of rows waits for it. */
 export function putJoined(
   db: IDBDatabase,

@@ -3,7 +3,15 @@
 import { bytesOf, joined as joinedBytes } from '../../base/bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { engine } from './blobs.js';
-import { ENTRY_BYTES, JOINED_KEY, JoinedTables, putJoined, SUM_BYTES, sumOf } from './joined.js';
+import {
+  canJoin,
+  ENTRY_BYTES,
+  JOINED_KEY,
+  JoinedTables,
+  putJoined,
+  SUM_BYTES,
+  sumOf,
+} from './joined.js';
 import { transact, whenAll } from './transaction.js';
 
 /** Fewer tables are read as fast one by one. */
@@ -15,6 +23,7 @@ const AT_ONCE = 64;
 
 /** Joins the tables if many are apart, or if most of those that are joined are deleted; maybe while others do the same. */
 export async function joinTables(db: IDBDatabase): Promise<void> {
+  if (!canJoin(db)) return;
   const { ids, record, joined } = await standOf(db);
   const known = ids.filter((id) => joined?.has(id));
   const apart = ids.length - known.length;

@@ -3,7 +3,7 @@
 import { bytesOf } from '../../base/bytes.js';
 import type { Loaded, Ref, Since, TableRecord } from '../segment-store.js';
 import type { Handles } from './blobs.js';
-import { JOINED_KEY, JoinedTables, putJoined } from './joined.js';
+import { canJoin, JOINED_KEY, JoinedTables, putJoined } from './joined.js';
 import {
   carriedBy,
   isWhole,
@@ -14,6 +14,7 @@ import {
   movesSince,
   refOf,
 } from './journal.js';
+import { REFS } from './put-segments.js';
 import { transact, whenAll } from './transaction.js';
 
 /** So many tables are asked for before it is known which there are: all of a store of about 50 MB. */
@@ -57,14 +58,16 @@ function loadOnce(
 ): Promise<Found> {
   // Of a store that is not known at all everything is wanted, so that nobody need wait for the keys.
   const isFirst = since === undefined && known.size === 0;
-  const stores = ['tables', 'refs', ...(mayBeJoined && isFirst ? (['joined'] as const) : [])];
-  return transact(db, stores as ('tables' | 'refs' | 'joined')[], 'readonly', 'relaxed', (work) => {
+  const hasJoined = isFirst && mayBeJoined && canJoin(db);
+  const stores = [...REFS, ...(hasJoined ? (['joined'] as const) : [])];
+  return transact(db, stores, 'readonly', 'relaxed', (work) => {
     const [refs, tables] = [work.store('refs'), work.store('tables')];
     const ranges = since === undefined ? [undefined] : movesSince(since);
     const journal = ranges.map((range) => refs.getAllKeys(range));
     const everyMove = isFirst ? refs.getAll() : undefined;
-    const record: IDBRequest<unknown> | undefined =
-      mayBeJoined && isFirst ? work.store('joined').get(JOINED_KEY) : undefined;
+    const record: IDBRequest<unknown> | undefined = hasJoined
+      ? work.store('joined').get(JOINED_KEY)
+      : undefined;
     const firstTables = isFirst ? tables.getAll(undefined, FIRST_TABLES) : undefined;
     work.after(tables.getAllKeys(), (keys) => {
       const ids = idsFrom(keys);
