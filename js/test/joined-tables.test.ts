@@ -105,6 +105,15 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(loaded.tables.at(-1)?.segmentBytes).toEqual(segment(201, 50).segmentBytes);
   });
 
+  it('a load since no move reads their own records, as a verification does', async () => {
+    await rest();
+    const other = new Uint8Array([1, 2, 3]);
+    records('tables')?.put(40, other);
+    const { tables } = await store.load(undefined, []);
+    expect(tables.map(({ id }) => id)).toEqual(idsTo(MANY));
+    expect(tables[39]?.tableBytes).toEqual(other);
+  });
+
   it('a load of what is not known yet does without them', async () => {
     await rest();
     await write([70]);

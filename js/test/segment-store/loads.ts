@@ -79,6 +79,16 @@ export const loads: readonly ContractCase[] = [
     equal([idsOf(last), generationOf(last)], [[], 3], 'since the last');
   }),
 
+  fact('a load since no move at all gives everything', async (scene) => {
+    const { equal } = scene;
+    const store = await scene.open();
+    await store.write(batch([segment(1), segment(2, 100_000)], move(0)));
+    await store.write(batch([segment(3)], move(0, 5, 'other')));
+    const { refs, tables } = await store.load(undefined, []);
+    equal(idsOf({ tables }), [1, 2, 3], 'segments');
+    equal(refs.map(({ name }) => name).sort(), ['main', 'other'], 'refs');
+  }),
+
   fact('load since the moves of several refs finds what came with any ref', async (scene) => {
     const { equal } = scene;
     const store = await scene.open();
