@@ -31,6 +31,7 @@ const REASONS = [
       'closed-memory',
       'iterators',
       'proof',
+      'shelf-traps',
       'snapshots',
       'sum-traps',
       'sync-traps',
