@@ -6,16 +6,25 @@ import { openStore, stateOf, visit } from './store-page.js';
 const SLOWLY = { timeout: 60_000 };
 const NAME = 'joined';
 
-/** How many tables the record has that joins them; 0 without it. */
-function joinedTables(page: Page): Promise<number> {
+/** Of the record that joins tables: how many these are, and a hash of it. It is only read: a store may be about to replace it. */
+function joined(page: Page): Promise<{ tables: number; digest: string } | undefined> {
   return page.evaluate(async (name) => {
-    let count = 0;
-    await window.editRecords(name, 'joined', (value) => {
-      const [head] = value as [Uint8Array];
-      count = (head.length - 8) / 16;
-      return value;
-    });
-    return count;
+    const settled = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const db = await settled(indexedDB.open(`hedgerow/${name}`));
+    const record = await settled(db.transaction('joined').objectStore('joined').get(0));
+    db.close();
+    if (record === undefined) return undefined;
+    const [head, body] = record as [Uint8Array, Blob | Uint8Array];
+    const bytes = new Uint8Array(await new Blob([body as BlobPart]).arrayBuffer());
+    const digest = await window.digest([
+      ['head', head],
+      ['body', bytes],
+    ]);
+    return { tables: (head.length - 8) / 16, digest };
   }, NAME);
 }
 
@@ -27,7 +36,8 @@ test('joined tables are made at rest, and read in place of their own records', a
   await page.evaluate(() => window.db.putMany(window.manyBytes(150)));
   const tables = await page.evaluate((name) => window.countRecords(name, 'tables'), NAME);
   expect(tables).toBeGreaterThan(20);
-  await expect.poll(() => joinedTables(page), SLOWLY).toBe(tables);
+  await expect.poll(async () => (await joined(page))?.tables, SLOWLY).toBe(tables);
+  const made = await joined(page);
   const state = await stateOf(page);
 
   // Damaged ones are left aside, and made anew.
@@ -41,10 +51,11 @@ test('joined tables are made at rest, and read in place of their own records', a
       return [head, body instanceof Blob ? new Blob([bytes]) : bytes];
     });
   }, NAME);
+  expect(await joined(page)).not.toEqual(made);
   const second = await visit(await persistentPage.relaunch());
   await openStore(second, NAME);
   expect(await stateOf(second)).toEqual(state);
-  await expect.poll(() => joinedTables(second), SLOWLY).toBe(tables);
+  await expect.poll(() => joined(second), SLOWLY).toEqual(made);
 
   // Nobody reads the records that they copy, but for the first.
   await second.evaluate(async (name) => {

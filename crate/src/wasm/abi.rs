@@ -14,8 +14,8 @@ pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
     /// Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment,
-    /// and where it begins and ends; 0 and 0 for the whole segment. For a chunk whose table has not come: -1, what its hash
-    /// begins with, and 1; -1, 0 and 0 for all tables that have not come.
+    /// and where it begins and ends; 0 and 0 for the whole segment. For a chunk whose table has not come:
+    /// `need::NO_SEGMENT`, what its hash begins with, and 1; with 0 and 0 for all tables that have not come.
     pub const NEED: u32 = 1;
     /// The budget is spent.
     pub const YIELD: u32 = 2;
@@ -51,6 +51,12 @@ pub mod status {
     pub const COMMIT_TOO_LARGE: u32 = 28;
     /// No operation was started.
     pub const NO_OP: u32 = 0xffff_ffff;
+}
+
+/// In what must be loaded first.
+pub mod need {
+    /// In place of the id of a segment: a table is wanted.
+    pub const NO_SEGMENT: i32 = -1;
 }
 
 /// Flags of a read. The bits above them are the number of an index, from 1.

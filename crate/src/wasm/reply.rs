@@ -1,5 +1,6 @@
 //! The reply of a call, besides its status.
 
+use super::abi::need::NO_SEGMENT;
 use super::abi::size::REPLY_WORDS;
 use super::abi::{
     Bytes, ChunkFault, FormatFault, Numbers, Output as OutputReply, RowFault, SumFault, status,
@@ -93,7 +94,7 @@ impl Reply {
         self.wanted.clear();
         for want in wanted {
             if want.is_table() {
-                self.wanted.extend([-1.0, want.from.into(), want.end().into()]);
+                self.wanted.extend([f64::from(NO_SEGMENT), want.from.into(), want.end().into()]);
                 continue;
             }
             let end = f64::from(want.end());

@@ -1,3 +1,4 @@
+import * as Need from '../base/abi/need.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
@@ -9,7 +10,7 @@ import { count, counted, output, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
 import { isFar } from './needed.js';
-import { NO_SEGMENT, type Shelf } from './shelf.js';
+import type { Shelf } from './shelf.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status.js';
 
@@ -139,7 +140,7 @@ export class Host {
 
   /** Loads what is here, and at a remote. */
   async bring(wanted: readonly Wanted[]): Promise<void> {
-    const tables = wanted.filter((one) => segmentOf(one) === NO_SEGMENT);
+    const tables = wanted.filter((one) => segmentOf(one) === Need.noSegment);
     if (tables.length > 0) {
       // The rest is asked for again: more of what is wanted may be known then.
       return this.shelf?.give(tables);

@@ -1,17 +1,14 @@
 /**
- * The tables of a large store that was just opened, which enter the core behind its first reads: for a million rows that
- * takes as long as all else of an opening. A read that needs one of them gets it at once, without storage.
+ * The tables of a large store that was just opened, which enter the core behind its first reads: that takes as long as
+ * reading them. A read that needs one of them gets it at once, without storage.
  */
 
 import { turn } from '../base/scheduler.js';
-import { TABLE_HEADER_BYTES } from '../base/segment-table.js';
+import { hasHashFrom } from '../base/segment-table.js';
 import { later } from '../base/timeout.js';
 import type { TableRecord, Wanted } from '../storage/segment-store.js';
 import { addTable, awaitTables, reserve } from './calls/segments.js';
 import type { Engine } from './engine.js';
-
-/** The segment that is named where a table is wanted: see `Status.need`. */
-export const NO_SEGMENT = -1;
 
 /** So many are searched for one by one. Each search looks at half of the tables: see `docs/decisions.md`. */
 const MOST_SOUGHT = 4;
@@ -19,23 +16,6 @@ const MOST_SOUGHT = 4;
 const REST_MS = 50;
 /** Milliseconds that a slice takes: reads are under way beside it. */
 const SLICE_MS = 2;
-/** In words of four bytes: the header of a table, where it has the number of its hashes, and each of these. */
-const HEADER_WORDS = TABLE_HEADER_BYTES / 4;
-const COUNT_WORD = 2;
-const HASH_WORDS = 8;
-
-/** Whether a table has a hash that begins with these four bytes. The table is not checked yet. */
-function names(tableBytes: Uint8Array, start: number): boolean {
-  const bytes = tableBytes.byteOffset % 4 === 0 ? tableBytes : new Uint8Array(tableBytes);
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
-  const end = HEADER_WORDS + HASH_WORDS * (words[COUNT_WORD] ?? 0);
-  // The engine's own search: in a page just loaded a loop of ours takes twenty times as long.
-  let at = HEADER_WORDS - 1;
-  do at = words.indexOf(start | 0, at + 1);
-  while (at >= 0 && at < end && (at - HEADER_WORDS) % HASH_WORDS !== 0);
-  return at >= 0 && at < end;
-}
-
 /** Tables that have not entered the core. */
 export class Shelf {
   readonly #engine: Engine;
@@ -65,7 +45,7 @@ export class Shelf {
 
   #find(start: number): boolean {
     for (const table of this.#tables) {
-      if (names(table.tableBytes, start)) {
+      if (hasHashFrom(table.tableBytes, start)) {
         this.#enter(table);
         return true;
       }

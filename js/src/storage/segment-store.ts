@@ -104,8 +104,8 @@ export interface SegmentStore {
   /**
    * Reads all refs, and the tables of all segments except those in `known`, from
    * one consistent state. With `since`, refs that do not stand there or further on may be left
-   * out, and so may segments that were written with earlier moves of these refs. Without both, tables may come from copies that were
-   * made for openings; with an empty `since` they are read as they are stored.
+   * out, and so may segments that were written with earlier moves of these refs. Without both, tables may come from
+   * copies that were made for openings; with an empty `since` they are read as they are stored.
    */
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded>;
   /**

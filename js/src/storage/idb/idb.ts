@@ -88,6 +88,8 @@ class IdbSegmentStore implements SegmentStore {
   readonly #handles = new Handles();
   readonly requestCost = engine().requestCost;
   #loaded: Room | undefined;
+  /** The joined tables could not be read. */
+  #isJoinedDamaged = false;
 
   private constructor(name: string, connection: Connection, onFull: () => void) {
     this.#name = name;
@@ -106,7 +108,11 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<Loaded> {
-    const what = { known, since, carriers: this.#carriers, handles: this.#handles };
+    const [carriers, handles] = [this.#carriers, this.#handles];
+    const onDamaged = () => {
+      this.#isJoinedDamaged = true;
+    };
+    const what = { known, since, carriers, handles, onDamaged };
     return this.#connection.run((db) => load(db, what));
   }
 
@@ -173,7 +179,11 @@ class IdbSegmentStore implements SegmentStore {
 
   async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
     if (storedBytes < LEAST_FOR_UPKEEP && this.#loaded === undefined) return;
-    await (await this.#room()).upkeep(storedBytes, isAtRest);
+    await (await this.#room()).keep(storedBytes);
+    if (!isAtRest) return;
+    const { joinTables } = await loadRest();
+    await this.#connection.run((db) => joinTables(db, this.#isJoinedDamaged));
+    this.#isJoinedDamaged = false;
   }
 
   close(): Promise<void> {

@@ -3,15 +3,7 @@
 import { bytesOf, joined as joinedBytes } from '../../base/bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { engine } from './blobs.js';
-import {
-  canJoin,
-  ENTRY_BYTES,
-  JOINED_KEY,
-  JoinedTables,
-  putJoined,
-  SUM_BYTES,
-  sumOf,
-} from './joined.js';
+import { canJoin, ENTRY_BYTES, JOINED_KEY, JoinedTables, SUM_BYTES, sumOf } from './joined.js';
 import { transact, whenAll } from './transaction.js';
 
 /** Fewer tables are read as fast one by one. */
@@ -21,10 +13,14 @@ const APART_SHARE = 8;
 /** Tables that are read in one transaction. */
 const AT_ONCE = 64;
 
-/** Joins the tables if many are apart, or if most of those that are joined are deleted; maybe while others do the same. */
-export async function joinTables(db: IDBDatabase): Promise<void> {
+/**
+ * Joins the tables if many are apart, if most of those that are joined are deleted, or if these could not be read; maybe while others
+ * do the same.
+ */
+export async function joinTables(db: IDBDatabase, isDamaged: boolean): Promise<void> {
   if (!canJoin(db)) return;
-  const { ids, record, joined } = await standOf(db);
+  const { ids, record } = await standOf(db);
+  const joined = isDamaged ? undefined : JoinedTables.from(record);
   const known = ids.filter((id) => joined?.has(id));
   const apart = ids.length - known.length;
   const deleted = (joined?.size ?? 0) - known.length;
@@ -58,14 +54,11 @@ function standOf(db: IDBDatabase) {
   interface Stand {
     readonly ids: readonly number[];
     readonly record: unknown;
-    readonly joined: JoinedTables | undefined;
   }
   return transact<Stand>(db, ['tables', 'joined'], 'readonly', 'relaxed', (work) => {
     const keys = work.store('tables').getAllKeys() as IDBRequest<unknown>;
     const stored = work.store('joined').get(JOINED_KEY) as IDBRequest<unknown>;
-    whenAll(work, [keys, stored], ([ids, record]) =>
-      work.answer({ ids: ids as number[], record, joined: JoinedTables.from(record) }),
-    );
+    whenAll(work, [keys, stored], ([ids, record]) => work.answer({ ids: ids as number[], record }));
   });
 }
 
@@ -103,4 +96,19 @@ function readApart(db: IDBDatabase, ids: readonly number[]) {
       );
     },
   );
+}
+
+/**
+ * Puts a record in the place of the one that is there, or none. It is alone in its object store: no write of rows waits for it.
+ */
+function putJoined(
+  db: IDBDatabase,
+  record?: readonly [Uint8Array, Uint8Array | Blob],
+): Promise<void> {
+  return transact<void>(db, ['joined'], 'readwrite', 'relaxed', (work) => {
+    const store = work.store('joined');
+    if (record === undefined) store.delete(JOINED_KEY);
+    else store.put(record, JOINED_KEY);
+    work.commit();
+  });
 }

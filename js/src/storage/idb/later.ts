@@ -3,9 +3,9 @@ import type { Fence } from '../segment-store.js';
 import { Ballast } from './ballast.js';
 import type { Connection } from './connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
-import { joinTables } from './joining.js';
 
 export { historyOnce } from './history.js';
+export { joinTables } from './joining.js';
 export { isPrivateWindow } from './private-window.js';
 
 /** What is done with an open database; `isAgain` when it was done before and found no room. */
@@ -18,7 +18,6 @@ export class Room {
   /** Runs a task, and `again` when there is no room. */
   readonly #run: <T>(task: Task<T>) => Promise<T>;
   #sweeping: Promise<void> | undefined;
-  #keeping: Promise<void> | undefined;
 
   constructor(connection: Connection, ballastName: string, run: <T>(task: Task<T>) => Promise<T>) {
     this.#connection = connection;
@@ -51,15 +50,9 @@ export class Room {
     return this.#sweeping;
   }
 
-  /** Keeps room for deletions, and at rest joins tables, one call at a time: see `SegmentStore.upkeep`. */
-  upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
-    this.#keeping ??= this.#ballast
-      .fit(storedBytes)
-      .then(() => (isAtRest ? this.#connection.run(joinTables) : undefined))
-      .finally(() => {
-        this.#keeping = undefined;
-      });
-    return this.#keeping;
+  /** Keeps room for deletions: see `SegmentStore.upkeep`. */
+  keep(storedBytes: number): Promise<void> {
+    return this.#ballast.fit(storedBytes);
   }
 
   /** What a write waits for: see `Ballast.lent`. */

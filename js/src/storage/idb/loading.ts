@@ -3,7 +3,7 @@
 import { bytesOf } from '../../base/bytes.js';
 import type { Loaded, Ref, Since, TableRecord } from '../segment-store.js';
 import type { Handles } from './blobs.js';
-import { canJoin, JOINED_KEY, JoinedTables, putJoined } from './joined.js';
+import { canJoin, JOINED_KEY, JoinedTables } from './joined.js';
 import {
   carriedBy,
   isWhole,
@@ -26,10 +26,13 @@ interface Known {
   readonly since: readonly Since[] | undefined;
   readonly carriers: Map<number, MoveKey>;
   readonly handles: Handles;
+  /** Called when the joined tables could not be read. */
+  onDamaged(): void;
 }
 
 /** What one transaction has found. */
-interface Found extends Loaded {
+interface Found {
+  readonly loaded: Loaded;
   /** The segments whose tables `joined` has, and `tables` lacks. */
   readonly elsewhere: readonly number[];
   readonly joined: JoinedTables | undefined;
@@ -39,16 +42,16 @@ const byId = (a: TableRecord, b: TableRecord) => a.id - b.id;
 
 /** Reads all refs, and the tables of all segments that are not known. */
 export async function load(db: IDBDatabase, what: Known): Promise<Loaded> {
-  const { elsewhere, joined, ...found } = await loadOnce(db, what, true);
-  if (elsewhere.length === 0) return found;
+  const { loaded, elsewhere, joined } = await loadOnce(db, what, true);
+  if (elsewhere.length === 0) return loaded;
   const tableOf = await joined?.read();
   if (tableOf === undefined) {
-    putJoined(db).catch(() => {});
+    what.onDamaged();
     // All of it again, so that it is from one consistent state.
-    return loadOnce(db, what, false);
+    return (await loadOnce(db, what, false)).loaded;
   }
   const tables = elsewhere.map((id) => ({ id, tableBytes: tableOf(id) as Uint8Array }));
-  return { ...found, tables: [...found.tables, ...tables].sort(byId) };
+  return { ...loaded, tables: [...loaded.tables, ...tables].sort(byId) };
 }
 
 function loadOnce(
@@ -76,7 +79,7 @@ function loadOnce(
       const joined = JoinedTables.from(record?.result);
       const unread = ids.filter((id) => !known.has(id) && !values.has(id));
       const elsewhere = unread.filter((id) => joined?.has(id));
-      const apart = joined ? unread.filter((id) => !joined.has(id)) : unread;
+      const apart = unread.filter((id) => !joined?.has(id));
       const keysOfMoves = journal.flatMap(({ result }) => result);
       const moves = moveKeys(keysOfMoves);
       const last = new Set(lastMoves(moves));
@@ -103,13 +106,12 @@ function loadOnce(
           found.push({ id, ...carriedBy(moveValues[at]) });
         }
         const all = [...ids, ...moves.flatMap(([, , id]) => id ?? [])];
-        work.answer({
+        const loaded = {
           refs: heads,
           tables: found.sort(byId),
           ...(since === undefined && { ids: all.sort((a, b) => a - b) }),
-          elsewhere,
-          joined,
-        });
+        };
+        work.answer({ loaded, elsewhere, joined });
       });
     });
   });
