@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
 import { engines } from './test/browser/provider.mjs';
 import { LEFT_OUT, SAMPLE } from './test/browser/suites.js';
 
@@ -11,12 +12,12 @@ const MEMORY = at('test/browser/memory.ts');
 // What `js/test/browser/run.mjs` has found.
 const ENGINES = (process.env.ENGINES ?? 'chromium').split(',');
 const IS_SAMPLE = process.env.UNITS === 'sample';
+ensureSeedBase();
 // What tests read.
-const NAMES = ['SEED', 'SEEDS', 'TRAPS', 'PROOFS', 'ALL_FAULTS'];
+const NAMES = ['DEEP', 'FIRST_SEED', 'SEED', 'SEED_BASE', 'SEEDS'];
 const env = Object.fromEntries(
   NAMES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
 );
-if (IS_SAMPLE) env.SEEDS ??= '3';
 
 /** `memory()` is a fresh database of the engine, and modules of Node are what tests need of them. */
 function standIns(): Plugin {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
 import { svelte } from './test/frameworks/svelte-plugin.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -8,12 +9,15 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // As it is published: see scripts/op-sqlite.mjs.
 const version = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean).at(-1);
 
+ensureSeedBase();
+
 export default defineConfig({
   plugins: [svelte],
   environments: { client: { resolve: { conditions: ['browser', 'module', 'production'] } } },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/core-up-to-date.mjs',
+    setupFiles: 'test/setup.ts',
     // Vitest leaves a core free, which of two is half of them.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.

@@ -2,6 +2,7 @@
 //! runs those of a file. `allocation.rs`, which counts what is allocated, is a program of its own.
 
 mod canonical;
+mod cases;
 mod collect;
 mod collect_beside;
 mod copies;

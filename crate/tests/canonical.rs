@@ -1,6 +1,7 @@
 //! The canonical form. A verification without faults means that this is the only tree of these rows. For
 //! any other tree, it reports the parts that are not in canonical form.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
 use hedgerow::forest::Forest;
@@ -88,7 +89,7 @@ fn split(rows: &Rows, cuts: &[usize]) -> Host {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn a_tree_is_sound_only_if_it_is_the_one_that_its_rows_make(

@@ -1,5 +1,6 @@
 //! Collection: chunks that commits reach stay, byte for byte; the space of all others is freed.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
 use hedgerow::collect::{Collect, Thoroughness};
@@ -305,7 +306,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     /// Random writes and pins, in steps of any size, with segments that leave memory at any time: pinned
     /// commits and the last one read back from storage.

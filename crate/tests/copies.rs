@@ -4,6 +4,7 @@
 //! first kind are damaged, all of the second, or a random one of each chunk. Every operation of a store
 //! runs, with segments that enter and leave memory in any order.
 
+use crate::cases::cases;
 use hedgerow::cache::{Fetch, Want};
 use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::forest::Forest;
@@ -334,11 +335,7 @@ fn damage_with_a_sound_second_copy_changes_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn whichever_copy_is_damaged_and_however_it_is_stepped(

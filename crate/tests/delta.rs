@@ -6,6 +6,7 @@ mod faults;
 #[path = "delta/vectors.rs"]
 mod vectors;
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::delta::{Decoder, DeltaError, Next};
 use hedgerow::error::Error;
@@ -94,7 +95,7 @@ fn moved(host: &mut Host, from: &Values, to: &Values) -> Tree {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn a_delta_leads_from_any_store_to_any_other(

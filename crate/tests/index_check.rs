@@ -1,6 +1,7 @@
 //! The check that an index has exactly the entries of its rows. It accepts every index that a store
 //! maintains and no other tree, with any segments in memory and steps of any size.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::forest::{INDEX, Named, TreeName};
 use hedgerow::hash::Hash;
@@ -73,7 +74,7 @@ fn rows() -> impl Strategy<Value = BTreeMap<String, String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(cases(120))]
 
     #[test]
     fn an_index_is_what_its_rows_make_until_either_changes(

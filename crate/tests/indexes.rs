@@ -7,6 +7,7 @@ mod model;
 #[path = "indexes/reading.rs"]
 mod reading;
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
 use hedgerow::forest::ROWS;
@@ -194,7 +195,7 @@ fn slices() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn indexes_are_those_of_the_rows_after_every_commit(

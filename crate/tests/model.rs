@@ -1,6 +1,7 @@
 //! Trees against a model: after any operations, a store has the contents of a `BTreeMap`, and its root is
 //! that of a store with the same rows, written at once.
 
+use crate::cases::cases;
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
@@ -82,7 +83,7 @@ fn range(lower: &Bound<String>, upper: &Bound<String>) -> Range {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn any_history_gives_the_rows_and_the_root_of_a_fresh_build(
@@ -163,7 +164,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn a_diff_of_unrelated_trees_is_their_difference(

@@ -1,5 +1,6 @@
 //! Segments with packed chunks: what is read of them, what stays in memory, and what damage does.
 
+use crate::cases::cases;
 use hedgerow::cache::{Cache, Fetch, Want};
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
@@ -229,7 +230,7 @@ fn packed_chunks_are_blocks_that_another_lz4_reads_and_the_other_way_round() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 200 }))]
+    #![proptest_config(cases(if cfg!(miri) { 2 } else { 200 }))]
 
     /// Nodes of any rows are the same whether their chunks are packed.
     #[test]

@@ -1,5 +1,6 @@
 //! Parts of segments: what is asked for, what stays in memory, and damage.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch, Want};
 use hedgerow::error::Error;
@@ -261,7 +262,7 @@ fn segments_that_are_not_stored_stay_and_what_a_descent_needs_stays_beside_them(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 200 }))]
+    #![proptest_config(cases(if cfg!(miri) { 2 } else { 200 }))]
 
     /// Loads parts and wholes, removes segments, and compares what is in memory with a model.
     #[test]

@@ -4,6 +4,7 @@
 #[path = "patch/model.rs"]
 mod model;
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
 use hedgerow::ingest::{Format, Ingest};
@@ -145,7 +146,7 @@ fn texts(rows: &BTreeMap<String, Row>) -> Rows {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn a_patch_does_what_it_says(

@@ -1,6 +1,7 @@
 //! Proofs against a model: present and absent keys and ranges are proved, and verified with the root
 //! only.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::error::Error;
@@ -242,7 +243,7 @@ fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn whatever_is_asked_is_proved_however_slowly(

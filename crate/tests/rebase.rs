@@ -1,6 +1,7 @@
 //! A change that lost a race is rebased onto the commit of the winner. The result is that of the winner's
 //! edits followed by its own.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::tree::Range;
@@ -65,7 +66,7 @@ fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn the_later_commit_wins_and_nothing_else_is_lost(

@@ -1,6 +1,7 @@
 //! Collection of a store with sum trees: chunks that commits reach stay and verify, all others are
 //! deleted.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::chunk::ChunkKind;
 use hedgerow::collect::{Thoroughness, Totals};
@@ -98,11 +99,7 @@ fn move_to(host: &mut Host, (root, forest, model): &State) -> Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 60,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn what_commits_reach_stays_and_nothing_leaks(ops in prop::collection::vec(op(), 1..9)) {

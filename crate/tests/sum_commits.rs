@@ -4,6 +4,7 @@
 #[path = "sum_commits/histories.rs"]
 mod histories;
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
 use hedgerow_support::host::Host;
@@ -74,7 +75,7 @@ fn race(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn trees_are_those_of_the_leaves_whatever_came_before(

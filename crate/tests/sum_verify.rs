@@ -7,12 +7,16 @@ use hedgerow::hash::Hash;
 use hedgerow::sum_tree::{Rules, SumVerify};
 use hedgerow::tree::Tree;
 use hedgerow_support::host::{Host, seal};
+use hedgerow_support::property::{for_seeds, has_all_seeds};
 use hedgerow_support::sums::{Leaves, Sums};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
 const FIXED: usize = 74;
+
+/// The seeds of rewritten trees.
+const SEEDS: u64 = 50;
 
 fn leaves(random: &mut ChaCha8Rng, count: usize) -> Leaves {
     let mut leaves = Leaves::new();
@@ -269,9 +273,10 @@ fn forge(random: &mut ChaCha8Rng, forger: &mut Forger, piece: &mut Piece) -> &'s
 
 #[test]
 fn every_fault_of_a_rewritten_tree_is_found() {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut found: BTreeMap<&str, u32> = BTreeMap::new();
-    for count in [1, 2, 5, 60, 900] {
+    for_seeds(SEEDS, |seed, steps| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let count = [1, 2, 5, 60, 900][seed as usize % 5];
         let mut sums = Sums::of(Host::new(Shape::STORED), &leaves(&mut random, count));
         let (tree, honest) = (sums.tree, claim(&sums));
         let chunks: BTreeMap<Hash, Vec<u8>> =
@@ -279,7 +284,7 @@ fn every_fault_of_a_rewritten_tree_is_found() {
         let pieces: Vec<_> =
             sums.reached().0.into_iter().filter(|hash| is_piece(&sums, hash)).collect();
         let stored: BTreeSet<_> = chunks.keys().copied().collect();
-        for _ in 0..250 {
+        for _ in 0..25 {
             let mends = random.random();
             let mut forger = Forger { chunks: chunks.clone(), mends };
             // The top has most of the links.
@@ -289,6 +294,7 @@ fn every_fault_of_a_rewritten_tree_is_found() {
             let made = forger.rewrite(tree.root, target, &mut |forger, piece| {
                 how = forge(&mut random, forger, piece);
             });
+            steps.begin((how, "of a tree of", count));
             if made.hash == tree.root {
                 continue;
             }
@@ -307,7 +313,10 @@ fn every_fault_of_a_rewritten_tree_is_found() {
             }
             *found.entry(how).or_default() += 1;
         }
-    }
+        Ok(())
+    });
     println!("{found:?}");
-    assert!(found.len() >= 13 && found.values().all(|count| *count > 5), "{found:?}");
+    if has_all_seeds(SEEDS) {
+        assert!(found.len() >= 13 && found.values().all(|count| *count > 5), "{found:?}");
+    }
 }

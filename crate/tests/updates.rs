@@ -1,6 +1,7 @@
 //! Many updates of one key: their cost is in proportion to their bytes, and they are refused only if the
 //! resulting value is too large.
 
+use crate::cases::cases;
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
 use hedgerow::ingest::Format;
@@ -168,11 +169,7 @@ fn merged(members: &[(u8, usize)], salt: usize) -> Object {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 300,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn updates_of_one_key_are_made_one_after_the_other(

@@ -13,8 +13,11 @@ use hedgerow::tree::{Fault, Part, Range, Tally, Tree, Verify};
 use hedgerow_support::host::Host;
 use hedgerow_support::layout::{BYTES, FAR, far, inner, leaf, piece};
 use hedgerow_support::pace::Pace;
+use hedgerow_support::property::{for_seeds, sampled};
 use hedgerow_support::rows::{Rows, issue};
 use hedgerow_support::values::{bytes, values};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::ops::Bound;
 
 const SMALL: Shape = Shape::with_target(128);
@@ -165,7 +168,7 @@ fn each_damaged_node_is_reported_with_its_keys_and_can_be_cut_out() {
     let all = rows(300);
     let sound = apart(&all);
     let root = sound.tree().root;
-    for (nth, (id, hash, level, total)) in nodes(&sound).into_iter().enumerate() {
+    for (nth, (id, hash, level, total)) in sampled(nodes(&sound).into_iter().enumerate(), 8) {
         let how = DAMAGES[nth % DAMAGES.len()];
         let mut host = apart(&all);
         damage(&mut host, id, how);
@@ -194,16 +197,13 @@ fn each_damaged_node_is_reported_with_its_keys_and_can_be_cut_out() {
 
 #[test]
 fn many_faults_are_reported_in_order_and_can_be_cut_out() {
-    let mut seed = 7_u64;
-    let mut below = |most: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % most
-    };
-    for round in 0..60 {
+    for_seeds(60, |seed, steps| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut below = |most: usize| random.random_range(0..most);
         let all = rows(200 + below(300));
         let mut host = apart(&all);
         let nodes = nodes(&host);
-        let count = 1 + below(if round % 2 == 0 { 4 } else { nodes.len() / 4 });
+        let count = 1 + below(if seed % 2 == 0 { 4 } else { nodes.len() / 4 });
         let mut hit = Vec::new();
         for _ in 0..count {
             let (id, hash, ..) = nodes[1 + below(nodes.len() - 1)];
@@ -212,11 +212,12 @@ fn many_faults_are_reported_in_order_and_can_be_cut_out() {
                 hit.push(hash);
             }
         }
+        steps.begin((all.len(), "rows", &hit));
         let (tally, faults) = verify(&mut host);
-        assert!(faults.iter().all(|fault| hit.contains(&fault.hash)), "round {round}");
+        assert!(faults.iter().all(|fault| hit.contains(&fault.hash)));
         let lost: u64 = faults.iter().map(|fault| fault.rows).sum();
-        assert_eq!(inside(&all, &faults).count() as u64, lost, "round {round}");
-        assert_eq!(tally.rows + lost, all.len() as u64, "round {round}");
+        assert_eq!(inside(&all, &faults).count() as u64, lost);
+        assert_eq!(tally.rows + lost, all.len() as u64);
         for pair in faults.windows(2) {
             let (Bound::Included(end), Bound::Excluded(start)) =
                 (&pair[0].range.upper, &pair[1].range.lower)
@@ -227,7 +228,7 @@ fn many_faults_are_reported_in_order_and_can_be_cut_out() {
         }
         // Steps of any size give the same report.
         host.pace = Some(Pace::new(&[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5]));
-        assert_eq!(verify(&mut host), (tally, faults.clone()), "round {round}");
+        assert_eq!(verify(&mut host), (tally, faults.clone()));
         host.pace = None;
         cut_out(&mut host, &faults);
         let rest: Rows = all
@@ -235,8 +236,8 @@ fn many_faults_are_reported_in_order_and_can_be_cut_out() {
             .filter(|(key, _)| !faults.iter().any(|f| f.range.contains(key.as_bytes())))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        assert_eq!(host.root, Host::of(SMALL, &rest).root, "round {round}");
-    }
+        steps.same("root", &host.root, &Host::of(SMALL, &rest).root)
+    });
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn each_damaged_chunk_of_a_value_is_reported_with_its_key_and_can_be_cut_out() {
         .map(|(id, hash, _)| (id, hash))
         .collect();
     assert!(parts.len() > 20);
-    for (nth, &(_, hash)) in parts.iter().enumerate() {
+    for (nth, &(_, hash)) in sampled(parts.iter().enumerate(), 8) {
         let how = DAMAGES[nth % DAMAGES.len()];
         let mut host = store();
         // All copies of it: a chunk may be stored more than once.
@@ -362,7 +363,7 @@ fn a_later_format_is_distinguished_from_a_fault() {
 fn a_node_lost_during_the_walk_is_reported_with_its_remaining_rows() {
     let all = rows(300);
     let sound = apart(&all);
-    for (id, hash, level, _) in nodes(&sound) {
+    for (id, hash, level, _) in sampled(nodes(&sound), 8) {
         let mut host = apart(&all);
         let mut verify = Verify::new(host.tree(), host.shape);
         let mut faults = Vec::new();

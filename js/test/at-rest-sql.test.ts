@@ -7,15 +7,14 @@ import { atRest } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
 import { memoryRemote } from '../src/remote/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
-import { type SqliteDriver, sqlite } from '../src/storage/sql/node.js';
+import { sqlite } from '../src/storage/sql/node.js';
 import { bytesOf, dumpOf } from './at-rest-dump.js';
 import { type Entry, failure } from './model.js';
 import { segmentStoreContract } from './segment-store-contract.js';
-import { folder, SQL_STORAGES } from './sql-storages.js';
+import { DRIVER as driver, folder, SQL_STORAGES } from './sql-storages.js';
 
 const key = new Uint8Array(32).fill(7);
 const encryption = atRest({ key });
-const driver: SqliteDriver = 'better-sqlite3';
 
 for (const [title, make] of SQL_STORAGES) {
   describe(`encrypted ${title}`, () => {

@@ -4,7 +4,7 @@ import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { noise } from './noise.js';
-import { type BeginStep, forSeeds, seedCount } from './property.js';
+import { type BeginStep, forSeeds } from './property.js';
 import { type Random, random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -276,7 +276,7 @@ describe('among several handles', () => {
   });
 
   it('random changes, reads and collections find every row', async () => {
-    await forSeeds(seedCount(25), session);
+    await forSeeds(25, session);
   });
 });
 

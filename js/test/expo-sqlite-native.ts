@@ -1,5 +1,5 @@
 /**
- * A stand-in for the native half of expo-sqlite, over better-sqlite3: what its Kotlin and Swift hand to the JavaScript half,
+ * A stand-in for the native half of expo-sqlite, over the SQLite of tests: what its Kotlin and Swift hand to the JavaScript half,
  * be that another stand-in (`expo-sqlite-shapes.ts`) or as it is published. Where the platforms differ it does what is
  * harder to bear: calls run in any of several threads, bytes of no length become NULL, and a statement that has failed fails
  * once more when it is finalized.
@@ -8,7 +8,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { Sqlite, type Statement } from './sqlite.mjs';
 
 /** What differs from version to version, and from build to build. */
 export interface ExpoNative {
@@ -61,7 +61,7 @@ export function nativeModule(native: ExpoNative) {
 
   class NativeStatement {
     sql = '';
-    #statement: Sqlite.Statement | undefined;
+    #statement: Statement | undefined;
     #rows: Iterator<unknown> | undefined;
     #failure: string | undefined;
     isFinalized = false;
@@ -80,12 +80,12 @@ export function nativeModule(native: ExpoNative) {
         this.#check(db);
         this.#reset();
         return this.#told(db, 'runAsync', () => {
-          const statement = this.#statement as Sqlite.Statement;
-          if (!statement.reader) {
+          const statement = this.#statement as Statement;
+          if (!statement.isReader) {
             const { changes, lastInsertRowid } = statement.run(...values);
             return { changes, lastInsertRowId: Number(lastInsertRowid), firstRowValues: [] };
           }
-          this.#rows = statement.raw().iterate(...values);
+          this.#rows = statement.iterate(...values);
           const first = this.#next();
           return { changes: 0, lastInsertRowId: 0, firstRowValues: first ?? [] };
         });
@@ -104,7 +104,7 @@ export function nativeModule(native: ExpoNative) {
     }
 
     getColumnNamesAsync(): Promise<string[]> {
-      return inThread(() => this.#statement?.columns().map(({ name }) => name) ?? []);
+      return inThread(() => this.#statement?.columnNames ?? []);
     }
 
     finalizeAsync(db: NativeDatabase): Promise<void> {
@@ -129,7 +129,7 @@ export function nativeModule(native: ExpoNative) {
         return undefined;
       }
       return (value as Row).map((column) =>
-        !Buffer.isBuffer(column)
+        !(column instanceof Uint8Array)
           ? column
           : native.givesBuffers
             ? new Uint8Array(column).buffer
@@ -163,7 +163,7 @@ export function nativeModule(native: ExpoNative) {
   class NativeDatabase {
     readonly statements = new Set<NativeStatement>();
     readonly #path!: string;
-    readonly connection!: Sqlite.Database;
+    readonly connection!: Sqlite;
     isClosed = false;
     uses = 1;
 

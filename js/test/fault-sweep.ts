@@ -3,14 +3,44 @@
  * healed, and looks after each change whether what is stored is what was before it or after it.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import { type Fault, faulty } from '../src/storage/faulty.js';
 import type { Operation } from './fault-workloads.js';
 import { all, type Entry, expectSame, sorted, within } from './model.js';
+import { below, forSampled } from './property.js';
 
 /** What the call that fails rejects with. */
 export const error = new HedgerowError('disconnected', 'for a test');
+
+/** How a call may fail. */
+export const WAYS = (['before', 'after'] as const).flatMap((when) =>
+  [false, true].map((lasting) => ({ when, lasting })),
+);
+
+/** One fault of so many is in a run that is not deep. */
+const SHARE = 16;
+
+/** A test of a workload: each of its storage calls fails in turn, in each way. */
+export function itIsWhole(
+  title: string,
+  operations: readonly Operation[],
+  options: OpenOptions = {},
+  holds?: (db: Store) => Promise<Entry[]>,
+): void {
+  it(`with ${title}, whatever storage call fails, each change is whole or not at all`, async () => {
+    const calls = await sweep(operations, { at: 0, when: 'before' }, options, holds);
+    expect(calls).toBeGreaterThan(5);
+    const faults = WAYS.flatMap((way) => below(calls).map((call) => ({ at: 1 + call, ...way })));
+    await forSampled(
+      faults,
+      async (fault) => {
+        await sweep(operations, fault, options, holds);
+      },
+      SHARE,
+    );
+  }, 600_000);
+}
 
 /**
  * Runs a workload; returns the number of storage calls that it made. A change may fail once,

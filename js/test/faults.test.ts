@@ -1,33 +1,12 @@
 /** Storage that fails, at every call that is made to it: nothing hangs and nothing is torn. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
-import { error, sweep } from './fault-sweep.js';
+import { error, itIsWhole } from './fault-sweep.js';
 import { rows, WORKLOADS } from './fault-workloads.js';
 import { all, expectSame, sorted, within } from './model.js';
 
-let runs = 0;
-afterAll(() => console.info(`${runs} runs of ${Object.keys(WORKLOADS).length} workloads`));
-
-for (const [title, operations] of Object.entries(WORKLOADS)) {
-  describe(`with ${title}, whatever storage call fails`, () => {
-    for (const when of ['before', 'after'] as const) {
-      for (const lasting of [false, true]) {
-        const how = lasting ? 'as do all until they are healed' : 'once';
-        it(`${when} it takes effect, ${how}, each change is whole or not at all`, async () => {
-          const calls = await sweep(operations, { at: 0, when });
-          expect(calls).toBeGreaterThan(5);
-          for (let at = 1; at <= calls; at++) {
-            runs += 1;
-            await sweep(operations, { at, when, lasting }).catch((cause: unknown) => {
-              throw new Error(`call ${at} of ${calls}: ${cause}`, { cause });
-            });
-          }
-        });
-      }
-    }
-  });
-}
+for (const [title, operations] of Object.entries(WORKLOADS)) itIsWhole(title, operations);
 
 describe('storage that fails for long', () => {
   it('makes each call fail, and the store works again when it does', async () => {

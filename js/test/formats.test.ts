@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import Database from 'better-sqlite3';
 import { IDBFactory } from 'fake-indexeddb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -21,6 +20,7 @@ import {
 import { sqlite } from '../src/storage/sql/node.js';
 import { failure } from './model.js';
 import { folder } from './sql-storages.js';
+import { Sqlite } from './sqlite.mjs';
 
 /** Bytes are `{ gzip }`, deflated in base64. */
 type Plain = unknown;
@@ -109,9 +109,9 @@ function restoreSqlite(
   sql = '',
 ): OpenOptions {
   const location = folder();
-  const database = new Database(join(location, file));
-  database.pragma(`application_id = ${application_id}`);
-  database.pragma(`user_version = ${user_version}`);
+  const database = new Sqlite(join(location, file));
+  database.exec(`PRAGMA application_id = ${application_id}`);
+  database.exec(`PRAGMA user_version = ${user_version}`);
   for (const { name, sql: create, rows } of tables) {
     database.exec(create);
     for (const row of rows) {
@@ -119,7 +119,7 @@ function restoreSqlite(
         const it = real(value);
         return it instanceof Uint8Array ? Buffer.from(it) : it;
       });
-      database.prepare(`INSERT INTO ${name} VALUES (${row.map(() => '?').join()})`).run(values);
+      database.prepare(`INSERT INTO ${name} VALUES (${row.map(() => '?').join()})`).run(...values);
     }
   }
   database.exec(sql);

@@ -4,7 +4,7 @@ import { fromEntries, type ImportFromProgress, importFrom } from '../src/import-
 import { memory, open, type Storage } from '../src/index.js';
 import { table } from '../src/tables/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 
 const notes = table<Note>()({ key: 'id', indexes: { byKind: ['kind'] } });
 const openNotes = (storage: Storage = memory()) => open('app', { storage, tables: { notes } });
@@ -43,7 +43,7 @@ test('it goes on behind the last batch that was written, and nothing is seen bef
 });
 
 test('whatever point it is cut off at, and whatever changes, in the end both sides are equal', async () => {
-  await forSeeds(seedCount(25), async (from, _, begin) => {
+  await forSeeds(25, async (from, _, begin) => {
     const source = new NoteSource();
     source.add(10 + from.below(700), from.pick([20, 3000, 9000]));
     const storage = memory();

@@ -10,7 +10,7 @@ import { indexOf } from '../src/indexes/definition.js';
 import { wordsOf } from '../src/indexes/words.js';
 import { comparePositions, entriesOfRows, type IndexedEntry, modelWords } from './index-model.js';
 import { compareKeys, type Entry, expectSame, sorted } from './model.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 
 beforeAll(loadWords);
@@ -182,7 +182,7 @@ function definitionOf(from: Random): IndexDefinition {
 
 it('stored indexes have the entries that the wrapper and the model make', async () => {
   const made = { entries: 0, nulls: 0 };
-  await forSeeds(seedCount(40), async (from, seed, begin) => {
+  await forSeeds(40, async (from, seed, begin) => {
     const definitions: IndexDefinitions = Object.fromEntries(
       Array.from({ length: 6 }, (_, at) => [`i${at}`, definitionOf(from)]),
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { decodeKey, encodeKey, keyRange, type Scalar } from '../src/keys/index.js';
 import { compareKeys, failure, storeOf } from './model.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 
 const NUMBERS = [
@@ -62,7 +62,7 @@ function compareParts(a: readonly Scalar[], b: readonly Scalar[]): number {
 
 describe('encoded keys', () => {
   it('have the order of their lists, and give them back', async () => {
-    await forSeeds(seedCount(200), async (from, _, begin) => {
+    await forSeeds(200, async (from, _, begin) => {
       const lists = Array.from({ length: 20 }, () => someParts(from));
       const keys = lists.map(encodeKey);
       begin(lists);
@@ -144,7 +144,7 @@ describe('decodeKey', () => {
 
   it('gives a list with this key, or refuses', async () => {
     let sound = 0;
-    await forSeeds(seedCount(300), async (from, _, begin) => {
+    await forSeeds(300, async (from, _, begin) => {
       for (let step = 0; step < 20; step++) {
         const key = encodeKey(someParts(from));
         const at = from.below(key.length + 1);

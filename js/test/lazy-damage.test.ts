@@ -9,7 +9,7 @@ import { destroy, HedgerowError, open as openStore } from '../src/index.js';
 import { copiedMemory } from './copied-memory.js';
 import { simulateInTurn } from './in-turn.js';
 import { keyOf, lazy, published, rowOf, switched } from './lazy-devices.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import { random } from './random.js';
 import { chunksOfKind, Kind, middleOf } from './stored-chunks.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
@@ -173,7 +173,7 @@ it.each(KINDS)(
   async (_, isEncrypted) => {
     const made = await scene(encryptionOf(isEncrypted));
     const counts = tally();
-    await forSeeds(seedCount(8), async (from, _seed, begin) => {
+    await forSeeds(8, async (from, _seed, begin) => {
       const some = from.pick([made.ids, made.ids.slice(0, -2), made.ids.slice(-4)]);
       const all = Array.from({ length: from.pick([2, 6, 60]) }, () => {
         return { id: from.pick(some), share: from.next() };

@@ -28,11 +28,9 @@ import {
 } from './indexed-rows.js';
 import { all, compareKeys, type Entry, expectSame, select, sorted } from './model.js';
 import { line } from './one-line.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { rest, until } from './watching.js';
-
-const SEEDS = seedCount(60);
 
 /** How often what is in memory counts as not there, so that a read of a snapshot is taken. */
 let coldness = 0;
@@ -234,95 +232,91 @@ async function change(
 }
 
 describe('live windows', () => {
-  it(
-    'show what the store has had, in order, and at rest what it has',
-    async () => {
-      const made = new Map<string, number>();
-      let calls = 0;
-      await forSeeds(SEEDS, async (from, seed, begin) => {
-        choosePalette(from);
-        coldness = from.pick([0, 0, 0.3, 1]);
-        chance = () => from.next();
-        const definitions = definitionsOf(from);
-        const storage = { ...memory(), isShared: true };
-        const openOne = () => open(`live ${seed}`, { storage, indexes: definitions });
-        const [first, second] = [await openOne(), await openOne()];
-        const start = Array.from({ length: from.below(12) }, () => from.pick(KEYS));
-        await first.putMany(start.map((key): Entry => [key, rowValue(from)]));
-        const db = from.below(3) === 0 ? await first.branch('own') : first;
-        const handles = db === first ? [first, second] : [db];
-        const snapshots = [db.snapshot()];
-        const versions: Rows[] = [];
-        const note = async (by: Store) => {
-          versions.push(new Map(await all(by)));
-          if (from.below(3) === 0 && by === db) snapshots.push(by.snapshot());
-        };
-        await note(db);
-        let windows: Checked[] = [];
-        // Many windows on one range, or few on as many.
-        const common = from.pick<() => Options | undefined>([
-          () => undefined,
-          () => ({}),
-          () => rangeOf(from, definitions) as Options,
-        ])();
-        const most = common === undefined ? 8 : 24;
-        const count = liveCount(db);
-        const row = liveRow(db, 'k1');
-        const stops = [count.subscribe(() => {}), row.subscribe(() => {})];
-        const check = () => {
-          for (const one of windows) one.check();
-        };
-        for (let at = 0; at < 25; at++) {
-          const by = from.pick(handles);
-          const isHasty = from.below(3) === 0;
-          begin({ handle: handles.indexOf(by), coldness, definitions, hasty: isHasty });
-          // Now and then the first read is under way while others write.
-          for (let more = from.below(most / 4); more > 0 && windows.length < most; more--) {
-            const options = windowOf(from, definitions, common);
-            windows.push(new Checked(db, options, versions, definitions));
-          }
-          if (from.below(4) === 0 && windows.length > 0) from.pick(windows).remount();
-          if (from.below(8) === 0 && windows.length > 0) {
-            const [gone] = windows.splice(from.below(windows.length), 1) as [Checked];
-            calls += gone.calls;
-            gone.check();
-            gone.close();
-          }
-          const roots = snapshots.map(({ root }) => root);
-          const what = await change(by, from, by === db ? roots : [], () => note(by));
-          await note(by);
-          made.set(what, (made.get(what) ?? 0) + 1);
-          if (isHasty) continue;
-          await until(() => db.root === by.root);
-          await rest(from.below(4));
-          check();
+  it('show what the store has had, in order, and at rest what it has', async () => {
+    const made = new Map<string, number>();
+    let calls = 0;
+    await forSeeds(60, async (from, seed, begin) => {
+      choosePalette(from);
+      coldness = from.pick([0, 0, 0.3, 1]);
+      chance = () => from.next();
+      const definitions = definitionsOf(from);
+      const storage = { ...memory(), isShared: true };
+      const openOne = () => open(`live ${seed}`, { storage, indexes: definitions });
+      const [first, second] = [await openOne(), await openOne()];
+      const start = Array.from({ length: from.below(12) }, () => from.pick(KEYS));
+      await first.putMany(start.map((key): Entry => [key, rowValue(from)]));
+      const db = from.below(3) === 0 ? await first.branch('own') : first;
+      const handles = db === first ? [first, second] : [db];
+      const snapshots = [db.snapshot()];
+      const versions: Rows[] = [];
+      const note = async (by: Store) => {
+        versions.push(new Map(await all(by)));
+        if (from.below(3) === 0 && by === db) snapshots.push(by.snapshot());
+      };
+      await note(db);
+      let windows: Checked[] = [];
+      // Many windows on one range, or few on as many.
+      const common = from.pick<() => Options | undefined>([
+        () => undefined,
+        () => ({}),
+        () => rangeOf(from, definitions) as Options,
+      ])();
+      const most = common === undefined ? 8 : 24;
+      const count = liveCount(db);
+      const row = liveRow(db, 'k1');
+      const stops = [count.subscribe(() => {}), row.subscribe(() => {})];
+      const check = () => {
+        for (const one of windows) one.check();
+      };
+      for (let at = 0; at < 25; at++) {
+        const by = from.pick(handles);
+        const isHasty = from.below(3) === 0;
+        begin({ handle: handles.indexOf(by), coldness, definitions, hasty: isHasty });
+        // Now and then the first read is under way while others write.
+        for (let more = from.below(most / 4); more > 0 && windows.length < most; more--) {
+          const options = windowOf(from, definitions, common);
+          windows.push(new Checked(db, options, versions, definitions));
         }
-        const expected = await all(db);
-        const rows = new Map(expected);
-        for (const one of windows) {
-          const last = selected(rows, definitions, one.options);
-          await until(() => one.isReady && isDeepStrictEqual([...one.rows], last)).catch(() => {
-            expectSame([...one.rows], last, line(one.options));
-          });
-          expectSame(
-            [...one.rows],
-            await db.scan(one.options as ScanOptions).toArray(),
-            line(one.options),
-          );
-          calls += one.calls;
+        if (from.below(4) === 0 && windows.length > 0) from.pick(windows).remount();
+        if (from.below(8) === 0 && windows.length > 0) {
+          const [gone] = windows.splice(from.below(windows.length), 1) as [Checked];
+          calls += gone.calls;
+          gone.check();
+          gone.close();
         }
+        const roots = snapshots.map(({ root }) => root);
+        const what = await change(by, from, by === db ? roots : [], () => note(by));
+        await note(by);
+        made.set(what, (made.get(what) ?? 0) + 1);
+        if (isHasty) continue;
+        await until(() => db.root === by.root);
+        await rest(from.below(4));
         check();
-        await until(() => count.get().count === expected.length);
-        await until(() => isDeepStrictEqual(row.get().value, rows.get('k1')));
-        for (const stop of stops) stop();
-        for (const one of windows) one.close();
-        windows = [];
-        for (const one of snapshots) one.release();
-        await Promise.all([first.close(), second.close()]);
-      });
-      console.log(`${calls} calls;`, [...made].map(([what, n]) => `${n} ${what}`).join(', '));
-      expect(calls).toBeGreaterThan(0);
-    },
-    60_000 + 2000 * SEEDS,
-  );
+      }
+      const expected = await all(db);
+      const rows = new Map(expected);
+      for (const one of windows) {
+        const last = selected(rows, definitions, one.options);
+        await until(() => one.isReady && isDeepStrictEqual([...one.rows], last)).catch(() => {
+          expectSame([...one.rows], last, line(one.options));
+        });
+        expectSame(
+          [...one.rows],
+          await db.scan(one.options as ScanOptions).toArray(),
+          line(one.options),
+        );
+        calls += one.calls;
+      }
+      check();
+      await until(() => count.get().count === expected.length);
+      await until(() => isDeepStrictEqual(row.get().value, rows.get('k1')));
+      for (const stop of stops) stop();
+      for (const one of windows) one.close();
+      windows = [];
+      for (const one of snapshots) one.release();
+      await Promise.all([first.close(), second.close()]);
+    });
+    console.log(`${calls} calls;`, [...made].map(([what, n]) => `${n} ${what}`).join(', '));
+    expect(calls).toBeGreaterThan(0);
+  }, 180_000);
 });

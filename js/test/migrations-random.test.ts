@@ -1,6 +1,5 @@
 /**
- * Handles of three versions of an app at once, opened, closed and killed at random, against a model. A failure prints its
- * seed, which `SEED=n` runs again; `RUNS=n` runs that many.
+ * Handles of three versions of an app at once, opened, closed and killed at random, against a model. By seeds.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -18,10 +17,9 @@ import {
   toV2,
   toV3,
 } from './migration-tables.js';
-import { type Random, random } from './random.js';
+import { forSeeds } from './property.js';
+import type { Random } from './random.js';
 
-const RUNS = Number(process.env.RUNS ?? 12);
-const SEED = Number(process.env.SEED ?? 1 + Math.floor(Math.random() * 1e6));
 const STEPS = 120;
 const KEYS = 60;
 
@@ -106,8 +104,7 @@ function brought({ version, row }: Written, to: number): Row {
 const rowOf = (n: number, version: number, next: Random) =>
   brought({ version: 1, row: task(n, { rank: next.below(50) }) }, version);
 
-async function run(seed: number): Promise<void> {
-  const next = random(seed);
+async function run(next: Random): Promise<void> {
   const inner = memory();
   const model = new Map<string, Written>();
   let handles: Handle[] = [];
@@ -213,12 +210,5 @@ async function run(seed: number): Promise<void> {
 }
 
 describe('three versions of an app at once', () => {
-  it(`are right in ${RUNS} random histories`, { timeout: 20_000 + RUNS * 5000 }, async () => {
-    for (let n = 0; n < RUNS; n++) {
-      const seed = SEED + n;
-      await run(seed).catch((error) => {
-        throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
-      });
-    }
-  });
+  it('are right in random histories', { timeout: 80_000 }, () => forSeeds(12, run));
 });

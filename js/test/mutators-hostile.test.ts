@@ -6,7 +6,7 @@ import type { Transaction } from '../src/transaction/transaction.js';
 import { PullBody } from '../src/wire/pull-body.js';
 import { failure } from './model.js';
 import { json } from './mutators-server.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 
 const ours = {
   async set(tx: Transaction, { key, value }: { key: string; value: number }) {
@@ -307,7 +307,7 @@ async function split(body: string, clears: boolean, cut: () => number): Promise<
 }
 
 it('a body is read the same wherever it is cut', async () => {
-  await forSeeds(seedCount(400), async (from) => {
+  await forSeeds(400, async (from) => {
     const patch = Array.from({ length: from.below(4) }, () => ({ op: 'put', value: from.value() }));
     const cookie = from.pick([null, from.below(9), from.text(9), { order: 1, more: from.value() }]);
     const ids = { [from.text(5)]: from.below(100) };

@@ -11,7 +11,7 @@ import { turn } from '../src/base/scheduler.js';
 import type { Store } from '../src/index.js';
 import { ServerDouble } from './mutators-server.js';
 import { type App, type Args, Disk, Network, Tab, theirs, totals } from './mutators-world.js';
-import { type BeginStep, forSeeds, seedCount, seedsTo } from './property.js';
+import { type BeginStep, forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';
 
 /** Within so many turns of the event loop a tab hears of a commit of another one. */
@@ -177,9 +177,8 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
 }
 
 it('of all seeds each accepted call takes effect once, and all devices end at the rows of the server', async () => {
-  const count = seedCount(500);
-  await forSeeds(count, simulate);
-  console.log(`${seedsTo(count).length} seeds: ${JSON.stringify(totals)}`);
-  if (seedsTo(count).length < 500) return;
+  const seeds = await forSeeds(500, simulate);
+  console.log(`${seeds.length} seeds: ${JSON.stringify(totals)}`);
+  if (!hasAllSeeds(500)) return;
   for (const [name, total] of Object.entries(totals)) expect(total, name).toBeGreaterThan(0);
 }, 600_000);

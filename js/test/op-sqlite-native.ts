@@ -1,5 +1,5 @@
 /**
- * A stand-in for the native half of op-sqlite, over better-sqlite3: what its C++ hands to the
+ * A stand-in for the native half of op-sqlite, over the SQLite of tests: what its C++ hands to the
  * JavaScript half, be that another stand-in (`op-sqlite-shapes.ts`) or as it is published. As there, a
  * database works in a thread of its own, one task after the other; while one waits for a lock,
  * JavaScript runs on.
@@ -8,7 +8,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { Sqlite } from './sqlite.mjs';
 
 export const NativeModules = {};
 export const Platform = { OS: 'android' };
@@ -51,7 +51,7 @@ export function nativeProxy(native: Native) {
 
 class NativeDatabase {
   readonly #path: string;
-  readonly #db: Sqlite.Database;
+  readonly #db: Sqlite;
   readonly #native: Native;
   #timeoutMs = 0;
   #thread: Promise<unknown> = Promise.resolve();
@@ -60,7 +60,7 @@ class NativeDatabase {
   constructor(path: string, native: Native) {
     this.#path = path;
     this.#native = native;
-    // Waiting is done here: better-sqlite3 would keep the only thread of the test.
+    // Waiting is done here: SQLite would keep the only thread of the test.
     this.#db = new Sqlite(path, { timeout: 0 });
   }
 
@@ -78,9 +78,7 @@ class NativeDatabase {
         const bound = variants(values);
         return this.#inThread(async () => {
           const { rowsAffected, rawRows, columnNames } = await this.#waiting(sql, bound);
-          const rows = rawRows.map((row) =>
-            Object.fromEntries(row.map((value, at) => [columnNames[at], value])),
-          );
+          const rows = rawRows.map((row) => namedRow(columnNames, row));
           return { rowsAffected, rows };
         });
       },
@@ -145,21 +143,26 @@ class NativeDatabase {
     if (timeout !== undefined) this.#timeoutMs = Number(timeout);
     try {
       const statement = this.#db.prepare(timeout === undefined ? sql : 'SELECT 1');
-      if (!statement.reader) {
+      if (!statement.isReader) {
         const { changes } = statement.run(...values);
         return { rowsAffected: changes, rawRows: [], columnNames: [] };
       }
-      const columnNames = statement.columns().map(({ name }) => name);
-      const rows = statement.raw().all(...values) as unknown[][];
-      const rawRows = rows.map((row) =>
-        row.map((value) => (Buffer.isBuffer(value) ? new Uint8Array(value).buffer : value)),
-      );
+      const { columnNames } = statement;
+      const rawRows = statement
+        .all(...values)
+        .map((row) =>
+          row.map((value) => (value instanceof Uint8Array ? new Uint8Array(value).buffer : value)),
+        );
       return { rowsAffected: 0, rawRows, columnNames };
     } catch (cause) {
       throw new Error(`[op-sqlite] statement execution error: ${(cause as Error).message}`);
     }
   }
 }
+
+/** A row by the names of its columns. */
+export const namedRow = (names: readonly string[], row: readonly unknown[]) =>
+  Object.fromEntries(row.map((value, at) => [names[at], value]));
 
 /** Copies, as the C++ does while JavaScript waits. */
 export function variants(values: Values): unknown[] {

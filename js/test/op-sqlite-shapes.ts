@@ -5,9 +5,9 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import type { OpDatabase, OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
-import { type Native, nativeProxy, type Values, variants } from './op-sqlite-native.js';
+import { type Native, namedRow, nativeProxy, type Values, variants } from './op-sqlite-native.js';
+import { Sqlite } from './sqlite.mjs';
 
 type Commands = Parameters<OpDatabase['executeBatch']>[0];
 
@@ -66,7 +66,7 @@ export function nodePackage(version: string): OpSqlite {
 class NodeDatabase implements OpDatabase {
   readonly #path: string;
   readonly #isRawAlone: boolean;
-  readonly #db: Sqlite.Database;
+  readonly #db: Sqlite;
 
   constructor(path: string, rawAlone: boolean) {
     mkdirSync(dirname(path), { recursive: true });
@@ -78,29 +78,45 @@ class NodeDatabase implements OpDatabase {
   async execute(sql: string, values?: Values) {
     return told(() => {
       const statement = this.#db.prepare(sql);
-      if (statement.reader) return { rowsAffected: 0, rows: statement.all(...variants(values)) };
+      if (statement.isReader) {
+        const rows = statement.all(...variants(values));
+        return { rowsAffected: 0, rows: rows.map((row) => namedRow(statement.columnNames, row)) };
+      }
       const { changes, lastInsertRowid } = statement.run(...variants(values));
-      return { rowsAffected: changes, insertId: lastInsertRowid, rows: [] };
+      return { rowsAffected: changes, insertId: Number(lastInsertRowid), rows: [] };
     });
   }
 
   async executeRaw(sql: string, values?: Values) {
     return told(() => {
-      const statement = this.#db.prepare(sql).raw();
-      const rawRows = statement.all(...variants(values)) as unknown[][];
+      const statement = this.#db.prepare(sql);
+      const rawRows = statement.all(...variants(values));
       if (this.#isRawAlone) return rawRows;
-      return { rowsAffected: 0, rawRows, columnNames: statement.columns().map(({ name }) => name) };
+      return { rowsAffected: 0, rawRows, columnNames: statement.columnNames };
     });
   }
 
   async executeBatch(commands: Commands) {
     let rowsAffected = 0;
-    this.#db.transaction(() => {
+    this.#db.exec('BEGIN');
+    try {
       for (const [sql, values] of commands) {
         rowsAffected += this.#db.prepare(sql).run(...variants(values)).changes;
       }
-    })();
+      this.#db.exec('COMMIT');
+    } catch (cause) {
+      this.#undo();
+      throw cause;
+    }
     return { rowsAffected };
+  }
+
+  #undo() {
+    try {
+      this.#db.exec('ROLLBACK');
+    } catch {
+      // SQLite has undone it already.
+    }
   }
 
   close() {
@@ -113,7 +129,7 @@ class NodeDatabase implements OpDatabase {
   }
 }
 
-/** Single statements fail with an error of the package, batches with one of better-sqlite3. */
+/** Single statements fail with an error of the package, batches with one of the SQLite below it. */
 function told<T>(run: () => T): T {
   try {
     return run();

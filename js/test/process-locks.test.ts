@@ -1,11 +1,10 @@
 /** Locks among processes whose files others remove. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { type BetterSqlite3, betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
 import { ProcessLocks } from '../src/storage/sql/process-locks.js';
-import { folder } from './sql-storages.js';
+import { connectionTo, folder } from './sql-storages.js';
+import { Sqlite } from './sqlite.mjs';
 
 const ENDINGS = ['', '-journal', '-wal', '-shm'];
 
@@ -17,13 +16,13 @@ it("a holder's file that another process removes meanwhile is no failure", async
     const remove = () => {
       for (const ending of ENDINGS) rmSync(path + ending, { force: true });
     };
-    const connection = betterSqlite3(Database as unknown as BetterSqlite3, path, remove);
+    const connection = connectionTo(path, remove);
     opened.push(file);
     if (file === 'ended.holder') remove();
     return connection;
   });
   await locks.query();
-  const rows = new Database(join(place, 'locks.sqlite'));
+  const rows = new Sqlite(join(place, 'locks.sqlite'));
   rows.exec("INSERT INTO lock VALUES ('ended.holder/1', 'ended.holder', 'a', 0)");
   rows.close();
   expect(await locks.query()).toEqual({ held: [] });

@@ -2,28 +2,40 @@
  * Random tests. A failure prints its seed, the number of the step, what the step did, what was
  * expected and what came, and the command that runs this seed alone.
  *
+ * A run takes an eighth of the seeds, from `SEED_BASE` on, which moves from day to day; `DEEP=1` takes all, from 1 on.
  * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it those from m on.
  */
 import { basename, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { line } from './one-line.js';
 import { type Random, random } from './random.js';
 
-const only = Number(process.env.SEED);
+const { DEEP, ENGINE, FIRST_SEED, SEED, SEED_BASE, SEEDS } = process.env;
+const base = Number(SEED_BASE ?? 1);
 
-/** Whether `SEED` picks one seed. Totals over all seeds then mean nothing. */
-export const isOneSeed = only > 0;
+/** How many times less than a deep run others do. */
+const SHARE = 8;
 
-/** How many seeds to run: `SEEDS`, or `count`. */
-export function seedCount(count: number): number {
-  return Number(process.env.SEEDS ?? count);
+/** Whether everything runs. */
+export const isDeep = DEEP === '1';
+
+/** A test that only deep runs can afford, and that has no smaller form; other runs count it as skipped. */
+export const deep = it.skipIf(!isDeep);
+
+/** The seeds that this run takes of the `count` of a deep one. */
+function seedsOf(count: number): number[] {
+  const from = (first: number, length: number) =>
+    Array.from({ length: Math.max(0, length) }, (_, at) => first + at);
+  if (SEED) return [Number(SEED)];
+  const first = Number(FIRST_SEED ?? 1);
+  if (SEEDS) return from(first, Number(SEEDS) - first + 1);
+  return isDeep ? from(1, count) : from(base, Math.ceil(count / SHARE));
 }
 
-/** The seeds to run: those from 1, or `FIRST_SEED`, to `count`, or the one that `SEED` names. */
-export function seedsTo(count: number): number[] {
-  const first = Number(process.env.FIRST_SEED ?? 1);
-  return isOneSeed ? [only] : Array.from({ length: count - first + 1 }, (_, at) => at + first);
+/** Whether this run takes at least `count` fixed seeds. Of fewer, or of moving ones, totals are a matter of chance. */
+export function hasAllSeeds(count: number): boolean {
+  return (isDeep || SEEDS !== undefined) && seedsOf(count).length >= count;
 }
 
 /** Begins a step, which does `what`. A failure names the step that began last. */
@@ -34,13 +46,51 @@ export const aroundSeeds: (() => () => Promise<unknown>)[] = [];
 
 type Body = (from: Random, seed: number, begin: BeginStep) => Promise<void>;
 
-/** Runs `body` for each of the seeds that `seedsTo` tells. */
-export async function forSeeds(count: number, body: Body): Promise<void> {
-  for (const seed of seedsTo(count)) await runSeed(seed, body);
+/** Runs `body` for each seed that this run takes of `count`; resolves to those seeds. */
+export async function forSeeds(count: number, body: Body): Promise<number[]> {
+  const seeds = seedsOf(count);
+  for (const seed of seeds) await runSeed(seed, body);
+  return seeds;
 }
 
 /** Runs `body` for one seed. */
 export async function runSeed(seed: number, body: Body): Promise<void> {
+  await explained(`SEED=${seed}`, `SEED=${seed}`, (begin) => body(random(seed), seed, begin));
+}
+
+/**
+ * Of `items` every `of`-th, of which the first moves with `SEED_BASE`, so that the turn of each comes; in deep runs all.
+ * A loop within a loop takes a sample of the pairs: two samples would meet in few of them.
+ */
+export function sampled<T>(items: Iterable<T>, of = SHARE): T[] {
+  const all = [...items];
+  const first = base % Math.min(of, all.length);
+  return isDeep ? all : all.filter((_, at) => at % of === first);
+}
+
+/** Runs `body` for a sample of `items`. A failure names the item, and prints the command that runs this sample again. */
+export async function forSampled<T>(
+  items: Iterable<T>,
+  body: (item: T, begin: BeginStep) => Promise<void> | void,
+  of = SHARE,
+): Promise<void> {
+  const again = isDeep ? 'DEEP=1' : `SEED_BASE=${base}`;
+  for (const item of sampled(items, of)) {
+    await explained(`${again}, ${line(item)}`, again, async (begin) => body(item, begin));
+  }
+}
+
+/** The numbers from 0 to below `end`. */
+export function below(end: number): number[] {
+  return Array.from({ length: end }, (_, at) => at);
+}
+
+/** Calls `run`. What it throws says `where` it was, and how it is repeated: by `variables`. */
+async function explained(
+  where: string,
+  variables: string,
+  run: (begin: BeginStep) => Promise<void>,
+): Promise<void> {
   const { testPath, currentTestName } = expect.getState();
   let steps = 0;
   let last: unknown;
@@ -50,30 +100,27 @@ export async function runSeed(seed: number, body: Body): Promise<void> {
   };
   const ends = aroundSeeds.map((begun) => begun());
   try {
-    await body(random(seed), seed, begin);
+    await run(begin);
     for (const end of ends) await end();
   } catch (cause) {
-    const where = steps === 0 ? '' : `, step ${steps - 1}, ${line(last)}`;
-    const command = commandOf(seed, testPath, currentTestName);
-    throw explained(cause, `SEED=${seed}${where}`, command);
+    const step = steps === 0 ? '' : `, step ${steps - 1}, ${line(last)}`;
+    throw explanation(cause, `${where}${step}`, commandOf(variables, testPath, currentTestName));
   }
 }
 
-/** The command that runs one seed of one test. */
-function commandOf(seed: number, path = '', name = ''): string {
+/** The command that runs one test with some variables. */
+function commandOf(variables: string, path = '', name = ''): string {
   // Vitest reads the name as a pattern: a dot stands for each character that a pattern, or a shell,
   // could take for something else.
   const pattern = name.replaceAll(' > ', ' ').replace(/[^\w ,;:-]/g, '.');
-  const anyCount = isOneSeed ? pattern : pattern.replace(`${process.env.SEEDS}`, '.*');
-  const { ENGINE } = process.env;
   const runs = ENGINE
-    ? `SEED=${seed} npm run units -- --engines ${ENGINE} ${basename(path)}`
-    : `cd js && SEED=${seed} npx vitest run ${relative(process.cwd(), path)}`;
-  return `${runs} -t '${anyCount}'`;
+    ? `${variables} npm run units -- --engines ${ENGINE} ${basename(path)}`
+    : `cd js && ${variables} npx vitest run ${relative(process.cwd(), path)}`;
+  return `${runs} -t '${pattern}'`;
 }
 
 /** The error `cause`, whose message says all of it. Vitest still finds what it compared in it. */
-function explained(cause: unknown, where: string, command: string): Error {
+function explanation(cause: unknown, where: string, command: string): Error {
   const error = cause instanceof Error ? cause : new Error(`${cause}`, { cause });
   const { expected, actual } = error as { expected?: unknown; actual?: unknown };
   const compared =

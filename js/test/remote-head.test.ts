@@ -6,7 +6,8 @@ import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-co
 import { breakBetween, successorOf } from '../src/remote/format/head-rules.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../src/remote/format/repository.js';
 import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
-import { forSeeds, seedCount } from './property.js';
+import { forCuts, forFlips } from './damaged-bytes.js';
+import { forSeeds } from './property.js';
 import { random } from './random.js';
 import {
   appended,
@@ -32,12 +33,10 @@ describe('a repository file', () => {
 
   it.each(SUITES)('of a remote %s is refused with each single bit flipped', async (_, scope) => {
     const bytes = await encodeRepository({ idBytes: random(1).bytes(16), app: 7 }, scope);
-    for (let bit = 0; bit < 8 * bytes.length; bit++) {
-      const [at, mask] = [bit >> 3, 1 << (bit & 7)];
-      const flipped = bytes.with(at, (bytes[at] as number) ^ mask);
+    await forFlips(bytes, async (flipped) => {
       const { code } = await errorOf(() => decodeRepository(flipped, scope));
-      expect(['invalid-remote', 'unsupported-format'], `bit ${bit}`).toContain(code);
-    }
+      expect(['invalid-remote', 'unsupported-format']).toContain(code);
+    });
   });
 
   it('of a later version, suite or codec is not supported', async () => {
@@ -61,7 +60,7 @@ describe('a repository file', () => {
 
 describe.each(SUITES)('a head %s', (_, scope) => {
   it('comes back as it was, and has one encoding', async () => {
-    await forSeeds(seedCount(200), async (from, _, begin) => {
+    await forSeeds(200, async (from, _, begin) => {
       const head = await randomHead(from, scope);
       begin({ seq: head.seq, tail: head.tail.length, packs: packsOf(head.checkpoint).length });
       const salt = from.bytes(16);
@@ -80,24 +79,20 @@ describe.each(SUITES)('a head %s', (_, scope) => {
 
   it('is refused wherever it is cut off', async () => {
     const bytes = await sample(4);
-    for (let length = 0; length < bytes.length; length++) {
-      const error = await errorOf(() => decodeHead(bytes.slice(0, length), scope));
-      expect([error.code, error.object], `${length}`).toEqual(['invalid-remote', 'head']);
-    }
+    await forCuts(bytes, async (cut) => {
+      const error = await errorOf(() => decodeHead(cut, scope));
+      expect([error.code, error.object]).toEqual(['invalid-remote', 'head']);
+    });
   });
 
   it('is refused with each single bit flipped', async () => {
     const bytes = await sample(2);
     expect(bytes.length).toBeGreaterThan(300);
-    for (let bit = 0; bit < 8 * bytes.length; bit++) {
-      const [at, mask] = [bit >> 3, 1 << (bit & 7)];
-      const flipped = bytes.with(at, (bytes[at] as number) ^ mask);
+    await forFlips(bytes, async (flipped, bit) => {
       const error = await errorOf(() => decodeHead(flipped, scope));
-      const isLater = at === 4 || at === 5;
-      expect(error.code, `bit ${bit}`).toBe(
-        isLater && error.offset === undefined ? 'unsupported-format' : 'invalid-remote',
-      );
-    }
+      const isLater = [4, 5].includes(bit >> 3) && error.offset === undefined;
+      expect(error.code).toBe(isLater ? 'unsupported-format' : 'invalid-remote');
+    });
   });
 
   it('that breaks a rule is neither written nor read', async () => {

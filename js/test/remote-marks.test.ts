@@ -11,6 +11,7 @@ import {
   type MarkNames,
   type MarkRecords,
 } from '../src/remote/format/marks.js';
+import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds } from './property.js';
 import { type Random, random } from './random.js';
 import { resealed } from './remote-samples.js';
@@ -62,16 +63,13 @@ describe.each(SUITES)('in a remote %s', (_, scope) => {
       [await encodeMark(markOf(random(3)), from.bytes(16), scope), decodeMark],
     ] as const;
     for (const [bytes, decode] of cases) {
-      for (let bit = 0; bit < 8 * bytes.length; bit++) {
-        const flipped = bytes.slice();
-        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      await forFlips(bytes, async (flipped) => {
         const code = await codeOf(() => decode(flipped, scope));
         expect(['invalid-remote', 'unsupported-format', 'wrong-key']).toContain(code);
-      }
-      for (let length = 0; length < bytes.length; length++) {
-        const code = await codeOf(() => decode(bytes.slice(0, length), scope));
-        expect(code).toBe('invalid-remote');
-      }
+      });
+      await forCuts(bytes, async (cut) => {
+        expect(await codeOf(() => decode(cut, scope))).toBe('invalid-remote');
+      });
     }
   });
 });

@@ -7,7 +7,7 @@
 import { expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
 import { type RestLink, type RestPushRequest, rest } from '../src/rest/index.js';
-import { forSeeds, seedCount, seedsTo } from './property.js';
+import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';
 import { RestDouble } from './rest-server.js';
 import { rowsOf } from './sync-devices.js';
@@ -160,10 +160,9 @@ async function simulate(
 }
 
 it('of all seeds none loses an edit, and all devices end with the rows of the server', async () => {
-  const count = seedCount(200);
-  await forSeeds(count, simulate);
-  console.log(`rest, ${seedsTo(count).length} seeds up to ${count}: ${JSON.stringify(totals)}`);
+  const seeds = await forSeeds(200, simulate);
+  console.log(`rest, ${seeds.length} seeds: ${JSON.stringify(totals)}`);
   // A simulation without any of these shows nothing.
-  if (seedsTo(count).length >= 500)
+  if (hasAllSeeds(500))
     for (const total of Object.values(totals)) expect(total).toBeGreaterThan(10);
 }, 3_600_000);

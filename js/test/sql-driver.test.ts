@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/storage/sql/node.js';
 import { folder, hasNodeSqlite } from './sql-storages.js';
+import { Better } from './sqlite.mjs';
 
 const native = vi.hoisted(() => ({ isMissing: false }));
 vi.mock('better-sqlite3', async (original) => {
@@ -22,7 +23,7 @@ afterEach(() => {
   native.isMissing = false;
 });
 
-describe('where better-sqlite3 cannot load its native half', () => {
+describe.skipIf(Better === undefined)('where better-sqlite3 cannot load its native half', () => {
   it('it is refused by name, and taken once it can', async () => {
     const storage = sqlite({ location: folder(), driver: 'better-sqlite3' });
     native.isMissing = true;

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Storage } from '../src/storage/segment-store.js';
+import { betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
+import type { SqlConnection } from '../src/storage/sql/driver.js';
 import type { ExpoSqlite } from '../src/storage/sql/expo-sqlite-driver.js';
 import { expoSqliteStorage } from '../src/storage/sql/expo-sqlite-storage.js';
 import { type SqliteDriver, sqlite } from '../src/storage/sql/node.js';
+import { type NodeSqlite, nodeSqlite } from '../src/storage/sql/node-sqlite.js';
 import type { OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
 import { type OpSqliteOptions, opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
 import type { ExpoNative } from './expo-sqlite-native.js';
@@ -15,6 +18,7 @@ import { expoPackage, givesBuffers } from './expo-sqlite-shapes.js';
 import type { Native } from './op-sqlite-native.js';
 import { publishedNodeBuild, publishedPackage, publishedVersions } from './op-sqlite-published.js';
 import { isRawAlone, nodePackage, phonePackage } from './op-sqlite-shapes.js';
+import { Better, nodeModule } from './sqlite.mjs';
 
 /** The versions of op-sqlite that are tested. */
 export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', '17', '18'];
@@ -75,9 +79,20 @@ export type Make = (options?: OpSqliteOptions) => Promise<Storage>;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 /** `node:sqlite` needs a flag before that. */
 export const hasNodeSqlite = major > 22 || (major === 22 && minor >= 13);
-const NODE_DRIVERS: readonly SqliteDriver[] = hasNodeSqlite
-  ? ['better-sqlite3', 'node:sqlite']
-  : ['better-sqlite3'];
+const NODE_DRIVERS: readonly SqliteDriver[] = [
+  ...(Better ? (['better-sqlite3'] as const) : []),
+  ...(hasNodeSqlite ? (['node:sqlite'] as const) : []),
+];
+
+/** The driver of tests that need only one. */
+export const DRIVER: SqliteDriver = Better ? 'better-sqlite3' : 'node:sqlite';
+
+/** A connection of that driver; `remove` deletes the file. */
+export function connectionTo(path: string, remove: () => void = () => {}): SqlConnection {
+  return Better
+    ? betterSqlite3(Better, path, remove)
+    : nodeSqlite(nodeModule as NodeSqlite, path, remove);
+}
 
 /** Every driver, by name; those of one package alone where it is as published. */
 export const SQL_STORAGES: readonly (readonly [string, Make])[] = [

@@ -1,11 +1,9 @@
 /** Stores over SQLite: what no contract of adapters can tell. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { localLocks } from '../src/base/locks.js';
 import { destroy, memory, open, type Storage } from '../src/index.js';
-import { type BetterSqlite3, betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
 import type { SqlConnection } from '../src/storage/sql/driver.js';
 import { fileNameOf } from '../src/storage/sql/file-name.js';
 import { sqlite } from '../src/storage/sql/node.js';
@@ -15,6 +13,8 @@ import { opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
 import { sqlStorage } from '../src/storage/sql/storage.js';
 import { random } from './random.js';
 import {
+  connectionTo,
+  DRIVER,
   folder,
   hasNodeSqlite,
   nodeBuildOf,
@@ -22,6 +22,7 @@ import {
   opSqliteOf,
   SQL_STORAGES,
 } from './sql-storages.js';
+import { Sqlite } from './sqlite.mjs';
 
 /** Rows that do not compress, of about 1 KB each. */
 function rows(name: string, count: number): [string, unknown][] {
@@ -110,11 +111,10 @@ function reachable(connect: (file: string) => Promise<SqlConnection>) {
 
 const places: [string, () => Promise<(file: string) => Promise<SqlConnection>>][] = [
   [
-    'better-sqlite3',
+    DRIVER,
     async () => {
       const location = folder();
-      return async (file) =>
-        betterSqlite3(Sqlite as unknown as BetterSqlite3, join(location, file), () => {});
+      return async (file) => connectionTo(join(location, file));
     },
   ],
   ...OP_VERSIONS.map((version): (typeof places)[number] => [
@@ -150,7 +150,7 @@ describe.each(places)('a full disk, over %s', (_, connectTo) => {
 describe('a file that is locked by somebody else', () => {
   it('is waited for, while the thread goes on', async () => {
     const location = folder();
-    const db = await open('app', { storage: sqlite({ location, driver: 'better-sqlite3' }) });
+    const db = await open('app', { storage: sqlite({ location, driver: DRIVER }) });
     await db.put('a', 1);
     const other = new Sqlite(join(location, 'hedgerow.app.sqlite'), { timeout: 0 });
     other.exec('BEGIN IMMEDIATE');
@@ -185,7 +185,7 @@ describe('a file that is something else', () => {
     other.close();
     await (await open('app', { storage: sqlite({ location: newer }) })).close();
     const later = new Sqlite(path(newer));
-    later.pragma('user_version = 2');
+    later.exec('PRAGMA user_version = 2');
     later.close();
     for (const location of [text, foreign, newer]) {
       const before = readFileSync(path(location));

@@ -1,12 +1,9 @@
 /** Storage fails at every call in turn while sum trees change: rows and sums always agree. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Store } from '../src/index.js';
-import { sweep } from './fault-sweep.js';
+import { itIsWhole } from './fault-sweep.js';
 import { type Entry, sorted } from './model.js';
 import { BY_HAND, FOLLOWED, followed, SUM_WORKLOADS, SUMS } from './sum-fault-workloads.js';
-
-let runs = 0;
-afterAll(() => console.info(`${runs} runs of ${Object.keys(SUM_WORKLOADS).length} workloads`));
 
 /** The rows, then the leaves put by hand. Checks that the tree that follows rows matches them. */
 async function holds(db: Store): Promise<Entry[]> {
@@ -32,23 +29,5 @@ async function holds(db: Store): Promise<Entry[]> {
 }
 
 for (const [title, operations] of Object.entries(SUM_WORKLOADS)) {
-  describe(`with ${title}, whichever storage call fails`, () => {
-    for (const when of ['before', 'after'] as const) {
-      for (const lasting of [false, true]) {
-        const how = lasting ? 'as do all until they are healed' : 'once';
-        it(`${when} it takes effect, ${how}, each change is whole or not at all`, async () => {
-          const options = { sums: SUMS };
-          const calls = await sweep(operations, { at: 0, when }, options, holds);
-          expect(calls).toBeGreaterThan(5);
-          for (let at = 1; at <= calls; at++) {
-            runs += 1;
-            const fault = { at, when, lasting };
-            await sweep(operations, fault, options, holds).catch((cause: unknown) => {
-              throw new Error(`call ${at} of ${calls}: ${cause}`, { cause });
-            });
-          }
-        });
-      }
-    }
-  });
+  itIsWhole(title, operations, { sums: SUMS }, holds);
 }

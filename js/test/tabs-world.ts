@@ -332,6 +332,12 @@ export class Browser {
  */
 const WORK_MS = 1000;
 const REAL_MS = 4000;
+/** Nothing was at work in so many looks in a row, of which the later half are a sleep apart: a call waits for the tabs' time. */
+const IDLE_LOOKS = 40;
+const SLEEP_MS = 5;
+/** The CPU that ten turns take in which nothing happens is far below this, in microseconds. */
+const IDLE_MICROS = 500;
+const { setTimeout: realTimeout } = globalThis;
 
 /** Whether there is time left for work that begins now. */
 function workTime(): () => boolean {
@@ -369,7 +375,13 @@ export async function settled<T>(call: Promise<T>, ms = 1000): Promise<T> {
   );
   // Work takes none of the tabs' time, yet some of ours: it must not be mistaken for waiting.
   const hasTime = workTime();
-  while (!isOver && hasTime()) await breathe(10);
+  for (let looks = 0; looks < IDLE_LOOKS && !isOver && hasTime(); looks++) {
+    const before = process.cpuUsage();
+    await breathe(10);
+    const { user, system } = process.cpuUsage(before);
+    if (user + system > IDLE_MICROS) looks = 0;
+    else if (looks > IDLE_LOOKS / 2) await new Promise<void>((go) => realTimeout(go, SLEEP_MS));
+  }
   for (let gone = 0; gone < ms && !isOver; gone += 50) await pass(50);
   if (!isOver) throw new Error(`not settled after ${ms} ms`);
   return call;

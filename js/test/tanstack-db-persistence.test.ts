@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { hedgerowPersistence } from '../src/tanstack-db/index.js';
 import { SOON } from './model.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import { rest, until } from './watching.js';
 
 // No interface: rows of the persistence package have an index signature.
@@ -322,7 +322,7 @@ test('an on-demand collection reads only what is asked for, by its indexes', asy
 });
 
 test('tabs that write at once end with the same rows', async () => {
-  await forSeeds(seedCount(15), async (pick, _, begin) => {
+  await forSeeds(15, async (pick, _, begin) => {
     const storage = { ...memory(), isShared: true };
     const dbs = [await opened(storage), await opened(storage)];
     const tabs = dbs.map((db) => local(db));

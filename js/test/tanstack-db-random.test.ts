@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { table } from '../src/tables/index.js';
 import { hedgerowCollectionOptions, hedgerowPersistence } from '../src/tanstack-db/index.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { rest, until } from './watching.js';
 
@@ -198,7 +198,7 @@ function wanted(options: LoadSubsetOptions, before: readonly Item[], now: readon
 const byId = (rows: readonly Item[]) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 test('a collection on demand has the rows of its requests, whatever changes', async () => {
-  await forSeeds(seedCount(30), async (from, seed, begin) => {
+  await forSeeds(30, async (from, seed, begin) => {
     const storage = { ...memory(), isShared: true };
     const opening = () => open(`random-${seed}`, { storage, tables: { items } });
     const [db, other] = await Promise.all([opening(), opening()]);
@@ -280,7 +280,7 @@ test('a collection on demand has the rows of its requests, whatever changes', as
 });
 
 test('persistence answers requests as TanStack DB would', async () => {
-  await forSeeds(seedCount(30), async (from, seed, begin) => {
+  await forSeeds(30, async (from, seed, begin) => {
     const db = await open(`persisted-${seed}`, { storage: memory() });
     const { adapter } = hedgerowPersistence(db);
     const model = new Map<string, Item>();

@@ -14,12 +14,10 @@ import {
 } from '../src/index.js';
 import { entriesOfRows } from './index-model.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { hex, sha256 } from './sum-reference.js';
 import { Copy, until } from './watching.js';
-
-const SEEDS = seedCount(25);
 
 const INDEXES: IndexDefinitions = {
   owner: { path: '/owner' },
@@ -166,77 +164,73 @@ async function check(db: Store, rows: Rows): Promise<void> {
   await fresh.close();
 }
 
-it(
-  `all of it goes together, in ${SEEDS} random histories`,
-  async () => {
-    await forSeeds(SEEDS, async (from, seed, begin) => {
-      const storage = { ...memory(), isShared: true };
-      const dbs = await Promise.all(
-        [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES, sums: SUMS })),
-      );
-      const rows: Rows = new Map();
-      const copies = dbs.map((db) => {
-        const copy = new Copy();
-        db.watch({}, copy.take, { initial: true });
-        return copy;
-      });
-      const [one] = dbs as [Store, Store];
-      for (let step = 0; step < 14; step++) {
-        const kind = from.below(10);
-        begin({ kind: ['merge of a draft', 'undone'][kind] ?? 'change', rows });
-        if (kind === 0) {
-          // A draft in which other keys change than on the main branch.
-          const draft = await one.branch(`draft ${step}`);
-          const drafted = copyOf(rows);
-          for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
-          await check(draft, drafted);
-          await change(one, rows, from);
-          const base: Rows = new Map(rows);
-          const choice = from.pick(['ours', 'theirs'] as const);
-          const asked: Rows = new Map();
-          await one.merge(draft, {
-            onConflict: (conflict) => {
-              asked.set(conflict.key, conflict[choice]);
-              return conflict[choice];
-            },
-          });
-          // What the merge made is held to the rows that it holds: the model of merges is elsewhere.
-          const merged = new Map(await all(one));
-          for (const [key, value] of asked) expect(merged.get(key)).toEqual(value);
-          for (const [key, value] of merged) {
-            expect([base.get(key), drafted.get(key)]).toContainEqual(value);
-          }
-          rows.clear();
-          for (const [key, value] of merged) rows.set(key, value);
-          await draft.close();
-          await one.deleteBranch(`draft ${step}`);
-        } else if (kind === 1) {
-          // Undone by a snapshot.
-          const before = one.snapshot();
-          await change(one, copyOf(rows), from);
-          expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
-          await one.resetTo(before);
-          before.release();
-        } else {
-          const db = from.pick(dbs);
-          await change(db, rows, from);
-        }
-        const root = one.root;
-        // The other handle hears of it in its own time.
-        await until(() =>
-          dbs.every((db) => db.root === dbs[0]?.root && (kind > 1 || db.root === root)),
-        );
-        await check(one, rows);
-        // The root stands for the rest; what another handle reads by it is its own.
-        for (const db of dbs.slice(1)) await checkReads(db, rows);
-        for (const copy of copies) {
-          const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));
-          await until(isThere).catch(() => expectSame(sorted(copy.rows), sorted(rows), 'a copy'));
-        }
-        if (from.below(4) === 0) await one.compact();
-      }
-      await Promise.all(dbs.map((db) => db.close()));
+it('all of it goes together, in random histories', async () => {
+  await forSeeds(25, async (from, seed, begin) => {
+    const storage = { ...memory(), isShared: true };
+    const dbs = await Promise.all(
+      [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES, sums: SUMS })),
+    );
+    const rows: Rows = new Map();
+    const copies = dbs.map((db) => {
+      const copy = new Copy();
+      db.watch({}, copy.take, { initial: true });
+      return copy;
     });
-  },
-  60_000 + 4000 * SEEDS,
-);
+    const [one] = dbs as [Store, Store];
+    for (let step = 0; step < 14; step++) {
+      const kind = from.below(10);
+      begin({ kind: ['merge of a draft', 'undone'][kind] ?? 'change', rows });
+      if (kind === 0) {
+        // A draft in which other keys change than on the main branch.
+        const draft = await one.branch(`draft ${step}`);
+        const drafted = copyOf(rows);
+        for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
+        await check(draft, drafted);
+        await change(one, rows, from);
+        const base: Rows = new Map(rows);
+        const choice = from.pick(['ours', 'theirs'] as const);
+        const asked: Rows = new Map();
+        await one.merge(draft, {
+          onConflict: (conflict) => {
+            asked.set(conflict.key, conflict[choice]);
+            return conflict[choice];
+          },
+        });
+        // What the merge made is held to the rows that it holds: the model of merges is elsewhere.
+        const merged = new Map(await all(one));
+        for (const [key, value] of asked) expect(merged.get(key)).toEqual(value);
+        for (const [key, value] of merged) {
+          expect([base.get(key), drafted.get(key)]).toContainEqual(value);
+        }
+        rows.clear();
+        for (const [key, value] of merged) rows.set(key, value);
+        await draft.close();
+        await one.deleteBranch(`draft ${step}`);
+      } else if (kind === 1) {
+        // Undone by a snapshot.
+        const before = one.snapshot();
+        await change(one, copyOf(rows), from);
+        expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
+        await one.resetTo(before);
+        before.release();
+      } else {
+        const db = from.pick(dbs);
+        await change(db, rows, from);
+      }
+      const root = one.root;
+      // The other handle hears of it in its own time.
+      await until(() =>
+        dbs.every((db) => db.root === dbs[0]?.root && (kind > 1 || db.root === root)),
+      );
+      await check(one, rows);
+      // The root stands for the rest; what another handle reads by it is its own.
+      for (const db of dbs.slice(1)) await checkReads(db, rows);
+      for (const copy of copies) {
+        const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));
+        await until(isThere).catch(() => expectSame(sorted(copy.rows), sorted(rows), 'a copy'));
+      }
+      if (from.below(4) === 0) await one.compact();
+    }
+    await Promise.all(dbs.map((db) => db.close()));
+  });
+}, 160_000);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ImportProgress, importStore, memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, storeOf } from './model.js';
-import { forSeeds, seedCount } from './property.js';
+import { forSeeds } from './property.js';
 import { type Random, random } from './random.js';
 import { expectCopy, exported, inParts, joined, largeStore, storedIn } from './transferring.js';
 import { watched } from './watched-storage.js';
@@ -41,7 +41,7 @@ async function storeWithPast(from: Random) {
 
 describe('a store that is exported and imported', () => {
   it('is the same, with its indexes and its branches', async () => {
-    await forSeeds(seedCount(12), async (from, _, begin) => {
+    await forSeeds(12, async (from, _, begin) => {
       const { db, names } = await storeWithPast(from);
       const copies = memory();
       const bytes = await exported(db, { branches: true });

@@ -15,7 +15,7 @@ import {
 } from '../src/index.js';
 import { entriesOfRows, selectEntries } from './index-model.js';
 import { type Entry, select, sorted } from './model.js';
-import { expectNoFault, forSeeds, seedCount, stepFault } from './property.js';
+import { expectNoFault, forSeeds, stepFault } from './property.js';
 import type { Random } from './random.js';
 
 const INDEXES: IndexDefinitions = {
@@ -109,7 +109,7 @@ async function check(from: Random, reads: Reads, rows: Map<string, unknown>, wha
 }
 
 it('are what a model says, for random rows and edits', async () => {
-  await forSeeds(seedCount(40), async (from) => {
+  await forSeeds(40, async (from) => {
     const db = await open('windows', { storage: memory(), indexes: INDEXES });
     const rows = new Map<string, unknown>();
     for (let left = from.below(20); left > 0; left--) rows.set(keyOf(from), rowOf(from));

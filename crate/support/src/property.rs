@@ -1,11 +1,134 @@
 //! Random tests. A failure prints the seed, the number of the step, what the step did, the expected
 //! and the actual value, and the command that runs only this seed.
 //!
-//! `SEED=n` runs one seed, `SEEDS=n` runs n seeds. Proptest keeps its own seeds: it first runs the cases
-//! of `*.proptest-regressions`, which failed before.
+//! A run takes an eighth of the seeds, from `SEED_BASE` on, which moves from day to day; `DEEP=1` takes all, from 1 on.
+//! `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it those from m on. Proptest
+//! draws its cases by `SEED_BASE`, too, after those of `*.proptest-regressions`, which failed before.
 
 use std::env;
 use std::fmt::{self, Debug, Display, Formatter};
+use std::iter::Enumerate;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+/// How many times less than a deep run others do.
+const SHARE: u64 = 8;
+
+/// Which seeds and items a run takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    is_deep: bool,
+    base: u64,
+    seed: Option<u64>,
+    seeds: Option<u64>,
+    first: Option<u64>,
+}
+
+impl Run {
+    fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let number = |name| variable(name).and_then(|text| text.parse().ok());
+        Self {
+            is_deep: number("DEEP") == Some(1),
+            base: number("SEED_BASE").unwrap_or(0),
+            seed: number("SEED"),
+            seeds: number("SEEDS"),
+            first: number("FIRST_SEED"),
+        }
+    }
+
+    fn current() -> Self {
+        Self::of(|name| env::var(name).ok())
+    }
+
+    /// The seeds that this run takes of the `count` of a deep one.
+    fn seeds(self, count: u64) -> Range<u64> {
+        match (self.seed, self.seeds) {
+            (Some(seed), _) => seed..seed + 1,
+            (None, Some(last)) => self.first.unwrap_or(1)..last + 1,
+            (None, None) if self.is_deep => 1..count + 1,
+            (None, None) => self.base..self.base + count.div_ceil(SHARE),
+        }
+    }
+
+    /// Whether this run takes at least `count` fixed seeds.
+    fn has_all_seeds(self, count: u64) -> bool {
+        let seeds = self.seeds(count);
+        (self.is_deep || self.seeds.is_some()) && seeds.end.saturating_sub(seeds.start) >= count
+    }
+
+    fn sampled<T>(self, items: impl IntoIterator<Item = T>, of: usize) -> Sample<T> {
+        let all: Vec<T> = items.into_iter().collect();
+        let first = self.base as usize % of.min(all.len()).max(1);
+        let takes = |at: usize| self.is_deep || at % of == first;
+        let some = all.into_iter().enumerate().filter(|(at, _)| takes(*at)).map(|(_, item)| item);
+        Sample { items: some.collect::<Vec<_>>().into_iter().enumerate(), run: self, last: None }
+    }
+
+    /// The variables that have another run take what this one takes.
+    fn again(self) -> String {
+        let deep = if self.is_deep { "DEEP=1 " } else { "" };
+        format!("{deep}SEED_BASE={} ", self.base)
+    }
+}
+
+/// Whether everything runs.
+pub fn is_deep() -> bool {
+    Run::current().is_deep
+}
+
+/// Whether this run takes at least `count` fixed seeds. Of fewer, or of moving ones, totals are a matter of chance.
+pub fn has_all_seeds(count: u64) -> bool {
+    Run::current().has_all_seeds(count)
+}
+
+/// Where the seeds of this run begin, if it is not deep.
+pub fn seed_base() -> u64 {
+    Run::current().base
+}
+
+/// Of `items` every `of`-th, of which the first moves with `SEED_BASE`, so that the turn of each comes; in deep runs all.
+/// A loop within a loop takes a sample of the pairs: two samples would meet in few of them.
+pub fn sampled<T>(items: impl IntoIterator<Item = T>, of: usize) -> Sample<T> {
+    Run::current().sampled(items, of)
+}
+
+/// A sample of items. A panic in the loop over them prints the command that takes the same sample again.
+#[derive(Debug)]
+pub struct Sample<T> {
+    items: Enumerate<IntoIter<T>>,
+    run: Run,
+    last: Option<usize>,
+}
+
+impl<T> Iterator for Sample<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let next = self.items.next();
+        self.last = next.as_ref().map(|(at, _)| *at);
+        next.map(|(_, item)| item)
+    }
+}
+
+impl<T> Drop for Sample<T> {
+    fn drop(&mut self) {
+        if let Some(at) = self.last
+            && std::thread::panicking()
+        {
+            eprintln!("in item {at} of the sample{}", command(&self.run.again()));
+        }
+    }
+}
+
+/// The command that runs only this test, with some variables.
+fn command(variables: &str) -> String {
+    let file = env::args().next().unwrap_or_default();
+    let file = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let file = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default();
+    format!("\n  alone: {variables}cargo test -p hedgerow --test {file} {test}")
+}
 
 /// The longest text of a value that a failure prints.
 const LONGEST_TEXT: usize = 600;
@@ -95,15 +218,9 @@ impl Steps {
         Differs(format!("{self}{what}{}", self.command()))
     }
 
-    /// The command that runs only this seed, or only this test of proptest.
+    /// The command that runs only this seed, or draws the cases of proptest again.
     fn command(&self) -> String {
-        let seed = self.seed.map_or_else(String::new, |seed| format!("SEED={seed} "));
-        let file = env::args().next().unwrap_or_default();
-        let file = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let file = file.rsplit_once('-').map_or(file, |(name, _)| name);
-        let thread = std::thread::current();
-        let test = thread.name().unwrap_or_default();
-        format!("\n  alone: {seed}cargo test -p hedgerow --test {file} {test}")
+        command(&self.seed.map_or_else(|| Run::current().again(), |seed| format!("SEED={seed} ")))
     }
 }
 
@@ -128,18 +245,13 @@ impl Drop for Steps {
     }
 }
 
-/// Runs `body` for `count` seeds from 0, for as many as `SEEDS` says, or for the one that `SEED` names.
+/// Runs `body` for each seed that this run takes of `count`.
 ///
 /// # Panics
 ///
 /// If a comparison of `body` fails.
 pub fn for_seeds(count: u64, mut body: impl FnMut(u64, &mut Steps) -> Result<(), Differs>) {
-    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = match number("SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("SEEDS").unwrap_or(count),
-    };
-    for seed in seeds {
+    for seed in Run::current().seeds(count) {
         let mut steps = Steps::new();
         steps.seed = Some(seed);
         let result = body(seed, &mut steps);
@@ -164,7 +276,7 @@ pub fn short(value: &impl Debug) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Steps, for_seeds, short};
+    use super::{Run, Steps, for_seeds, short};
 
     #[test]
     fn a_difference_says_its_step_and_where_it_begins() {
@@ -184,12 +296,80 @@ mod tests {
         assert!(short(&"é".repeat(2000)).len() < 700);
     }
 
+    fn run(variables: &[(&str, &str)]) -> Run {
+        Run::of(|name| {
+            variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
     #[test]
-    #[should_panic(expected = "SEED=3, step 0, \"third\": below 3: expected true, got false")]
+    fn a_run_takes_an_eighth_of_the_seeds_and_a_deep_one_all() {
+        assert_eq!(run(&[("SEED_BASE", "400")]).seeds(20), 400..403);
+        assert_eq!(run(&[("SEED_BASE", "400")]).seeds(16), 400..402);
+        assert_eq!(run(&[]).seeds(1), 0..1);
+        assert_eq!(run(&[("DEEP", "1"), ("SEED_BASE", "400")]).seeds(20), 1..21);
+        assert!(run(&[("DEEP", "1")]).has_all_seeds(20));
+        assert!(!run(&[("SEED_BASE", "400")]).has_all_seeds(1));
+    }
+
+    #[test]
+    fn seeds_can_be_named() {
+        assert_eq!(run(&[("DEEP", "1"), ("SEED", "7"), ("SEEDS", "9")]).seeds(20), 7..8);
+        assert_eq!(run(&[("SEEDS", "3")]).seeds(20), 1..4);
+        assert_eq!(run(&[("FIRST_SEED", "11"), ("SEEDS", "13")]).seeds(20), 11..14);
+        assert!(run(&[("FIRST_SEED", "11"), ("SEEDS", "13")]).has_all_seeds(3));
+        assert!(!run(&[("FIRST_SEED", "11"), ("SEEDS", "13")]).has_all_seeds(4));
+        assert!(!run(&[("DEEP", "1"), ("SEED", "7")]).has_all_seeds(20));
+    }
+
+    #[test]
+    fn each_item_is_in_the_sample_of_some_base() {
+        for of in [1, 5, 8] {
+            for len in [0, 1, 4, 5, 8, 16, 21] {
+                let mut seen = vec![0; len];
+                for base in 400..400 + of as u64 {
+                    let run = Run { base, ..Run::default() };
+                    let sample: Vec<_> = run.sampled(0..len, of).collect();
+                    assert_eq!(sample.is_empty(), len == 0);
+                    assert!(run.sampled(0..len, of).eq(sample.iter().copied()), "again");
+                    for at in sample {
+                        seen[at] += 1;
+                    }
+                }
+                // Of fewer items than bases some samples are alike.
+                assert!(seen.iter().all(|count| if len < of { *count > 0 } else { *count == 1 }));
+            }
+        }
+        let deep = Run { is_deep: true, base: 3, ..Run::default() };
+        assert!(deep.sampled(0..20, 8).eq(0..20));
+    }
+
+    #[test]
+    fn the_variables_that_are_printed_repeat_the_run() {
+        for is_deep in [false, true] {
+            let first = Run { is_deep, base: 403, ..Run::default() };
+            let text = first.again();
+            let pairs: Vec<_> =
+                text.split_whitespace().filter_map(|one| one.split_once('=')).collect();
+            let again = run(&pairs);
+            assert!(again.sampled(0..99, 8).eq(first.sampled(0..99, 8)));
+            assert_eq!(again.base, first.base);
+        }
+    }
+
+    #[test]
     fn a_failure_says_its_seed() {
-        for_seeds(5, |seed, steps| {
-            steps.begin("third");
-            steps.same("below 3", &(seed < 3), &true)
-        });
+        let seeds = Run::current().seeds(5);
+        let body = |seed: u64, steps: &mut Steps| {
+            steps.begin("last");
+            steps.same("not the last", &(seed + 1 < seeds.end), &true)
+        };
+        let cause = std::panic::catch_unwind(|| for_seeds(5, body)).expect_err("the last fails");
+        let text = cause.downcast_ref::<String>().expect("a text");
+        let last = seeds.end - 1;
+        let expected =
+            format!("SEED={last}, step 0, \"last\": not the last: expected true, got false");
+        assert!(text.starts_with(&expected), "{text}");
+        assert!(text.contains(&format!("alone: SEED={last} cargo test ")), "{text}");
     }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { stateStorage } from '../../src/adapters/state.js';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
 import { faulty } from '../../src/storage/faulty.js';
-import { forSeeds, seedCount } from '../property.js';
+import { forSeeds } from '../property.js';
 import { handles } from '../watching.js';
 
 /** How many commits a body makes. */
@@ -101,9 +101,8 @@ describe('stateStorage', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  const SEEDS = seedCount(20);
-  it(`has the state of a tab end at what the store has, whoever writes (${SEEDS} seeds)`, async () => {
-    await forSeeds(SEEDS, async (from, _, begin) => {
+  it('has the state of a tab end at what the store has, whoever writes', async () => {
+    await forSeeds(20, async (from, _, begin) => {
       const dbs = await handles(2);
       const tabs = dbs.map((db) => {
         const storage = stateStorage<number>(db);
@@ -140,7 +139,7 @@ describe('stateStorage', () => {
   });
 
   it('is never told what it has written, however writes and commits meet', async () => {
-    await forSeeds(seedCount(10), async (from) => {
+    await forSeeds(10, async (from) => {
       const db = await open('app', { storage: memory() });
       const storage = stateStorage<number>(db);
       const told: number[] = [];

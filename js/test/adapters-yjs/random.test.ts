@@ -1,11 +1,9 @@
 /** Tabs that edit a document at random, while it is compacted, closed and opened again. */
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import { forSeeds, seedCount } from '../property.js';
+import { forSeeds } from '../property.js';
 import type { Random } from '../random.js';
 import { crash, openTab, rowsOf, sharedMemory, stateOf, storedDoc, type YjsTab } from './tabs.js';
-
-const SEEDS = seedCount(12);
 
 function edit(doc: Y.Doc, from: Random): void {
   const text = doc.getText('text');
@@ -24,11 +22,11 @@ function edit(doc: Y.Doc, from: Random): void {
 }
 
 describe('three tabs', () => {
-  it(`have the same document in the end, and the store has it too (${SEEDS} seeds)`, {
+  it('have the same document in the end, and the store has it too', {
     timeout: 120_000,
   }, async () => {
     let compacted = 0;
-    await forSeeds(SEEDS, async (from, seed, begin) => {
+    await forSeeds(12, async (from, seed, begin) => {
       const storage = sharedMemory();
       const options = { maxRows: 2 + from.below(6), maxBytes: 1 + from.below(400) };
       // What tabs have said is stored; a crash may lose the rest.

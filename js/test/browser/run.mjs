@@ -11,8 +11,8 @@ import { enginesOf, installed } from '../../../e2e/lib/engines/index.mjs';
 import { CommandFailed, ROOT, run, runMain } from '../../../scripts/lib/run.mjs';
 
 const USAGE = `npm run units -- [--engines firefox,webkit|all] [--sample] [files] [options of Vitest]
-  --engines  browsers to run in: chromium, firefox, webkit; all by default
-  --sample   the sample of suites.ts, as npm test`;
+  --engines  browsers to run in: chromium, chromium-sqlite, firefox, webkit; all by default
+  --sample   the sample of suites.ts, as npm run test:deep`;
 
 /** What is asked for, and what is left for Vitest. */
 function read(argv) {

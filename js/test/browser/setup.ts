@@ -3,6 +3,7 @@
  * open connection for good, and the memory of its core with it.
  */
 import { afterAll, afterEach, beforeEach } from 'vitest';
+import '../setup.js';
 import { aroundSeeds } from '../property.js';
 import { deleteWorlds, worldCount } from './memory.js';
 

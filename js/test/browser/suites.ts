@@ -3,7 +3,7 @@
 /** `needs` is a text in each of the suites, or in a helper that it imports; `browser-suites.test.ts` looks for it. */
 const REASONS = [
   {
-    needs: "'better-sqlite3'",
+    needs: "from './sqlite.mjs'",
     why: 'SQLite in Node',
     suites: [
       'at-rest-sql',
@@ -128,6 +128,11 @@ const REASONS = [
     why: 'a second opinion by the deflate of Node',
     suites: ['sync-encrypted'],
   },
+  {
+    needs: 'vi.stubEnv(',
+    why: 'is about the variables of a run, which browsers are told before it',
+    suites: ['property'],
+  },
   { needs: 'nextTick', why: "stands in for Node's `process`", suites: ['platform'] },
   {
     needs: 'globalThis.setImmediate',
@@ -142,7 +147,7 @@ export const LEFT_OUT = new Map(
   REASONS.flatMap(({ suites, ...reason }) => suites.map((suite) => [`${suite}.test.ts`, reason])),
 );
 
-/** What `npm test` runs in each engine: the contract of storage, and what touches storage most. */
+/** What the deep tier runs in each engine: the contract of storage, and what touches storage most. */
 export const SAMPLE = [
   'segment-store',
   'at-rest-contract',

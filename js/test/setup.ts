@@ -1,0 +1,5 @@
+/** Runs before each suite. */
+import { expect } from 'vitest';
+import { sameBytes } from './same-bytes.js';
+
+expect.addEqualityTesters([sameBytes]);

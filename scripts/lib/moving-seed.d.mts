@@ -1,0 +1,1 @@
+export function ensureSeedBase(env?: NodeJS.ProcessEnv): void;
