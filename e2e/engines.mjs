@@ -1,5 +1,4 @@
 // Runs the tests of the other engines that this machine has, Firefox and WebKitGTK, and names those that it lacks.
-// E2E_ENGINES=all runs more of them: see `playwright.config.ts`.
 
 import { run, runMain } from '../scripts/lib/run.mjs';
 import { ENGINES, installed } from './lib/engines/index.mjs';
@@ -10,7 +9,7 @@ await runMain(async () => {
   const projects = found.map(({ name }) => `--project=${name}`);
   if (found.length === 0) {
     console.log('None of them is here: only the smoke test runs, in Chromium.');
-    projects.push('--project=untimed', '--no-deps', 'smoke.spec');
+    projects.push('--project=untimed', 'smoke.spec');
   }
   // Firefox and WebKitGTK take longer for each than Chromium does.
   const env = { HEDGEROW_INCREMENTS: process.env.HEDGEROW_INCREMENTS ?? '250' };

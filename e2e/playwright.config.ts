@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
+import { ENGINES } from './lib/engines/index.mjs';
 import type { EngineOption } from './tests/fixtures.js';
 
 // `npm test` names the browser; without a name, Playwright's own is used.
@@ -21,84 +23,78 @@ const args = [
   '--js-flags=--expose-gc',
 ];
 
-// What measures time, or says how long something may take.
-const TIMED = [
-  'alive',
-  'alive-hidden',
-  'back-forward-cache',
-  'frames',
-  'lines',
-  'sum-proof',
-  'tabs',
-  'transfer',
-  'watch',
-].map((name) => `${name}.spec.ts`);
-
-// What Firefox and WebKitGTK run: loads, reloads, reads, indexes, tabs, watches, branches, proofs, sums, exports,
-// faults, and the contract of storage.
-const CORE = [
-  'back-again',
-  'blobs',
-  'cleared',
-  'encryption',
-  'endings',
-  'health',
-  'import',
-  'indexes',
-  'inspector-engines',
+// The core is these files, whole, and the tests of others that are tagged `@core`.
+const CORE_FILES = [
+  'full',
   'integrity',
   'joined',
   'kills',
-  'kills-sync',
-  'lazy',
-  'lines',
-  'private',
-  'processes',
-  'proof',
-  'rest',
   'segment-store',
-  'segment-store-connections',
   'segment-store-records',
-  'signed',
   'smoke',
   'store',
-  'store-faults',
-  'sums',
-  'sync-encrypted',
   'tables',
-  'tabs',
-  'transfer',
-  'watch',
   'worker',
-  'worker-store',
+];
+// Tests by their tags: `@timed` ones measure time, `@chromium` ones need its own protocol, `@webkit` ones its processes.
+const without = (...tags: string[]) => new RegExp(tags.join('|'));
+// Of Firefox and WebKitGTK alone: Chromium has its own protocol for this. And of `chromium-sqlite` alone.
+const NOT_CHROMIUM = 'processes.spec.ts';
+const NOT_LEVELDB = 'sqlite.spec.ts';
+// These have the same answers whatever keeps IndexedDB, or have none.
+const NOT_STORAGE = [
+  'arguments',
+  'inspector',
+  'inspector-looks',
+  'slim',
+  'start-up',
+  'sum-proof',
 ].map((name) => `${name}.spec.ts`);
-// These drive browsers of their own.
-const OWN_BROWSERS = ['alive-hidden', 'frozen', 'frozen-sync', 'full', 'torture'].map(
-  (name) => `${name}.spec.ts`,
-);
-// Chromium has its own protocol for this.
-const NOT_CHROMIUM = ['processes.spec.ts'];
-// With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.
-const IS_ALL = process.env.E2E_ENGINES === 'all';
-const other = (engine: 'firefox' | 'webkit', ...foreign: string[]) => ({
-  name: engine,
-  use: { engine },
-  workers: 2,
-  ...(IS_ALL ? { testIgnore: OWN_BROWSERS } : { testMatch: CORE }),
-  grepInvert: new RegExp([...foreign, ...(IS_ALL ? [] : ['@timed'])].join('|')),
+
+/** How Playwright starts Chromium as the engine of this name. */
+const chromium = (engine: 'chromium' | 'chromium-sqlite') => ({
+  engine,
+  launchOptions: {
+    args: [...args, ...ENGINES[engine].args],
+    ...(executablePath ? { executablePath } : {}),
+  },
 });
 
 export default defineConfig<EngineOption>({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',
   projects: [
-    { name: 'untimed', testIgnore: [...TIMED, ...NOT_CHROMIUM], workers: 2 },
-    // One at a time. When all run, after the others, as `npm test` has it.
-    { name: 'timed', testMatch: TIMED, workers: 1, dependencies: ['untimed'] },
-    other('firefox', '@chromium', '@webkit'),
-    other('webkit', '@chromium'),
+    {
+      name: 'core',
+      use: chromium('chromium'),
+      testIgnore: [NOT_CHROMIUM, NOT_LEVELDB],
+      // Playwright looks for it in the name of the project, of the file and of the test, and its tags, with a space between.
+      grep: new RegExp(` (${CORE_FILES.join('|')})\\.spec\\.ts |@core`),
+      grepInvert: without('@timed'),
+    },
+    {
+      name: 'untimed',
+      use: chromium('chromium'),
+      testIgnore: [NOT_CHROMIUM, NOT_LEVELDB],
+      grepInvert: without('@timed'),
+    },
+    // One at a time.
+    { name: 'timed', use: chromium('chromium'), grep: /@timed/, workers: 1 },
+    {
+      name: 'chromium-sqlite',
+      use: chromium('chromium-sqlite'),
+      testIgnore: [NOT_CHROMIUM, ...NOT_STORAGE],
+      grepInvert: without('@timed'),
+    },
+    {
+      name: 'firefox',
+      use: { engine: 'firefox' },
+      grepInvert: without('@timed', '@chromium', '@webkit'),
+    },
+    { name: 'webkit', use: { engine: 'webkit' }, grepInvert: without('@timed', '@chromium') },
   ],
-  workers: 2,
+  // Half of the cores: a browser has processes of its own beside the one that runs a page.
+  workers: Math.max(2, Math.floor(availableParallelism() / 2)),
   fullyParallel: false,
   retries: 0,
   // A machine that is busy with other things must not fail a test.
@@ -109,10 +105,7 @@ export default defineConfig<EngineOption>({
     ['list'],
     ['json', { outputFile: `../.cache/test/${process.env.E2E_REPORT ?? 'playwright.json'}` }],
   ],
-  use: {
-    baseURL,
-    launchOptions: { args, ...(executablePath ? { executablePath } : {}) },
-  },
+  use: { baseURL },
   webServer: {
     // Built rather than served from source: a development server may reload the page.
     command: `vite build && vite preview --host 127.0.0.1 --port ${port} --strictPort`,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { withBrowser } from '../bench/lib/browser.mjs';
 import { environment } from '../bench/lib/environment.mjs';
 import { Progress } from '../bench/lib/progress.mjs';
-import { enginesOf, installed } from '../lib/engines/index.mjs';
+import { enginesOf, installed, isChromium } from '../lib/engines/index.mjs';
 import { readArguments } from './lib/arguments.mjs';
 import { draw } from './lib/plot.mjs';
 import { printReport } from './lib/report.mjs';
@@ -57,17 +57,17 @@ async function runIn(engine, options) {
 
 /** Traces, and pages that are really hidden, are to be had in Chromium alone. */
 async function measure(browser, options, show) {
-  const isChromium = browser.engine === 'chromium';
+  const hasProtocol = isChromium(browser.engine);
   const scenarios = await watchAll(browser, options, show);
   // The files of the databases are still there, which tell what keeps them.
   const about = await environment(browser);
   if (options.only !== null) return { ...about, scenarios, traces: [] };
   const slicing = await timeSlicing(browser, options, show);
-  const traces = isChromium ? await traceAll(browser, scenarios, show) : [];
+  const traces = hasProtocol ? await traceAll(browser, scenarios, show) : [];
   show('reads during a load');
   await browser.visit('alive');
   const reads = await browser.call('readWhileLoading', options.shortRows);
-  const hidden = isChromium ? await timeHidden(browser, options, show) : undefined;
+  const hidden = hasProtocol ? await timeHidden(browser, options, show) : undefined;
   return { ...about, scenarios, traces, slicing, reads, hidden };
 }
 

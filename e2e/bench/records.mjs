@@ -12,7 +12,7 @@ import { Progress } from './lib/progress.mjs';
 import { printTable, show } from './lib/report.mjs';
 
 const USAGE = `node e2e/bench/records.mjs [--engines all] [--mib 16] [--rounds 3]
-  --engines  of chromium (the default), firefox and webkit, by name; or all
+  --engines  of chromium (the default), chromium-sqlite, firefox and webkit, by name; or all
   --mib      MiB that are written in one transaction
   --rounds   rounds that count, after one that does not; the median of them is printed`;
 const KIB = 1024;

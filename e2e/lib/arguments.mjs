@@ -7,7 +7,7 @@ export function whole(name, text, usage) {
   throw new Error(`${name} is a whole number above 0, not ${text}\n${usage}`);
 }
 
-const ENGINES = ['chromium', 'firefox', 'webkit'];
+const ENGINES = ['chromium', 'chromium-sqlite', 'firefox', 'webkit'];
 
 /** Reads the names of engines in `--engines`: every engine for `all`. */
 export function engineNames(text, usage) {

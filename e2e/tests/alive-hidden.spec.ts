@@ -1,32 +1,11 @@
 /** A load goes on in a hidden page, where timers come once in a second and frames never. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { test as base, expect, type Page } from '@playwright/test';
-import { covered, withPlainBrowser } from '../alive/lib/plain-browser.mjs';
+import { expect } from '@playwright/test';
+import { covered } from '../alive/lib/plain-browser.mjs';
 import type { Load } from '../alive/page/loads.js';
-
-const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
+import { test } from './plain-tabs.js';
 
 const ROUNDS = 3;
 const ROWS = 50_000;
-
-/** The page in a browser that hides what is covered, as Playwright's own do not. */
-const test = base.extend<{ plainPage: Page }>({
-  plainPage: async ({ baseURL, launchOptions: { executablePath } }, use) => {
-    await mkdir(PROFILES_DIR, { recursive: true });
-    const profileDir = await mkdtemp(join(PROFILES_DIR, 'plain-'));
-    try {
-      await withPlainBrowser({ profileDir, executablePath }, async (page) => {
-        await page.goto(`${baseURL}alive.html`);
-        await page.waitForFunction(() => globalThis.alive !== undefined);
-        await use(page);
-      });
-    } finally {
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
-    }
-  },
-});
 
 /** Work of the CPU alone: what a hidden page gets of a machine. */
 function computeFor(): number {
@@ -37,7 +16,8 @@ function computeFor(): number {
   return performance.now() - startMs + (x === 0.5 ? 1 : 0);
 }
 
-test('a load goes on in a hidden page', async ({ plainPage: page }) => {
+test('a load goes on in a hidden page', { tag: ['@chromium', '@timed'] }, async ({ tab }) => {
+  const page = await tab('alive', 'alive');
   const look = () => page.evaluate(() => globalThis.alive.visibility(1000));
   const load = (load: Load) => page.evaluate((load) => globalThis.alive.time(load), load);
   const none = (): number[] => [];

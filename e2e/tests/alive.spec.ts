@@ -44,9 +44,9 @@ function tell(name: string, { ms, loaded, seen }: Outcome): void {
   console.log(`  ${name}: ${ms.toFixed(0)} ms, ${loaded.slices} slices; ${delays.join('; ')}`);
 }
 
-test('nothing waits for a load longer than for a few slices', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('nothing waits for a load longer than for a few slices', {
+  tag: ['@chromium', '@timed'],
+}, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   const sliced = await load(page, { rows: 100_000 });
   tell('sliced', sliced);
@@ -69,7 +69,7 @@ test('nothing waits for a load longer than for a few slices', { tag: '@chromium'
 });
 
 test('of twenty loads at the same time, nothing waits for twenty slices', {
-  tag: '@chromium',
+  tag: ['@chromium', '@timed'],
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   const outcome = await load(page, { rows: 8000, stores: 20 });

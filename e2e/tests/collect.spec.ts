@@ -46,9 +46,9 @@ test('heavy rewriting takes at most twice the room of what is live', async ({ pe
   expect(await stateOf(after)).toEqual(state);
 });
 
-test('a tab that scans misses nothing while another rewrites and collects', async ({
-  persistentPage,
-}) => {
+test('a tab that scans misses nothing while another rewrites and collects', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const collector = await visit(persistentPage.page);
   await openStore(collector, 'pinned');
   await collector.evaluate(() => window.db.putMany(window.rows(30_000)));
@@ -87,7 +87,9 @@ test('a tab that scans misses nothing while another rewrites and collects', asyn
   expect(await stateOf(reader)).toEqual(await stateOf(collector));
 });
 
-test('when the tab that collects is closed another one does', async ({ persistentPage }) => {
+test('when the tab that collects is closed another one does', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const second = await visit(persistentPage.page);
   const first = await visit(await persistentPage.newPage());
   await openStore(first, 'handed-on');

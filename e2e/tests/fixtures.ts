@@ -7,8 +7,9 @@ import {
   chromium,
   type Page as PlaywrightPage,
 } from '@playwright/test';
-import { ENGINES } from '../lib/engines/index.mjs';
-import { type AnyContext, type AnyPage, TabContext } from '../lib/engines/tab.mjs';
+import { refuseOtherBackend } from '../lib/engines/backend.mjs';
+import { ENGINES, type EngineName, isChromium } from '../lib/engines/index.mjs';
+import { type AnyContext, type AnyPage, type Tab, TabContext } from '../lib/engines/tab.mjs';
 
 /** A page of any engine. */
 export type Page = AnyPage;
@@ -17,7 +18,7 @@ export type Context = AnyContext;
 /** Set by each project of Playwright's configuration. */
 export interface EngineOption {
   /** What `persistentPage` runs in. */
-  readonly engine: 'chromium' | 'firefox' | 'webkit';
+  readonly engine: EngineName;
 }
 
 // In the repository, since a system's temporary folder may lie in memory: what a test
@@ -48,13 +49,12 @@ export async function openTestPage<P extends Page>(page: P): Promise<P> {
 type ContextOf<P> = { newPage(): Promise<P>; close(): Promise<void> };
 type Launch<P, C> = (profileDir: string) => Promise<{ readonly page: P; readonly context: C }>;
 
-/** Hands a browser on a new profile to `use`, and clears both away. */
+/** Hands a browser on the profile to `use`, and takes it down. */
 async function withProfile<P extends Page, C extends ContextOf<P>>(
+  profileDir: string,
   launch: Launch<P, C>,
   use: (page: PersistentPage<P, C>) => Promise<void>,
 ): Promise<void> {
-  await mkdir(PROFILES_DIR, { recursive: true });
-  const profileDir = await mkdtemp(join(PROFILES_DIR, 'profile-'));
   let running: Awaited<ReturnType<typeof launch>> | undefined;
   const current = () => {
     if (running === undefined) throw new Error('the browser is not running');
@@ -81,11 +81,12 @@ async function withProfile<P extends Page, C extends ContextOf<P>>(
     });
   } finally {
     await running?.context.close();
-    await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 interface Fixtures {
+  /** A folder for the profile of a browser, new and on disk. */
+  readonly profileDir: string;
   /** What a test runs on in every engine. */
   readonly persistentPage: PersistentPage;
   /**
@@ -98,20 +99,27 @@ interface Fixtures {
 export const test = base.extend<Fixtures & EngineOption>({
   engine: ['chromium', { option: true }],
 
-  chromiumPage: async ({ engine, launchOptions, baseURL }, use) => {
-    if (engine !== 'chromium') throw new Error('tag this test with @chromium');
-    await withProfile(launchChromium({ ...launchOptions, baseURL: String(baseURL) }), use);
+  profileDir: async ({ engine }, use) => {
+    await mkdir(PROFILES_DIR, { recursive: true });
+    const profileDir = await mkdtemp(join(PROFILES_DIR, 'profile-'));
+    try {
+      await use(profileDir);
+      await refuseOtherBackend(ENGINES[engine], profileDir);
+    } finally {
+      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+    }
   },
 
-  persistentPage: async ({ engine, launchOptions, baseURL }, use) => {
-    if (engine === 'chromium') {
-      await withProfile(launchChromium({ ...launchOptions, baseURL: String(baseURL) }), use);
-      return;
-    }
-    await withProfile(async (profileDir) => {
-      const context = new TabContext(await ENGINES[engine].launch(profileDir), String(baseURL));
-      return { context, page: await context.newPage() };
-    }, use);
+  chromiumPage: async ({ engine, profileDir, launchOptions, baseURL }, use) => {
+    if (!isChromium(engine)) throw new Error('tag this test with @chromium');
+    const options = { ...launchOptions, baseURL: String(baseURL) };
+    await withProfile(profileDir, launchChromium(options), use);
+  },
+
+  persistentPage: async ({ engine, profileDir, launchOptions, baseURL }, use) => {
+    const options = { ...launchOptions, baseURL: String(baseURL) };
+    const launch = isChromium(engine) ? launchChromium(options) : launchEngine(engine, baseURL);
+    await withProfile(profileDir, launch, use);
   },
 });
 
@@ -120,6 +128,13 @@ function launchChromium(options: object): Launch<PlaywrightPage, BrowserContext>
     const context = await chromium.launchPersistentContext(profileDir, options);
     // The browser starts with one blank page.
     return { context, page: context.pages()[0] ?? (await context.newPage()) };
+  };
+}
+
+function launchEngine(name: EngineName, baseURL: string | undefined): Launch<Tab, TabContext> {
+  return async (profileDir) => {
+    const context = new TabContext(await ENGINES[name].launch(profileDir), String(baseURL));
+    return { context, page: await context.newPage() };
   };
 }
 

@@ -17,9 +17,9 @@ declare global {
 /** Longest time until another tab has taken over, on a machine that is busy with other things, too. */
 const TAKES_OVER_MS = 60_000;
 
-test('a tab that is frozen while it syncs is replaced, and goes on as one that waits', async ({
-  tab,
-}) => {
+test('a tab that is frozen while it syncs is replaced, and goes on as one that waits', {
+  tag: '@chromium',
+}, async ({ tab }) => {
   test.setTimeout(180_000);
   const server = await serveRemote(memoryRemote());
   const away = await open('away', { storage: memory() });

@@ -106,16 +106,18 @@ for (const way of ['frozen', 'stopped'] as const) {
     if (way === 'stopped' && IN_TRANSACTIONS.includes(role)) continue;
     // Where it is at that cannot be seen from outside.
     if (way === 'frozen' && role === 'ballast maker') continue;
-    test(`beside a ${way} ${role} all goes on, and it is right afterwards`, async ({ tab }) => {
+    test(`beside a ${way} ${role} all goes on, and it is right afterwards`, {
+      tag: '@chromium',
+    }, async ({ tab }) => {
       test.setTimeout(180_000);
       await suspend(tab, way, role, LIMIT_MS);
     });
   }
 }
 
-test('a tab that is stopped in the middle of a transaction is waited for until the browser ends that', async ({
-  tab,
-}) => {
+test('a tab that is stopped in the middle of a transaction is waited for until the browser ends that', {
+  tag: '@chromium',
+}, async ({ tab }) => {
   test.setTimeout(300_000);
   await suspend(tab, 'stopped inside', 'collector', BROWSERS_LIMIT_MS);
 });

@@ -1,60 +1,34 @@
 /** The health of real storage: what each engine tells, at its quota, in private windows, and where it is denied. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type LaunchOptions as ChromiumOptions, chromium } from '@playwright/test';
-import { ENGINES, type LaunchOptions } from '../lib/engines/index.mjs';
+import { ENGINES, isChromium, type LaunchOptions } from '../lib/engines/index.mjs';
 import { TabContext } from '../lib/engines/tab.mjs';
-import {
-  type Context,
-  type EngineOption,
-  expect,
-  openTestPage,
-  type Page,
-  test,
-} from './fixtures.js';
-
-type EngineName = EngineOption['engine'];
+import { test as base, expect, openTestPage, type Page } from './fixtures.js';
 
 const FULL = fileURLToPath(new URL('../../js/dist/full.js', import.meta.url));
 
 /** The package as one text that loads nothing. */
 const packageText = () => readFile(FULL, 'utf8');
 
-/** Runs `use` on a page of an engine that was started with options of its own. */
-async function withEngine(
-  engine: EngineName,
-  options: LaunchOptions,
-  baseURL: string | undefined,
-  use: (page: Page) => Promise<void>,
-): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'health-'));
-  const context = new TabContext(await ENGINES[engine].launch(profile, options), String(baseURL));
-  try {
-    await use(await openTestPage(await context.newPage()));
-  } finally {
-    await context.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
+type WithOptions = (options: LaunchOptions, use: (page: Page) => Promise<void>) => Promise<void>;
 
-/** The same in a private window. */
-async function withPrivateWindow(
-  engine: EngineName,
-  launchOptions: ChromiumOptions,
-  baseURL: string | undefined,
-  use: (page: Page) => Promise<void>,
-): Promise<void> {
-  if (engine !== 'chromium') return withEngine(engine, { isPrivate: true }, baseURL, use);
-  const browser = await chromium.launch(launchOptions);
-  try {
-    const context: Context = await browser.newContext({ baseURL: String(baseURL) });
-    await use(await openTestPage(await context.newPage()));
-  } finally {
-    await browser.close();
-  }
-}
+/** Runs a function on a page of the engine, which is started with options of its own, on a profile of its own. */
+const test = base.extend<{ withOptions: WithOptions }>({
+  withOptions: async ({ engine, baseURL, profileDir }, use) => {
+    let profiles = 0;
+    await use(async (options, useIt) => {
+      profiles += 1;
+      const browser = await ENGINES[engine].launch(join(profileDir, String(profiles)), options);
+      const context = new TabContext(browser, String(baseURL));
+      try {
+        await useIt(await openTestPage(await context.newPage()));
+      } finally {
+        await context.close();
+      }
+    });
+  },
+});
 
 /** Opens a store with a fallback, writes and reads, and tells its health. */
 const openWithFallback = async () => {
@@ -124,15 +98,15 @@ test('persist() answers, or waits for the user while nothing else does', async (
   });
   // Firefox asks a user, and there is none.
   const expected = { chromium: false, firefox: 'no answer', webkit: undefined };
-  expect(found.answer).toBe(expected[engine]);
+  expect(found.answer).toBe(expected[ENGINES[engine].browser]);
   expect(found.state).toBe('best-effort');
 });
 
 test('a full quota is failing until there is room, and is told once', async ({
   engine,
-  baseURL,
+  withOptions,
 }) => {
-  await withEngine(engine, { quotaBytes: 24 << 20 }, baseURL, async (page) => {
+  await withOptions({ quotaBytes: 24 << 20 }, async (page) => {
     const found = await page.evaluate(async () => {
       const db = await window.hedgerow.open('full');
       const told: string[] = [];
@@ -211,10 +185,9 @@ test('a store that is deleted while it is open is told', async ({ persistentPage
 
 test('a private window is ephemeral where the engine lets that be known', async ({
   engine,
-  launchOptions,
-  baseURL,
+  withOptions,
 }) => {
-  await withPrivateWindow(engine, launchOptions, baseURL, async (page) => {
+  await withOptions({ isPrivate: true }, async (page) => {
     const found = await page.evaluate(async () => {
       const db = await window.hedgerow.open('private');
       await db.put('a', 1);
@@ -225,8 +198,8 @@ test('a private window is ephemeral where the engine lets that be known', async 
       return { state, cause, told, row: await db.get('a') };
     });
     // Chromium refuses nothing there, so that nobody can tell.
-    const state = engine === 'chromium' ? 'best-effort' : 'ephemeral';
-    const told = engine === 'chromium' ? [] : ['ephemeral'];
+    const state = isChromium(engine) ? 'best-effort' : 'ephemeral';
+    const told = isChromium(engine) ? [] : ['ephemeral'];
     expect(found).toEqual({ state, cause: undefined, told, row: 1 });
   });
 });
@@ -234,7 +207,7 @@ test('a private window is ephemeral where the engine lets that be known', async 
 test('storage that a sandbox or a setting denies: unsupported, or the fallback', async ({
   persistentPage,
   engine,
-  baseURL,
+  withOptions,
 }) => {
   const run = `(${openWithFallback})`;
   const found = await persistentPage.page.evaluate(
@@ -269,11 +242,11 @@ test('storage that a sandbox or a setting denies: unsupported, or the fallback',
   expect(found).toEqual(deniedWith('SecurityError'));
   if (engine !== 'firefox') return;
   const blockingCookies = { prefs: { 'network.cookie.cookieBehavior': 2 } };
-  await withEngine(engine, blockingCookies, baseURL, async (page) => {
+  await withOptions(blockingCookies, async (page) => {
     expect(await page.evaluate(openWithFallback)).toEqual(deniedWith('SecurityError'));
   });
   const prefs = { 'dom.indexedDB.privateBrowsing.enabled': false };
-  await withEngine(engine, { prefs, isPrivate: true }, baseURL, async (page) => {
+  await withOptions({ prefs, isPrivate: true }, async (page) => {
     expect(await page.evaluate(openWithFallback)).toEqual(deniedWith('InvalidStateError'));
   });
 });

@@ -76,7 +76,7 @@ async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefiniti
   await expect.poll(() => page.evaluate(() => window.db.root)).toBe(seen.root);
 }
 
-test('indexes are there after a relaunch', async ({ persistentPage }) => {
+test('indexes are there after a relaunch', { tag: '@core' }, async ({ persistentPage }) => {
   const first = await visit(persistentPage.page);
   await open(first, 'relaunched', ALL);
   const root = await first.evaluate(async () => {
@@ -102,7 +102,9 @@ test('indexes are there after a relaunch', async ({ persistentPage }) => {
   expect(await again.evaluate(() => window.indexTold)).toEqual([]);
 });
 
-test('indexes of two tabs are made beside what both write', async ({ persistentPage }) => {
+test('indexes of two tabs are made beside what both write', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const page = await visit(persistentPage.page);
   await open(page, 'beside');
   await page.evaluate(() => window.db.putMany(window.rows(60_000)));
@@ -217,9 +219,9 @@ test('a scan of an index sees its commit while others write and collect', async 
   await expectRight(reader, ALL, ALL);
 });
 
-test('transactions of two tabs that count by index come one after the other', async ({
-  persistentPage,
-}) => {
+test('transactions of two tabs that count by index come one after the other', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const tabs = [
     await visit(persistentPage.page),
     await visit(await persistentPage.context.newPage()),

@@ -34,7 +34,7 @@ function rounds(page: Page, what: 'draft' | 'snap' | 'tab'): Promise<string[]> {
   }, what);
 }
 
-test('a branch made in one tab is seen, written and missed by another', async ({
+test('a branch made in one tab is seen, written and missed by another', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const { context } = persistentPage;
@@ -120,7 +120,7 @@ test('what a snapshot and a branch hold survives collections of another tab', as
 });
 
 test('a snapshot and a branch cost no bytes, and less than a transaction or about one', {
-  tag: '@chromium',
+  tag: ['@chromium', '@timed'],
 }, async ({ persistentPage }) => {
   const page = await openTab(persistentPage.context, 'costs');
   await rewrite(page, 'rows', 5000);

@@ -1,31 +1,22 @@
-/** Tabs of a browser that hides what is covered, as Playwright's own does not: only hidden pages freeze. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { test as base, type CDPSession, type Page } from '@playwright/test';
+/** Tabs of Chromium as users start it: Playwright's own hides nothing that is covered, and has no back/forward cache. */
+import type { CDPSession, Page } from '@playwright/test';
 import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
-
-const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
+import { ENGINES } from '../lib/engines/index.mjs';
+import { test as base } from './fixtures.js';
 
 /** Opens a page of `pages/` in a tab, and waits for a global of it. */
 export type TabOf = (page: string, global: string) => Promise<Page>;
 
 export const test = base.extend<{ tab: TabOf }>({
-  tab: async ({ baseURL, launchOptions: { executablePath } }, use) => {
-    await mkdir(PROFILES_DIR, { recursive: true });
-    const profileDir = await mkdtemp(join(PROFILES_DIR, 'frozen-'));
-    try {
-      await withPlainBrowser({ profileDir, executablePath }, async (page) => {
-        await use(async (name, global) => {
-          const opened = await page.context().newPage();
-          await opened.goto(`${baseURL}${name}.html`);
-          await opened.waitForFunction((name) => name in window, global);
-          return opened;
-        });
+  tab: async ({ baseURL, engine, profileDir }, use) => {
+    await withPlainBrowser({ profileDir, engine: ENGINES[engine] }, async (page) => {
+      await use(async (name, global) => {
+        const opened = await page.context().newPage();
+        await opened.goto(`${baseURL}${name}.html`);
+        await opened.waitForFunction((name) => name in window, global);
+        return opened;
       });
-    } finally {
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
-    }
+    });
   },
 });
 

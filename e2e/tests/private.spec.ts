@@ -1,19 +1,12 @@
 /** A store in a private window works as long as the window is open, and nothing of it is left after that. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ENGINES } from '../lib/engines/index.mjs';
 import { TabContext } from '../lib/engines/tab.mjs';
 import { test as base, expect } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
-const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
-
 /** Starts the engine with private windows only, on one profile. */
 const test = base.extend<{ launch: () => Promise<TabContext> }>({
-  launch: async ({ engine, baseURL }, use) => {
-    await mkdir(PROFILES_DIR, { recursive: true });
-    const profileDir = await mkdtemp(join(PROFILES_DIR, 'private-'));
+  launch: async ({ engine, baseURL, profileDir }, use) => {
     const started: TabContext[] = [];
     try {
       await use(async () => {
@@ -24,7 +17,6 @@ const test = base.extend<{ launch: () => Promise<TabContext> }>({
       });
     } finally {
       for (const context of started) if (!context.isOver) await context.close();
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
     }
   },
 });

@@ -114,9 +114,9 @@ test('a page keeps the contract with a bucket of S3', { tag: '@chromium' }, asyn
   await keepsContract(await visit(page), { s3: { ...s3, prefix: 'a b&/' } });
 });
 
-test('a page keeps the contract with the reference server', { tag: '@chromium' }, async ({
-  page,
-}) => {
+test('a page keeps the contract with the reference server', {
+  tag: ['@chromium', '@core'],
+}, async ({ page }) => {
   const server = await serveRemote(memoryRemote());
   ends.push(() => server.close());
   await keepsContract(await visit(page), { http: server.url });

@@ -28,7 +28,7 @@ test.describe('a lost connection', () => {
 
   const openings = (page: Page) => page.evaluate(() => window.openings);
 
-  test('is opened again, once for all calls', async ({ persistentPage }) => {
+  test('is opened again, once for all calls', { tag: '@core' }, async ({ persistentPage }) => {
     const page = await visit(persistentPage.page);
     await openStore(page, 'lost');
     await page.evaluate(() => window.commit(1));
@@ -69,9 +69,9 @@ test.describe('a lost connection', () => {
     expect(await codes).toEqual(['disconnected', 'disconnected', 'blocked']);
   });
 
-  test('loses no write when the browser drops connections', { tag: '@chromium' }, async ({
-    chromiumPage,
-  }) => {
+  test('loses no write when the browser drops connections', {
+    tag: ['@chromium', '@core'],
+  }, async ({ chromiumPage }) => {
     const page = await visit(chromiumPage.page);
     await openStore(page, 'dropped');
     await countOpenings(page);

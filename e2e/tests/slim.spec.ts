@@ -73,7 +73,9 @@ const codeOfOpen = (page: Page) =>
     );
   });
 
-test('both parts are compiled as they load', { tag: '@chromium' }, async ({ page }) => {
+test('both parts are compiled as they load', {
+  tag: ['@chromium', '@core'],
+}, async ({ page }) => {
   await visitSlim(page);
   const { compiledBy, ...came } = await used(page);
   expect(came).toEqual(CAME);

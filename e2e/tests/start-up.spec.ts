@@ -83,9 +83,9 @@ test('offline, parts that were not loaded are not-loaded', { tag: '@chromium' },
   expect(codes).toEqual([...Array(5).fill('not-loaded'), undefined]);
 });
 
-test('offline, parts that were preloaded are there', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('offline, parts that were preloaded are there', {
+  tag: ['@chromium', '@core'],
+}, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   await page.evaluate(() => window.hedgerow.preload());
   await chromiumPage.context.setOffline(true);

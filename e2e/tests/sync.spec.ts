@@ -17,9 +17,9 @@ async function visit(page: Page): Promise<void> {
   await page.waitForFunction(() => window.openStore !== undefined);
 }
 
-test('two stores of a browser meet at a server, and merge what both have changed', async ({
-  persistentPage,
-}) => {
+test('two stores of a browser meet at a server, and merge what both have changed', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const server = await serveRemote(memoryRemote());
   try {
     const { page } = persistentPage;
@@ -185,9 +185,9 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
   }
 });
 
-test('a loop hears of pushes by events, and pushes what its page commits', async ({
-  persistentPage,
-}) => {
+test('a loop hears of pushes by events, and pushes what its page commits', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const server = await serveRemote(memoryRemote());
   const other = await open('other', { storage: memory() });
   try {

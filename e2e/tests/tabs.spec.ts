@@ -4,11 +4,12 @@
  */
 import type { Page as PlaywrightPage } from '@playwright/test';
 import { type Context, expect, type Page, test } from './fixtures.js';
+import { timesOf } from './sizes.js';
 
 const TABS = 4;
-const INCREMENTS = Number(process.env.HEDGEROW_INCREMENTS ?? 1000);
+const INCREMENTS = timesOf(100, 1000, process.env.HEDGEROW_INCREMENTS);
 const PUTS = Number(process.env.HEDGEROW_PUTS ?? 250);
-const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
+const KILLS = timesOf(1, 4, process.env.HEDGEROW_KILLS);
 const REWRITES = Number(process.env.HEDGEROW_REWRITES ?? 2);
 
 /** Opens the store `name` in a new tab. */
@@ -60,7 +61,9 @@ function tell(
   );
 }
 
-test('increments of four tabs come to their exact sum', async ({ persistentPage }) => {
+test('increments of four tabs come to their exact sum', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   test.setTimeout(60_000 + 200 * INCREMENTS);
   const { context } = persistentPage;
   const tabs = await openTabs(context, 'counted');
@@ -74,9 +77,9 @@ test('increments of four tabs come to their exact sum', async ({ persistentPage 
   expect(await sumOf(context, 'counted')).toBe(TABS * INCREMENTS);
 });
 
-test('a tab that is killed in mid-commit tears nothing', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('a tab that is killed in mid-commit tears nothing', {
+  tag: ['@chromium', '@core'],
+}, async ({ chromiumPage }) => {
   test.setTimeout(60_000 + 20_000 * KILLS);
   const { context } = chromiumPage;
   let unacknowledged = 0;

@@ -1,10 +1,12 @@
-/** What `torture.spec.ts` and `kills.spec.ts` have in common. */
+/** What `torture.spec.ts`, `kills.spec.ts` and `full.spec.ts` have in common. */
 import { expect } from '@playwright/test';
 import type { Tally } from '../torture/lib/tortures.mjs';
 
 export const ROWS = 6000;
+/** Of so many kills some surely come in mid-commit. */
+const MANY = 10;
 /** Phases and moments follow from it. `SEED=n` repeats them. */
-export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+export const seed = Number(process.env.SEED ?? process.env.SEED_BASE ?? Date.now()) % 2 ** 31;
 
 /** The page that writes and checks. */
 export function torturePage(baseURL: string | undefined): string {
@@ -12,14 +14,18 @@ export function torturePage(baseURL: string | undefined): string {
 }
 
 /** Prints what kills or crashes came to, and checks it. */
-export function expectNothingLost(kind: 'kill' | 'crash', cycles: number, tally: Tally): void {
+export function expectNothingLost(
+  kind: 'kill' | 'crash',
+  tally: Tally,
+  cycles: number,
+  first = 0,
+): void {
   const { engine, version, lost, lostMore, torn, acknowledged, midCommit, wiped } = tally;
-  const again = kind === 'kill' ? `kill --engines ${engine}` : kind;
   console.log(
     `${kind}, ${version}, seed ${seed}: ${cycles} cycles, ${midCommit} in mid-commit, ${acknowledged} ` +
       `acknowledged; lost ${lost.hedgerow}, by the control ${lost.control}; torn ${torn.hedgerow}; ` +
       `origin wiped ${wiped.length}\n` +
-      `  again: npm run torture -- --only ${again} --cycles ${cycles} --seed ${seed}`,
+      `  again: npm run torture -- --only ${kind} --engines ${engine} --cycles ${first + cycles} --seed ${seed}`,
   );
   // WebKitGTK may trap, rarely: `npm run torture` fails then, this test only reports it.
   for (const trap of tally.traps) console.log(`  trap: ${trap}`);
@@ -29,8 +35,8 @@ export function expectNothingLost(kind: 'kill' | 'crash', cycles: number, tally:
     torn: 0,
     cycles,
   });
-  // The checks have seen something to lose: some commits are awaited before the moment of the kill.
-  expect(acknowledged).toBeGreaterThan(cycles);
+  // The checks have seen something to lose: in most phases some commits are awaited before the moment of the kill.
+  expect(acknowledged).toBeGreaterThan(0);
   // Pages do nothing but commit: nearly every kill falls into one.
-  expect(midCommit).toBeGreaterThan(0);
+  if (cycles >= MANY) expect(midCommit).toBeGreaterThan(0);
 }

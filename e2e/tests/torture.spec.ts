@@ -2,8 +2,9 @@
  * Nothing that was acknowledged is lost when a page crashes, the disk is full or connections are lost, in Chromium.
  * `npm run torture` does more of the same. Browsers are killed in `kills.spec.ts`.
  */
-import { expect, test } from '@playwright/test';
+import { ENGINES } from '../lib/engines/index.mjs';
 import { crashPages, fillDisks, loseConnections } from '../torture/lib/tortures.mjs';
+import { expect, test } from './fixtures.js';
 import { expectNothingLost, ROWS, seed, torturePage } from './torture-tally.js';
 
 // Browsers start often, on a machine that may be busy.
@@ -11,17 +12,23 @@ test.setTimeout(400_000);
 // They share nothing.
 test.describe.configure({ mode: 'parallel' });
 
-test('a page crashed 10 times has lost nothing', async ({ baseURL }) => {
+test('a page crashed 10 times has lost nothing', { tag: '@chromium' }, async ({
+  baseURL,
+  engine,
+}) => {
   const options = { origin: torturePage(baseURL), seed, rows: ROWS, cycles: 10 };
-  const tally = await crashPages({ ...options, durability: 'relaxed' });
-  expectNothingLost('crash', 10, tally);
+  const tally = await crashPages(ENGINES[engine], { ...options, durability: 'relaxed' });
+  expectNothingLost('crash', tally, 10);
   // Its browser lives on: there is nothing to be forgiven.
   expect(tally.losses).toEqual([]);
   expect(tally.wiped).toEqual([]);
 });
 
-test('a disk full at 20 places leaves what was there, and goes on', async ({ baseURL }) => {
-  const found = await fillDisks({ origin: torturePage(baseURL), points: 20 });
+test('a disk full at 20 places leaves what was there, and goes on', { tag: '@chromium' }, async ({
+  baseURL,
+  engine,
+}) => {
+  const found = await fillDisks(ENGINES[engine], { origin: torturePage(baseURL), points: 20 });
   console.log(
     `quota: ${found.points} disks, full at ${found.places} places of the workload; ${found.roomy} had room for all of it`,
   );
@@ -32,9 +39,15 @@ test('a disk full at 20 places leaves what was there, and goes on', async ({ bas
   expect(Object.keys(found.failedIn).sort()).toEqual(['load', 'merge', 'put']);
 });
 
-test('a connection lost at every step loses no write', async ({ baseURL }) => {
+test('a connection lost at every step loses no write', { tag: '@chromium' }, async ({
+  baseURL,
+  engine,
+}) => {
   // Each step in one of five ways; in all of them in `npm run torture`.
-  const found = await loseConnections({ origin: torturePage(baseURL), stride: 5 });
+  const found = await loseConnections(ENGINES[engine], {
+    origin: torturePage(baseURL),
+    stride: 5,
+  });
   console.log(`disconnect: ${found.runs} runs, ${JSON.stringify(found.codes)}`);
   expect(found.problems).toEqual([]);
   expect(found.steps).toBeGreaterThan(50);

@@ -47,7 +47,9 @@ async function agrees(page: Page, count: number): Promise<number> {
   return seen.calls;
 }
 
-test('callbacks in each tab are told what every tab writes', async ({ persistentPage }) => {
+test('callbacks in each tab are told what every tab writes', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const tabs = [await visit(persistentPage.page)];
   for (let count = 1; count < 3; count++)
     tabs.push(await visit(await persistentPage.context.newPage()));
@@ -101,9 +103,9 @@ test('callbacks in each tab are told what every tab writes', async ({ persistent
   ]);
 });
 
-test('frames go on while a load of 100,000 rows is told to watchers', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('frames go on while a load of 100,000 rows is told to watchers', {
+  tag: ['@chromium', '@timed'],
+}, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   const other = await visit(await chromiumPage.context.newPage());
   for (const tab of [page, other]) {

@@ -56,9 +56,9 @@ test('a worker that cannot be loaded is told', async ({ persistentPage }) => {
   expect(code).toBe('disconnected');
 });
 
-test('two pages share the store of a shared worker, and one that goes leaves nothing', async ({
-  persistentPage,
-}) => {
+test('two pages share the store of a shared worker, and one that goes leaves nothing', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   const found = await page.evaluate(async (rows) => {
     window.remoteDb = await window.remote.shared('shared');

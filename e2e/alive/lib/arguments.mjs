@@ -3,7 +3,7 @@ import { engineNames } from '../../lib/arguments.mjs';
 
 const USAGE = `npm run alive -- [--rows 1000000] [--engines all] [--only sliced] [--quick]
   --rows     rows of the long loads; 20 stores get a twentieth each
-  --engines  of chromium (the default), firefox and webkit, by name; or all
+  --engines  of chromium (the default), chromium-sqlite, firefox and webkit, by name; or all
   --only     scenarios to watch, by name, and nothing else
   --quick    100,000 rows and few rounds: to see that everything works`;
 

@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test';
+import type { Engine } from '../../lib/engines/index.mjs';
 
 export function withPlainBrowser<T>(
-  browser: { profileDir: string; executablePath?: string | undefined },
+  browser: { profileDir: string; engine?: Engine },
   work: (page: Page) => Promise<T>,
 ): Promise<T>;
 

@@ -2,7 +2,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findBrowser } from '../../../scripts/lib/browser.mjs';
+import { ENGINES } from '../../lib/engines/index.mjs';
 import { ratio } from './figures.mjs';
 import { covered, withPlainBrowser } from './plain-browser.mjs';
 
@@ -30,7 +30,8 @@ const LOOK_MS = 2000;
 export async function timeHidden(browser, { shortRows, rounds }, show) {
   const profileDir = await mkdtemp(join(dirname(browser.profileDir), 'plain-'));
   try {
-    return await withPlainBrowser({ profileDir, executablePath: findBrowser() }, async (page) => {
+    const engine = ENGINES[browser.engine];
+    return await withPlainBrowser({ profileDir, engine }, async (page) => {
       await page.goto(browser.page.url());
       await page.waitForFunction(() => globalThis.alive !== undefined);
       const call = (name, ...args) =>

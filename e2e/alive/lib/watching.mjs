@@ -1,5 +1,6 @@
 // What the probes see on an idle page and during loads.
 
+import { isChromium } from '../../lib/engines/index.mjs';
 import { clicking } from './clicks.mjs';
 import { summary } from './figures.mjs';
 
@@ -53,7 +54,7 @@ export async function watchAll(browser, options, show) {
     const passes = [];
     for (let pass = 0; pass < 2 * scenario.passes; pass++) {
       const clicks = pass % 2 === 1;
-      if (clicks && browser.engine !== 'chromium') continue;
+      if (clicks && !isChromium(browser.engine)) continue;
       show(`${scenario.title}${clicks ? ', with clicks' : ''}`);
       await browser.visit('alive');
       const watch = () => watchOnce(browser, scenario);

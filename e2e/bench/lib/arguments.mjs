@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { engineNames, whole as wholeOf } from '../../lib/arguments.mjs';
+import { isChromium } from '../../lib/engines/index.mjs';
 
 const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,scan,...] [--engines all] [--quick] [--profile]
   --rows     rows in a full store; 1000000 runs Hedgerow and the floor alone
   --rounds   rounds that count; one more comes first that does not
   --only     cases or suites to run, by name
-  --engines  of chromium (the default), firefox and webkit, by name; or all
+  --engines  of chromium (the default), chromium-sqlite, firefox and webkit, by name; or all
   --quick    10,000 rows and one round without warming up: to see that everything works
   --profile  also print where the time of Hedgerow's samples goes, by function; in Chromium alone`;
 
@@ -31,7 +32,7 @@ export function readArguments(args) {
   }
   const { quick, profile } = values;
   const engines = engineNames(values.engines, USAGE);
-  if (profile && engines.some((name) => name !== 'chromium')) {
+  if (profile && !engines.every(isChromium)) {
     throw new Error(`--profile is for Chromium alone\n${USAGE}`);
   }
   return {

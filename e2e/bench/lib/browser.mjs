@@ -8,7 +8,8 @@ import { chromium } from '@playwright/test';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
 import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
 import { servePage } from '../../../scripts/lib/serve.mjs';
-import { enginesOf } from '../../lib/engines/index.mjs';
+import { refuseOtherBackend } from '../../lib/engines/backend.mjs';
+import { ENGINES, isChromium } from '../../lib/engines/index.mjs';
 import { within } from '../../lib/engines/limits.mjs';
 import { EnginePage } from './engine-page.mjs';
 import { CALL_MS, originOf, storedMiB } from './page.mjs';
@@ -34,11 +35,10 @@ const FLAGS = [
 
 /**
  * Runs `work` with a browser, which it takes down in the end. Of another page than that of the
- * benchmarks, `config` is its Vite configuration and `global` where its functions are; `launch`
- * are further options of Playwright, for Chromium.
+ * benchmarks, `config` is its Vite configuration and `global` where its functions are.
  */
 export async function withBrowser(
-  { engine = 'chromium', profile = false, config = CONFIG, global = 'bench', launch = {} },
+  { engine = 'chromium', profile = false, config = CONFIG, global = 'bench' },
   work,
 ) {
   refuseDevBuild();
@@ -49,10 +49,9 @@ export async function withBrowser(
     const profileDir = await mkdtemp(join(PROFILES, 'bench-'));
     ends.push(() => rm(profileDir, { recursive: true, force: true, maxRetries: 5 }));
     const place = { port, profileDir, global };
-    const browser =
-      engine === 'chromium'
-        ? await inChromium(place, { profile, launch }, ends)
-        : await inEngine(engine, place, ends);
+    const browser = isChromium(engine)
+      ? await inChromium(engine, place, profile, ends)
+      : await inEngine(engine, place, ends);
     await browser.visit('bench');
     return await work(browser);
   } finally {
@@ -60,18 +59,21 @@ export async function withBrowser(
   }
 }
 
-async function inChromium(place, { profile, launch }, ends) {
+async function inChromium(name, place, isProfiled, ends) {
+  const engine = ENGINES[name];
   const executablePath = findBrowser();
   const context = await chromium.launchPersistentContext(place.profileDir, {
-    args: FLAGS,
-    ...launch,
+    args: [...FLAGS, ...engine.args],
     ...(executablePath === undefined ? {} : { executablePath }),
   });
-  ends.push(() => context.close());
+  ends.push(async () => {
+    await context.close();
+    await refuseOtherBackend(engine, place.profileDir);
+  });
   const page = context.pages()[0] ?? (await context.newPage());
   const session = await context.newCDPSession(page);
-  const browser = new BenchPage({ context, page, session, ...place });
-  if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
+  const browser = new BenchPage({ engine: name, context, page, session, ...place });
+  if (isProfiled) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
   await page.exposeFunction('processMemory', (action) => processMemory(context, action));
   const lab = new SyncLab();
   ends.push(() => lab.close());
@@ -80,8 +82,7 @@ async function inChromium(place, { profile, launch }, ends) {
 }
 
 async function inEngine(name, place, ends) {
-  const [engine] = enginesOf([name]);
-  const running = await engine.launch(place.profileDir);
+  const running = await ENGINES[name].launch(place.profileDir);
   ends.push(() => running.close());
   return new EnginePage({ running, page: await running.newPage(), ...place });
 }
@@ -98,7 +99,7 @@ async function serve(configFile, profile, ends) {
 
 /** The page of the benchmarks in Chromium. */
 class BenchPage {
-  engine = 'chromium';
+  engine;
   /** Called with `true` before and with `false` after a stretch that the page times. */
   onTimed;
   #port;
@@ -107,7 +108,8 @@ class BenchPage {
   #session;
   #problem;
 
-  constructor({ context, page, session, port, profileDir, global }) {
+  constructor({ engine, context, page, session, port, profileDir, global }) {
+    this.engine = engine;
     this.context = context;
     this.page = page;
     this.profileDir = profileDir;
@@ -156,7 +158,7 @@ class BenchPage {
 
   /** MiB of the files that hold what pages stored. */
   storedMiB() {
-    return storedMiB(this.profileDir, this.engine);
+    return storedMiB(this.profileDir);
   }
 
   async product() {

@@ -65,7 +65,7 @@ export class EnginePage {
   }
 
   storedMiB() {
-    return storedMiB(this.profileDir, this.engine);
+    return storedMiB(this.profileDir);
   }
 
   async product() {

@@ -1,10 +1,10 @@
 // What was measured, with what, and where.
 
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { storedFiles } from './page.mjs';
+import { backendOf } from '../../lib/engines/backend.mjs';
 
 const PEERS = [
   'dexie',
@@ -25,7 +25,7 @@ export async function environment(browser) {
       playwright: await versionOf('@playwright/test'),
       node: process.version,
     },
-    browser: { product, indexedDb: await backendOf(browser) },
+    browser: { product, indexedDb: await backendOf(browser.profileDir) },
     machine: {
       cores: cpus().length,
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -49,29 +49,4 @@ async function versionOf(name) {
     if (text !== undefined) return JSON.parse(text).version;
   }
   return 'unknown';
-}
-
-/** What keeps IndexedDB, by the files that it left in the profile. */
-async function backendOf({ profileDir, engine }) {
-  const found = new Set();
-  for (const file of await storedFiles(profileDir, engine)) {
-    if (/\.leveldb[\\/]MANIFEST/.test(file)) found.add('leveldb');
-    // The quota manager's own is there with either.
-    if (!file.includes('QuotaManager') && (await isSqlite(join(profileDir, file)))) {
-      found.add('sqlite');
-    }
-  }
-  return [...found].sort().join('+') || 'unknown';
-}
-
-async function isSqlite(path) {
-  const file = await open(path).catch(() => undefined);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(15), 0, 15, 0);
-    return buffer.toString('latin1', 0, bytesRead) === 'SQLite format 3';
-  } catch {
-    return false; // a folder, or gone by now
-  } finally {
-    await file?.close();
-  }
 }

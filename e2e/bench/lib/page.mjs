@@ -1,16 +1,11 @@
-// What the pages of all engines have in common: their origins, and the files in which an engine keeps what pages store.
+// What the pages of all engines have in common: their origins, and the room that an engine takes for what pages store.
 
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storedFiles } from '../../lib/engines/backend.mjs';
 
 /** No call of a page takes longer, or the page hangs. */
 export const CALL_MS = 300_000;
-
-const STORAGE_PATHS = {
-  chromium: /IndexedDB|WebStorage|File System/,
-  firefox: /^storage[\\/](default|permanent|private|temporary)[\\/]/,
-  webkit: /IndexedDB|FileSystem/i,
-};
 
 /** An origin for each name, with databases and files of its own. */
 export function originOf(name, port) {
@@ -18,16 +13,10 @@ export function originOf(name, port) {
   return `http://${host}.localhost:${port}`;
 }
 
-/** The files of a profile that hold what pages stored. */
-export async function storedFiles(profileDir, engine) {
-  const files = await readdir(profileDir, { recursive: true });
-  return files.filter((file) => STORAGE_PATHS[engine].test(file));
-}
-
-/** The size of these files. */
-export async function storedMiB(profileDir, engine) {
+/** The size of the files of a profile that hold what pages stored. */
+export async function storedMiB(profileDir) {
   let bytes = 0;
-  for (const file of await storedFiles(profileDir, engine)) {
+  for (const file of await storedFiles(profileDir)) {
     // Files come and go while the browser tidies up.
     const found = await stat(join(profileDir, file)).catch(() => undefined);
     if (found?.isFile()) bytes += found.size;

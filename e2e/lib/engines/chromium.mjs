@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { chromium as playwright } from '@playwright/test';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
 import { ask } from '../../../scripts/lib/run.mjs';
+import { refuseOtherBackend } from './backend.mjs';
 import { within } from './limits.mjs';
 import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
@@ -20,15 +21,40 @@ const FLAGS = [
 const START_MS = 30_000;
 const CRASH_MS = 60_000;
 
+/**
+ * Features with which Chromium keeps IndexedDB in SQLite, as it is going to: in private windows, and on disk even where
+ * it would go on with LevelDB.
+ */
+const SQLITE = ['IdbSqliteBackingStore', 'IdbSqliteOnDiskRollout:stage/UseSqliteOnly'];
+/** What Playwright enables. A second `--enable-features` replaces the first, so that it must name these, too. */
+const PLAYWRIGHTS = ['CDPScreenshotNewSurface', 'SkipListAccountsWithoutGaiaCookies'];
+
 const pathOf = () => findBrowser() ?? playwright.executablePath();
 
-export const chromium = {
-  name: 'chromium',
+/** Chromium as it is, or with features that are not enabled in it; `backend` is what it must keep IndexedDB in. */
+class ChromiumEngine {
+  browser = 'chromium';
+  name;
+  backend;
+  #features;
+
+  constructor({ name, backend, features = [] }) {
+    this.name = name;
+    this.backend = backend;
+    this.#features = features;
+  }
+
+  /** What it takes beside what Playwright starts Chromium with. */
+  get args() {
+    const features = [...PLAYWRIGHTS, ...this.#features];
+    return this.#features.length === 0 ? [] : [`--enable-features=${features}`];
+  }
+
   /** Path and version of the browser, or `undefined`. */
   find() {
     const path = findBrowser();
-    return path && { path, version: ask(path, ['--version']) };
-  },
+    return path && { path, version: this.#told(ask(path, ['--version'])) };
+  }
 
   /**
    * Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. With
@@ -36,35 +62,54 @@ export const chromium = {
    */
   async launch(profileDir, { quotaBytes, isPrivate = false } = {}) {
     await mkdir(profileDir, { recursive: true });
-    const args = [...FLAGS, `--user-data-dir=${profileDir}`, 'about:blank'];
+    await refuseOtherBackend(this, profileDir);
+    const args = [...FLAGS, ...this.args, `--user-data-dir=${profileDir}`, 'about:blank'];
     const group = new ProcessGroup('Chromium', pathOf(), args);
     try {
       const [, endpoint] = await group.said(/DevTools listening on (ws:\S+)/);
       const connecting = playwright.connectOverCDP(endpoint, { noDefaults: true });
       const connection = await within(START_MS, 'Chromium', connecting);
       const context = isPrivate ? await connection.newContext() : connection.contexts()[0];
-      return new Chromium(group, connection, context, quotaBytes);
+      const version = this.#told(`Chromium ${connection.version()}`);
+      const check = () => refuseOtherBackend(this, profileDir);
+      const { name } = this;
+      return new Chromium({ name, version, group, connection, context, quotaBytes, check });
     } catch (cause) {
       await group.kill();
       throw cause;
     }
-  },
-};
+  }
+
+  #told(version) {
+    return this.backend === undefined ? version : `${version}, ${this.backend}`;
+  }
+}
+
+export const chromium = new ChromiumEngine({ name: 'chromium' });
+export const chromiumSqlite = new ChromiumEngine({
+  name: 'chromium-sqlite',
+  backend: 'sqlite',
+  features: SQLITE,
+});
 
 class Chromium {
-  name = 'chromium';
+  name;
   version;
+  /** Playwright's own. */
+  context;
   #group;
   #connection;
-  #context;
   #quotaBytes;
+  #check;
 
-  constructor(group, connection, context, quotaBytes) {
+  constructor({ name, version, group, connection, context, quotaBytes, check }) {
+    this.name = name;
+    this.version = version;
+    this.context = context;
     this.#group = group;
     this.#connection = connection;
-    this.#context = context;
     this.#quotaBytes = quotaBytes;
-    this.version = `Chromium ${connection.version()}`;
+    this.#check = check;
   }
 
   get pid() {
@@ -72,8 +117,8 @@ class Chromium {
   }
 
   async newPage() {
-    const page = await this.#context.newPage();
-    const session = await this.#context.newCDPSession(page);
+    const page = await this.context.newPage();
+    const session = await this.context.newCDPSession(page);
     const made = new ChromiumPage(page, session, this.#quotaBytes);
     await made.prepare();
     return made;
@@ -85,11 +130,13 @@ class Chromium {
     await session.send('Browser.close').catch(() => {});
     await this.#group.ended();
     await this.#connection.close().catch(() => {});
+    await this.#check();
   }
 
   async kill() {
     await this.#group.kill();
     await this.#connection.close().catch(() => {});
+    await this.#check();
   }
 }
 

@@ -29,6 +29,7 @@ const QUIET = {
 
 export const firefox = {
   name: 'firefox',
+  browser: 'firefox',
   /** Path and version of the browser, or `undefined`. */
   find: findFirefox,
 

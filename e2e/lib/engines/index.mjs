@@ -1,4 +1,5 @@
-// Three browsers behind one interface, each a real one on a profile on disk:
+// Three browsers behind one interface, each a real one on a profile on disk; Chromium is two engines, by what keeps
+// IndexedDB:
 //
 //   const browser = await engine.launch(profileDir, { quotaBytes, isPrivate });
 //   const page = await browser.newPage();
@@ -10,12 +11,15 @@
 // `browser.pid` is the first process of its group. `page.onReport` is called with what the page gives
 // to `report(text)`; `page.uncaught()` tells the errors that nobody caught.
 
-import { chromium } from './chromium.mjs';
+import { chromium, chromiumSqlite } from './chromium.mjs';
 import { firefox } from './firefox.mjs';
 import { webkit } from './webkit.mjs';
 
 /** Those that `../arguments.mjs` names. */
-export const ENGINES = { chromium, firefox, webkit };
+export const ENGINES = { chromium, 'chromium-sqlite': chromiumSqlite, firefox, webkit };
+
+/** Whether an engine of this name has Playwright's protocol, which only Chromium has. */
+export const isChromium = (name) => ENGINES[name].browser === 'chromium';
 
 /** Those of `engines` that this machine has. The others are named on stderr, and left out. */
 export function installed(engines = Object.values(ENGINES)) {
@@ -30,15 +34,4 @@ export function installed(engines = Object.values(ENGINES)) {
 /** The engines of names that `engineNames` has read. */
 export function enginesOf(names) {
   return names.map((name) => ENGINES[name]);
-}
-
-/** Runs `work` with each engine of these names; one that is missing is a problem. */
-export async function onEngines(names, work) {
-  const found = [];
-  const problems = [];
-  for (const engine of enginesOf(names)) {
-    if (engine.find() !== undefined) found.push(await work(engine));
-    else problems.push(`${engine.name} is missing: npm run setup -- --browser`);
-  }
-  return { engines: found, problems };
 }

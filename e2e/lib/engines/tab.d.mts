@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import type { EngineBrowser } from './index.mjs';
+import type { EngineBrowser, EngineName } from './index.mjs';
 
 /** What specs that run in every engine may use of a page. */
 export type AnyPage = Pick<
@@ -22,7 +22,7 @@ export interface AnyContext {
 }
 
 export declare class TabContext implements AnyContext {
-  readonly name: 'firefox' | 'webkit';
+  readonly name: EngineName;
   /** Its first process. */
   readonly pid: number;
   /** The browser was closed. */
@@ -33,7 +33,7 @@ export declare class TabContext implements AnyContext {
   close(): Promise<void>;
 }
 
-/** A page of Firefox or WebKitGTK. */
+/** A page of an engine that Playwright did not start. */
 export interface Tab extends AnyPage {}
 export declare class Tab {
   private constructor();

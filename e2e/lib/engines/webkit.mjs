@@ -18,6 +18,7 @@ const PRELOAD = `
 `;
 export const webkit = {
   name: 'webkit',
+  browser: 'webkit',
   /** Path of what hosts it, and its version; or `undefined`. */
   find: findWebKit,
 

@@ -1,17 +1,25 @@
 import { parseArgs } from 'node:util';
 import { engineNames, whole as wholeOf } from '../../lib/arguments.mjs';
+import { enginesOf, isChromium } from '../../lib/engines/index.mjs';
 
 const USAGE = `npm run torture -- [--only kill,sync,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
   --only        which tortures; all by default
   --cycles      launches of each engine that are killed (300), also while they sync (100), pages that crash (100), quotas
                 (20), storage filled (100)
-  --engines     browsers that are killed, or whose storage is filled, by quota or full: chromium, firefox, webkit;
-                all by default
+  --engines     of chromium, chromium-sqlite, firefox and webkit, by name; all by default. Only Chromium has a protocol
+                for crash, quota and disconnect
   --seed        what the phases and the moments follow from; by the clock by default
   --durability  relaxed, the default, or strict
   --at-once     browsers that are killed at a time; 2 by default`;
 
 const KINDS = ['kill', 'sync', 'crash', 'quota', 'full', 'disconnect'];
+/** Those that take Chromium's own protocol. */
+const CHROMIUMS = ['crash', 'quota', 'disconnect'];
+
+/** The engines of these names that a kind of torture can run in. */
+export function enginesFor(kind, names) {
+  return enginesOf(CHROMIUMS.includes(kind) ? names.filter(isChromium) : names);
+}
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
@@ -25,7 +33,7 @@ export function readArguments(args) {
       seed: { type: 'string' },
       durability: { type: 'string', default: 'relaxed' },
       'at-once': { type: 'string', default: '2' },
-      engines: { type: 'string' },
+      engines: { type: 'string', default: 'all' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -33,12 +41,14 @@ export function readArguments(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  // The quotas of other engines than Chromium are those of whole browsers.
-  const inEngines = (kind) => (kind === 'quota' && values.engines !== undefined ? 'full' : kind);
-  const only = [...new Set((values.only?.split(',') ?? KINDS).map(inEngines))];
-  const engines = engineNames(values.engines ?? 'all', USAGE);
-  const unknown = only.filter((kind) => !KINDS.includes(kind));
+  const asked = [...new Set(values.only?.split(',') ?? KINDS)];
+  const engines = engineNames(values.engines, USAGE);
+  const unknown = asked.filter((kind) => !KINDS.includes(kind));
   if (unknown.length > 0) throw new Error(`no such torture: ${unknown}\n${USAGE}`);
+  const only = asked.filter((kind) => enginesFor(kind, engines).length > 0);
+  if (values.only !== undefined && only.length < asked.length) {
+    throw new Error(`only Chromium has ${CHROMIUMS.join(', ')}\n${USAGE}`);
+  }
   const { durability } = values;
   if (durability !== 'relaxed' && durability !== 'strict') throw new Error(USAGE);
   const cycles = (kind, usual) =>

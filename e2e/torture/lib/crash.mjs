@@ -1,7 +1,6 @@
 // The renderer crashes at random moments, by the DevTools protocol. The browser lives on: a new
 // page checks and writes on, another one checks again.
 
-import { ENGINES } from '../../lib/engines/index.mjs';
 import { pause, within } from '../../lib/engines/limits.mjs';
 import { call, Reports, visit } from './driver.mjs';
 import { phasesFor, planOf, Tally } from './killing.mjs';
@@ -10,14 +9,14 @@ import { randomFrom } from './random.mjs';
 
 const MOST_MS = 60_000;
 
-/** Crashes `cycles` pages of one browser; `show` is told how far it is. */
-export function crashPages(options) {
-  return withProfiles(ENGINES.chromium, (profiles) => crashIn({ profiles, ...options }));
+/** Crashes `cycles` pages of one Chromium; `show` is told how far it is. */
+export function crashPages(engine, options) {
+  return withProfiles(engine, (profiles) => crashIn({ engine, profiles, ...options }));
 }
 
-async function crashIn({ origin, profiles, cycles, seed, rows, durability, show }) {
+async function crashIn({ engine, origin, profiles, cycles, seed, rows, durability, show }) {
   const random = randomFrom(seed);
-  const browser = await ENGINES.chromium.launch(await profiles.make());
+  const browser = await engine.launch(await profiles.make());
   const tally = new Tally(browser);
   try {
     const phases = phasesFor(await withPage(browser, origin, (page) => call(page, 'canCollect')));

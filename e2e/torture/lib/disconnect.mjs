@@ -1,7 +1,6 @@
 // The connection to IndexedDB is lost at every step of a workload: once, and several times in a
 // row; and the browser itself closes connections by force, or deletes the data under an open store.
 
-import { ENGINES } from '../../lib/engines/index.mjs';
 import { call, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
 
@@ -15,14 +14,14 @@ const WAYS = [
 ];
 
 /** Loses connections at every `stride`-th step, in each way; the ways take turns. `show` is told how far it is. */
-export function loseConnections({ origin, ...options }) {
-  return withProfiles(ENGINES.chromium, async (profiles) => {
-    const found = { runs: 0, steps: 0, losses: {}, codes: {}, problems: [] };
+export function loseConnections(engine, { origin, ...options }) {
+  return withProfiles(engine, async (profiles) => {
+    const found = { engine: engine.name, runs: 0, steps: 0, ways: {}, codes: {}, problems: [] };
     const where = { profileDir: await profiles.make(), url: origin };
     const lose = (page) => loseIn(page, found, options);
-    const { uncaught } = await withPage(ENGINES.chromium, where, lose);
+    const { uncaught, version } = await withPage(engine, where, lose);
     found.problems.push(...uncaught.map((error) => `unhandled: ${error}`));
-    return found;
+    return { ...found, version };
   });
 }
 
@@ -51,7 +50,7 @@ async function loseIn(page, found, { stride, show }) {
       });
       const often = times === 1 ? 'once' : times === 1000 ? 'for good' : `${times} in a row`;
       const name = how === 'deleted' ? 'the store deleted' : often;
-      found.losses[name] = (found.losses[name] ?? 0) + 1;
+      found.ways[name] = (found.ways[name] ?? 0) + 1;
     }
   }
 }

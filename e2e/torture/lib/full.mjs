@@ -1,7 +1,6 @@
 // Real browsers at their quotas: a page fills its storage, goes on, empties it; the browser is closed or
 // killed, and another start of it looks whether all that was acknowledged is there.
 
-import { onEngines } from '../../lib/engines/index.mjs';
 import { callWithin, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
 import { below, randomFrom } from './random.mjs';
@@ -10,12 +9,6 @@ const MOST_MS = 240_000;
 const MIB = 1 << 20;
 /** Records of a ballast with which stores of these sizes could be emptied whenever it was tried. */
 const ENOUGH = 5;
-
-/** Fills the storage of engines; one that is missing is a problem. */
-export async function fillEngines({ names, ...options }) {
-  const { engines, problems } = await onEngines(names, (engine) => fillEngine(engine, options));
-  return { engines, problems: [...problems, ...engines.flatMap((found) => found.problems)] };
-}
 
 /** Fills the storage of an engine `runs` times; `show` is told how far it is. */
 export function fillEngine(engine, options) {

@@ -1,7 +1,6 @@
 // `kill -9` of a whole browser at random moments. Three launches a cycle: the first is killed, the second
 // checks, writes on and is closed, the third checks again.
 
-import { onEngines } from '../../lib/engines/index.mjs';
 import { pause, within } from '../../lib/engines/limits.mjs';
 import { call, Reports, visit, withPage } from './driver.mjs';
 import { phasesFor, planOf, Tally } from './killing.mjs';
@@ -10,30 +9,23 @@ import { randomFrom } from './random.mjs';
 
 const READY_MS = 60_000;
 
-/** Kills each of the engines; one that is missing is a problem. */
-export async function killEngines({ names, ...options }) {
-  const { engines, problems } = await onEngines(names, (engine) => killEngine(engine, options));
-  const isKept = problems.length === 0 && engines.every((tally) => tally.isKept);
-  problems.push(...engines.flatMap((tally) => tally.blamed));
-  return { engines, problems, isKept };
-}
-
-/** Runs `cycles` cycles of an engine, `atOnce` of them at a time; `show` is told how far it is. */
+/** Runs `cycles` cycles of an engine from the one `first` on, `atOnce` of them at a time; `show` is told how far it is. */
 export function killEngine(engine, options) {
   return withProfiles(engine, (profiles) => killOnProfiles({ engine, profiles, ...options }));
 }
 
 async function killOnProfiles(options) {
-  const { engine, origin, profiles, cycles, seed, rows, durability, atOnce = 2, show } = options;
+  const { engine, origin, profiles, cycles, seed, rows, durability, show } = options;
+  const { first = 0, atOnce = 2 } = options;
   const random = randomFrom(seed);
   const profileDir = await profiles.make();
   const asked = await withPage(engine, { profileDir, url: origin }, (page) =>
     call(page, 'canCollect'),
   );
   const phases = phasesFor(asked.result);
-  const plans = Array.from({ length: cycles }, (_, cycle) =>
+  const plans = Array.from({ length: first + cycles }, (_, cycle) =>
     planOf(cycle, { random, phases, rows, durability }),
-  );
+  ).slice(first);
   const tally = new Tally({ name: engine.name, version: asked.version });
   const work = async () => {
     for (let next = plans.shift(); next !== undefined; next = plans.shift()) {

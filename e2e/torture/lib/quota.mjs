@@ -1,18 +1,17 @@
 // The disk is full at 20 places of a workload, each in an origin of its own: Chromium remembers
 // for a while how much room it saw.
 
-import { ENGINES } from '../../lib/engines/index.mjs';
 import { call, visit } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
 
 /** Runs the workload once with all the room there is, then with `points` different quotas. */
-export function fillDisks(options) {
-  return withProfiles(ENGINES.chromium, async (profiles) => {
-    const browser = await ENGINES.chromium.launch(await profiles.make());
+export function fillDisks(engine, options) {
+  return withProfiles(engine, async (profiles) => {
+    const browser = await engine.launch(await profiles.make());
     try {
       const found = await fillIn(browser, options);
       await browser.close();
-      return found;
+      return { engine: engine.name, version: browser.version, ...found };
     } finally {
       await browser.kill();
     }

@@ -1,10 +1,15 @@
 // What the tortures came to, as one table of counts.
 
+/** Counts by name, as one text. */
+const listed = (counts) =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
 /** The rows of the table for kills and crashes. */
 export function killRows(name, tally) {
-  const phases = Object.entries(tally.phases).map(([phase, count]) => `${phase} ${count}`);
   return [
-    [`${name}: cycles`, tally.cycles, `${tally.version}; ${phases.join(', ')}`],
+    [`${name}: cycles`, tally.cycles, `${tally.version}; ${listed(tally.phases)}`],
     [
       `${name}: in mid-commit, in mid-collection`,
       `${tally.midCommit}, ${tally.midCollection}`,
@@ -34,13 +39,12 @@ export function killRows(name, tally) {
 
 /** The rows of the table for kills in the midst of syncs. */
 export function syncRows(name, tally) {
-  const list = (counts) => Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
   const { kills, held, midSync, edits } = tally;
   return [
     [`${name}: kills`, kills, `${tally.version}; ${held} while a request was held`],
-    [`${name}: in mid-sync`, midSync, list(tally.during).join(', ')],
-    [`${name}: requests under way`, list(tally.requests).join(', ')],
-    [`${name}: rounds that ended at one root`, list(tally.rounds).join('; ')],
+    [`${name}: in mid-sync`, midSync, listed(tally.during)],
+    [`${name}: requests under way`, listed(tally.requests)],
+    [`${name}: rounds that ended at one root`, listed(tally.rounds)],
     [
       `${name}: edits acknowledged`,
       edits.page,
@@ -53,39 +57,36 @@ export function syncRows(name, tally) {
   ];
 }
 
-export function quotaRows({ points, roomy, failedIn, places, problems }) {
-  const kinds = Object.entries(failedIn).map(([kind, count]) => `${kind} ${count}`);
+export function quotaRows(name, { version, points, roomy, failedIn, places, problems }) {
   return [
-    ['quota: disks that were full', points - roomy, kinds.join(', ')],
-    ['quota: disks that had room for all', roomy],
-    ['quota: different places', places],
-    ['quota: problems', problems.length, 'must be 0'],
+    [`${name}: disks that were full`, points - roomy, `${version}; ${listed(failedIn)}`],
+    [`${name}: disks that had room for all`, roomy],
+    [`${name}: different places`, places],
+    [`${name}: problems`, problems.length, 'must be 0'],
   ];
 }
 
-export function fullRows({ engines }) {
-  const list = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  return engines.flatMap((found) => [
-    [`full, ${found.engine}: runs`, found.runs, `${found.version}; ${found.kills} killed`],
+export function fullRows(name, found) {
+  return [
+    [`${name}: runs`, found.runs, `${found.version}; ${found.kills} killed`],
     [
-      `full, ${found.engine}: rows acknowledged and found again`,
+      `${name}: rows acknowledged and found again`,
       found.acknowledged,
       `${found.refused} changes found no room, the slowest told after ${found.slowestMs} ms; ${found.made} made since`,
     ],
-    [`full, ${found.engine}: calls by how they ended`, list(found.codes).join(', ')],
-    [`full, ${found.engine}: emptied when full`, list(found.emptied).join(', ')],
-    [`full, ${found.engine}: records of ballasts before that`, found.ballasts.join(', ')],
-    [`full, ${found.engine}: problems`, found.problems.length, 'must be 0'],
-  ]);
+    [`${name}: calls by how they ended`, listed(found.codes)],
+    [`${name}: emptied when full`, listed(found.emptied)],
+    [`${name}: records of ballasts before that`, found.ballasts.join(', ')],
+    [`${name}: problems`, found.problems.length, 'must be 0'],
+  ];
 }
 
-export function disconnectRows({ runs, steps, losses, codes, problems }) {
-  const list = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+export function disconnectRows(name, { version, runs, steps, ways, codes, problems }) {
   return [
-    ['disconnect: steps of the workload', steps],
-    ['disconnect: runs', runs, list(losses).join(', ')],
-    ['disconnect: calls by how they ended', list(codes).join(', ')],
-    ['disconnect: problems', problems.length, 'must be 0'],
+    [`${name}: steps of the workload`, steps, version],
+    [`${name}: runs`, runs, listed(ways)],
+    [`${name}: calls by how they ended`, listed(codes)],
+    [`${name}: problems`, problems.length, 'must be 0'],
   ];
 }
 

@@ -32,9 +32,9 @@ export interface Tally {
 
 export function killEngine(
   engine: Engine,
-  options: Killing & { readonly atOnce?: number },
+  options: Killing & { readonly first?: number; readonly atOnce?: number },
 ): Promise<Tally>;
-export function crashPages(options: Killing): Promise<Tally>;
+export function crashPages(engine: Engine, options: Killing): Promise<Tally>;
 
 /** What kills in the midst of syncs came to. */
 export interface SyncTally {
@@ -61,7 +61,10 @@ export function killSyncEngine(
   options: Common & { readonly seed: number; readonly kills: number },
 ): Promise<SyncTally>;
 
-export function fillDisks(options: Common & { readonly points: number }): Promise<{
+export function fillDisks(
+  engine: Engine,
+  options: Common & { readonly points: number },
+): Promise<{
   readonly points: number;
   /** Of these, how many had room for all of the workload. */
   readonly roomy: number;
@@ -70,7 +73,10 @@ export function fillDisks(options: Common & { readonly points: number }): Promis
   readonly problems: readonly string[];
 }>;
 
-export function loseConnections(options: Common & { readonly stride: number }): Promise<{
+export function loseConnections(
+  engine: Engine,
+  options: Common & { readonly stride: number },
+): Promise<{
   readonly runs: number;
   readonly steps: number;
   readonly codes: Readonly<Record<string, number>>;

@@ -2,7 +2,6 @@
 // is one store on one profile: it is killed while it clones, pushes, pulls, and writes a checkpoint; each next launch looks
 // at what is left, before it goes on. In the end both devices must have one root.
 
-import { onEngines } from '../../../lib/engines/index.mjs';
 import { pause, within } from '../../../lib/engines/limits.mjs';
 import { call, visit, withPage } from '../driver.mjs';
 import { mayTrap } from '../kill.mjs';
@@ -17,14 +16,6 @@ import { KEY, World } from './world.mjs';
 const MOST_MS = 120_000;
 /** Turns of both devices until they must be equal. */
 const TURNS = 4;
-
-/** Kills each of the engines; one that is missing is a problem. */
-export async function killSyncEngines({ names, ...options }) {
-  const { engines, problems } = await onEngines(names, (engine) => killSyncEngine(engine, options));
-  const isKept = problems.length === 0 && engines.every((tally) => tally.isKept);
-  problems.push(...engines.flatMap((tally) => tally.problems));
-  return { engines, problems, isKept };
-}
 
 /** Kills an engine `kills` times, in rounds; `show` is told how far it is. */
 export function killSyncEngine(engine, options) {
