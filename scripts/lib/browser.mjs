@@ -31,8 +31,8 @@ export function findBrowser() {
 /** Path of the browser that Playwright has downloaded, or `undefined`. */
 function playwrightBrowser() {
   try {
-    const require = createRequire(join(ROOT, 'e2e', 'package.json'));
-    const path = require('@playwright/test').chromium.executablePath();
+    const require = createRequire(join(ROOT, 'package.json'));
+    const path = require('playwright-core').chromium.executablePath();
     return existsSync(path) ? path : undefined;
   } catch {
     return undefined; // The npm packages are not installed yet.
@@ -44,7 +44,7 @@ export async function installBrowser() {
   if (mayInstallPackages()) return installPackages(['chromium']);
   const isRoot = process.getuid?.() === 0;
   const systemLibraries = process.platform === 'linux' && isRoot ? ['--with-deps'] : [];
-  await run('playwright', ['install', ...systemLibraries, 'chromium'], { quiet: true });
+  await run('playwright-core', ['install', ...systemLibraries, 'chromium'], { quiet: true });
 }
 
 /** Whether `installPackages` can work: on Debian, as root. */

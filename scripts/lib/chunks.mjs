@@ -1,11 +1,12 @@
-// Puts the modules of `js/dist` into few files. Bundlers of apps cut a package that has parts for later by which of
-// them reach a module: of the start they made 24 files, and a page waits for each.
+// Makes the JavaScript of the package from its sources, in few files. Bundlers of apps cut a package that has parts for later
+// by which of them reach a module: of the start they made 24 files, and a page waits for each.
 
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { ROOT } from './run.mjs';
 import { finishSlim, isSlim, slimOf, slimPlugin } from './slim.mjs';
 
+const SOURCE = join(ROOT, 'js', 'src');
 const DIST = join(ROOT, 'js', 'dist');
 
 /** The entries and programs of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
@@ -41,7 +42,7 @@ class Imports {
   }
 }
 
-const fileOf = (name) => join(DIST, `${name}.js`);
+const sourceOf = (name) => join(SOURCE, `${name}.ts`);
 
 /** Generates the files of the entries; `options` are further ones of rolldown. Returns them with what imports what. */
 async function joined(input, plugins, optionsOf) {
@@ -52,6 +53,8 @@ async function joined(input, plugins, optionsOf) {
     input,
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's bundler finds
+    resolve: { extensionAlias: { '.js': ['.ts'] } },
+    transform: { target: 'es2022' },
     plugins: [...plugins, imports.plugin],
     checks: { moduleLevelDirective: false }, // that they are kept is checked
   });
@@ -66,30 +69,29 @@ async function joined(input, plugins, optionsOf) {
 }
 
 /**
- * Replaces the modules of the package, as tsc made them, by a file for each entry, one for the start of a page, one for
- * what other entries share with it, and those that are loaded later. Those of `hedgerow/slim` are in a folder, but for
- * what entries share.
+ * Writes a file for each entry, one for the start of a page, one for what other entries share with it, and those that are
+ * loaded later. Those of `hedgerow/slim` are in a folder, but for what entries share.
  */
 export async function joinModules() {
   const names = await entries();
-  const input = Object.fromEntries(names.map((name) => [name, fileOf(name)]));
+  const input = Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
   // A program imports all that pages do: what it shares with them is no reason to cut it off.
-  const others = names.filter((name) => name !== 'index' && !name.startsWith('cli/')).map(fileOf);
+  const others = names.filter((name) => name !== 'index' && !name.startsWith('cli/')).map(sourceOf);
   // What imports what must be known before slim's own modules are told from the others.
   const { imports: known } = await joined(input, [], () => ({}));
-  const start = known.reach([fileOf('index')]);
+  const start = known.reach([sourceOf('index')]);
   const shared = known.reach(others);
   const isShared = (id) => start.has(id) && shared.has(id);
   // A page that only verifies must not load what tables and live queries share with the store.
-  const alone = known.reach([fileOf('sum-proof/index')]);
+  const alone = known.reach([sourceOf('sum-proof/index')]);
   const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
   const { output } = await joined(
-    { ...input, slim: slimOf(fileOf('index')) },
+    { ...input, slim: slimOf(sourceOf('index')) },
     [slim],
     (imports) => {
-      const isSlimStart = (id) => imports.reach([slimOf(fileOf('index'))]).has(id) && isSlim(id);
+      const isSlimStart = (id) => imports.reach([slimOf(sourceOf('index'))]).has(id) && isSlim(id);
       return {
         chunkFileNames: ({ moduleIds }) =>
           moduleIds.some(isSlim) ? 'slim/[name].js' : '[name].js',
@@ -104,20 +106,21 @@ export async function joinModules() {
       };
     },
   );
-  const clients = await clientsOf(names);
-  for (const file of await readdir(DIST, { recursive: true })) {
-    if (file.endsWith('.js')) await rm(join(DIST, file));
+  const clients = await clientsOf(names.map(sourceOf));
+  for (const { fileName, code } of output) {
+    const file = join(DIST, fileName);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, code);
   }
-  for (const { fileName, code } of output) await writeFile(join(DIST, fileName), code);
-  const kept = await clientsOf(names);
-  const lost = clients.filter((name) => !kept.includes(name));
+  const kept = await clientsOf(names.map((name) => join(DIST, `${name}.js`)));
+  const lost = names.filter((_, at) => clients[at] && !kept[at]);
   if (lost.length > 0) throw new Error(`'use client' is lost in ${lost.join(', ')}`);
   await finishSlim();
   return output;
 }
 
-/** The entries that tell frameworks, by their first line, that they are no components of a server. */
-async function clientsOf(names) {
-  const texts = await Promise.all(names.map((name) => readFile(fileOf(name), 'utf8')));
-  return names.filter((_, at) => /^(['"])use client\1;/.test(texts[at]));
+/** Of each file, whether it tells frameworks, by its first line, that it is no component of a server. */
+async function clientsOf(files) {
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return texts.map((text) => /^(['"])use client\1;/.test(text));
 }

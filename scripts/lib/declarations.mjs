@@ -1,8 +1,14 @@
-// What tsc leaves out of the declarations in `js/dist`, for apps with other settings than ours.
+// The declarations of the package: those of tsc, and what it leaves out of them.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ROOT } from './run.mjs';
+import { FULL } from './full.mjs';
+import { dropStrayDeclarations } from './release-reach.mjs';
+import { ROOT, run } from './run.mjs';
+
+const DIST = join(ROOT, 'js', 'dist');
+/** The declarations of entries that have no source of their own. */
+const DERIVED = { 'full.d.ts': FULL, 'slim.d.ts': "export * from './index.js';\n" };
 
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />\n';
 
@@ -16,11 +22,19 @@ export function withReferences(text) {
 }
 
 /** Adds that to all declarations. */
-export async function finishDeclarations(dist = join(ROOT, 'js', 'dist')) {
-  for (const name of await readdir(dist, { recursive: true })) {
+async function addReferences() {
+  for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue;
-    const text = await readFile(join(dist, name), 'utf8');
+    const text = await readFile(join(DIST, name), 'utf8');
     const finished = withReferences(text);
-    if (finished !== text) await writeFile(join(dist, name), finished);
+    if (finished !== text) await writeFile(join(DIST, name), finished);
   }
+}
+
+/** Checks the types of the sources, and writes the declarations that an entry leads to; returns how many others there were. */
+export async function buildDeclarations() {
+  await run('tsc', ['-p', 'js', '--emitDeclarationOnly']);
+  for (const [name, text] of Object.entries(DERIVED)) await writeFile(join(DIST, name), text);
+  await addReferences();
+  return dropStrayDeclarations();
 }

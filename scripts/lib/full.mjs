@@ -2,7 +2,6 @@
 // queries, and `serve` for pages that have their store in a worker. For service workers and worklets, which must not
 // call `import()`.
 
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
@@ -14,7 +13,8 @@ const MORE = {
   'live/index': 'live, liveCount, liveRow',
   'worker/host': 'serve',
 };
-const ENTRY = [
+/** The module that it is made of, which its declarations are, too. */
+export const FULL = [
   "export * from './index.js';",
   ...Object.entries(MORE).map(([entry, names]) => `export { ${names} } from './${entry}.js';`),
   '',
@@ -30,7 +30,7 @@ export async function buildFull() {
       {
         name: 'entry',
         resolveId: (id) => (id.endsWith('full.entry.js') ? join(DIST, 'full.entry.js') : null),
-        load: (id) => (id === join(DIST, 'full.entry.js') ? ENTRY : null),
+        load: (id) => (id === join(DIST, 'full.entry.js') ? FULL : null),
       },
     ],
     platform: 'browser',
@@ -38,5 +38,4 @@ export async function buildFull() {
   });
   await build.write({ file: join(DIST, 'full.js'), format: 'esm', codeSplitting: false });
   await build.close();
-  await writeFile(join(DIST, 'full.d.ts'), ENTRY);
 }

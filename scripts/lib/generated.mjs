@@ -16,16 +16,16 @@ const HEAD = '// Written by `npm run build`; not for editing.\n\n';
 const write = (name, text) => writeFile(join(GENERATED_DIR, name), HEAD + text);
 
 /**
- * Writes all of them. `deflate` packs the bytes of a module, `functions` are the exports of the core,
- * `isLater` selects those of the later part, and `mark` is appended to the file of the first part.
+ * Writes all of them. `deflate` packs the bytes of a module, `functions` are the exports of the core, and
+ * `isLater` selects those of the later part.
  */
-export async function generate({ first, later, functions, isLater, deflate, mark = '' }) {
+export async function generate({ first, later, functions, isLater, deflate }) {
   await mkdir(GENERATED_DIR, { recursive: true });
   const [firstText, laterText] = await Promise.all([
     moduleText('MODULE', first, 'The WebAssembly module', deflate),
     moduleText('LATER', later, 'The part of it that is loaded later', deflate),
   ]);
-  await write('module.ts', firstText + mark);
+  await write('module.ts', firstText);
   await write('later-module.ts', laterText);
   await write('exports.ts', exportsText(functions, isLater));
   // The file itself exists only once `scripts/build-react-native.mjs` has run.

@@ -1,16 +1,21 @@
-// The common part of `npm run bench`, `alive` and `torture`: set up, build, and drive a real browser.
+// The common part of the commands that run a script in real browsers: set up, build, and drive them.
 
 import { build } from '../build.mjs';
 import { setup } from '../setup.mjs';
 import { findBrowser } from './browser.mjs';
 import { run, runMain } from './run.mjs';
 
-/** Runs a script of `e2e` with the arguments of this process. */
-export function runInBrowser(script) {
+/**
+ * Runs a script with the arguments of this process. `packages` is what it needs of `packages.mjs`; `engines` are those that it
+ * drives unless `--engines` names others: `chromium` or `all`.
+ */
+export function runInBrowser(script, { packages = 'test', engines = 'chromium' } = {}) {
+  const args = process.argv.slice(2);
+  const isNamed = args.some((arg) => arg.startsWith('--engines'));
   return runMain(async () => {
-    await setup({ browser: true });
+    await setup({ packages, browser: isNamed ? 'all' : engines });
     await build();
     const env = { CHROMIUM_PATH: findBrowser() };
-    await run('node', [script, ...process.argv.slice(2)], { env });
+    await run('node', [script, ...args], { env });
   });
 }

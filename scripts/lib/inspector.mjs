@@ -1,7 +1,7 @@
 // The page of `hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it as it is. The
 // script has the whole package, and is a classic one: what serves the page then has nothing to look into.
 
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
@@ -41,7 +41,7 @@ async function scriptOfPage() {
   return output[0].code;
 }
 
-/** Builds the page from the sources, and leaves nothing in `js/dist` that is of the page alone. */
+/** Builds the page from the sources. */
 export async function buildInspector() {
   const [page, ...css] = await Promise.all(
     ['page.html', 'page.css', 'parts.css'].map((name) => readFile(join(SOURCE, name), 'utf8')),
@@ -50,8 +50,5 @@ export async function buildInspector() {
   const html = page
     .replace('<style></style>', () => `<style>${withoutSpaces(css.join('\n'))}</style>`)
     .replace('<script></script>', () => `<script>${code}</script>`);
-  for (const name of ['model', 'view', 'page.d.ts']) {
-    await rm(join(DIST, name), { recursive: true, force: true });
-  }
   await writeFile(INSPECTOR_PAGE, html);
 }

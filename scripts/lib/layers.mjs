@@ -114,7 +114,7 @@ function placeOf(layers, name) {
 const TYPESCRIPT_NOISE = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 
 /** Blanks comments. Strings stay: they contain the imports. */
-function blankTypeScript(text) {
+export function blankTypeScript(text) {
   return text.replace(TYPESCRIPT_NOISE, (match) =>
     match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match,
   );

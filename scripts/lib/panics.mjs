@@ -2,7 +2,17 @@
 // check of an array index carries a file, a line and numbers for it, and keeps the code that formats
 // them.
 
-import binaryen from 'binaryen';
+import { exportSection, exportsOf, GLOBAL, TRAP } from './boundary.mjs';
+import {
+  block,
+  contentOf,
+  customOf,
+  editSections,
+  integer,
+  list,
+  SECTIONS,
+  WasmReader,
+} from './sections.mjs';
 
 // Functions that never return, by their names without the hashes of their crates.
 const DIVERGING = [
@@ -16,74 +26,73 @@ const DIVERGING = [
 // Those of them that are called when an allocation fails.
 const OUT_OF_MEMORY = /^(alloc::|hashbrown::)/;
 
-// Functions that only a panic calls, through vtables of the values in its message.
-const TELLING =
-  /^<?core::fmt::|^<.* as core::fmt::\w+>::|^(<|core::ptr::drop_in_place::<)std::panicking::/;
-const TELLS = /^<?(core::fmt|std::panicking)::/;
+/** The name of a function without the hashes of its crates. */
+export const plainName = (name) =>
+  name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
 
-const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
+const FUNCTION_NAMES = 1;
+
+/** The names of functions by their numbers. */
+function namesOf(wasmBytes) {
+  const names = new WasmReader(customOf(wasmBytes, 'name'));
+  while (names.at < names.bytes.length) {
+    const kind = names.byte();
+    const reader = new WasmReader(names.block());
+    if (kind === FUNCTION_NAMES)
+      return new Map(reader.list(() => [reader.integer(), reader.text()]));
+  }
+  throw new Error('the module has no names of functions');
+}
+
+/** The functions that never return, by their numbers, each with its name. */
+function divergingOf(wasmBytes) {
+  const diverging = [...namesOf(wasmBytes)]
+    .map(([index, name]) => [index, plainName(name)])
+    .filter(([, name]) => DIVERGING.some((pattern) => pattern.test(name)));
+  // Names change with compilers: if the most common ones are missing, fail.
+  for (const expected of ['panic_bounds_check', 'handle_alloc_error']) {
+    if (diverging.some(([, name]) => name.includes(expected))) continue;
+    throw new Error(`no ${expected} found by its name: see scripts/lib/panics.mjs`);
+  }
+  return new Map(diverging);
+}
+
+/** Adds a number that is 0 at first, and exports it as `name`. Returns the module and the number of the global. */
+function withFlag(wasmBytes, name) {
+  const globals = new WasmReader(contentOf(wasmBytes, SECTIONS.globals));
+  const index = globals.integer();
+  const I32_VARIABLE = Uint8Array.of(0x7f, 0x01, 0x41, 0x00, 0x0b);
+  return {
+    index,
+    bytes: editSections(wasmBytes, {
+      [SECTIONS.globals]: () => Buffer.concat([integer(index + 1), globals.rest(), I32_VARIABLE]),
+      [SECTIONS.exports]: () =>
+        exportSection([...exportsOf(wasmBytes), { name, kind: GLOBAL, index }]),
+    }),
+  };
+}
 
 /**
  * Makes functions that only panic trap at once. wasm-opt then drops their arguments, and all code
  * that only they reach. If the cause is a failed allocation, the exported global `out_of_memory`
- * becomes 1, so that the host can tell.
+ * becomes 1, so that the host can tell. The module must import nothing, so that numbers of functions count its own.
  */
 export function trapAtOnce(wasmBytes) {
-  binaryen.setDebugInfo(true); // the names of functions, for profiles
-  const module = binaryen.readBinary(wasmBytes);
-  const infos = functionsOf(module);
-  const diverging = infos.filter(
-    ({ name, module: importedFrom }) =>
-      importedFrom === '' && DIVERGING.some((pattern) => pattern.test(plainName(name))),
-  );
-  // Names change with compilers: if the most common ones are missing, fail.
-  for (const expected of ['panic_bounds_check', 'handle_alloc_error']) {
-    if (diverging.some(({ name }) => name.includes(expected))) continue;
-    throw new Error(`no ${expected} found by its name: see scripts/lib/panics.mjs`);
-  }
-  module.addGlobal('out_of_memory', binaryen.i32, true, module.i32.const(0));
-  module.addGlobalExport('out_of_memory', 'out_of_memory');
-  const note = () => module.global.set('out_of_memory', module.i32.const(1));
-  for (const { name, params, results } of diverging) {
-    const isMemory = OUT_OF_MEMORY.test(plainName(name));
-    const trap = module.unreachable();
-    module.removeFunction(name);
-    const body = isMemory ? module.block(null, [note(), trap], binaryen.unreachable) : trap;
-    module.addFunction(name, params, results, [], body);
-  }
-  for (const { name, params, results } of tellingOf(module)) {
-    module.removeFunction(name);
-    module.addFunction(name, params, results, [], module.unreachable());
-  }
-  const bytes = module.emitBinary();
-  module.dispose();
-  return bytes;
-}
-
-const functionsOf = (module) =>
-  Array.from({ length: module.getNumFunctions() }, (_, index) =>
-    binaryen.getFunctionInfo(module.getFunctionByIndex(index)),
-  );
-
-/**
- * The functions in tables that only format messages of panics. None if any other code formats, since
- * that might call them.
- */
-function tellingOf(module) {
-  const others = binaryen.readBinary(module.emitBinary());
-  const segments = Array.from({ length: others.getNumElementSegments() }, (_, index) =>
-    binaryen.getElementSegmentInfo(others.getElementSegmentByIndex(index)),
-  );
-  const inTables = new Set(segments.flatMap(({ data }) => data));
-  const isTelling = (name) => inTables.has(name) && TELLING.test(plainName(name));
-  for (const name of inTables) {
-    if (!isTelling(name)) others.addFunctionExport(name, `${name} in a table`);
-  }
-  for (const { name } of segments) others.removeElementSegment(name);
-  others.runPasses(['remove-unused-module-elements']);
-  const tells = functionsOf(others).some(({ name }) => TELLS.test(plainName(name)));
-  others.dispose();
-  return tells ? [] : functionsOf(module).filter(({ name }) => isTelling(name));
+  const diverging = divergingOf(wasmBytes);
+  const { bytes, index: flag } = withFlag(wasmBytes, 'out_of_memory');
+  // No locals; i32.const 1, global.set, unreachable.
+  const note = [Uint8Array.of(0x00, 0x41, 0x01, 0x24), integer(flag), TRAP.subarray(1)];
+  const noteAndTrap = Buffer.concat(note);
+  const bodyOf = (index, body) => {
+    if (!diverging.has(index)) return body;
+    return OUT_OF_MEMORY.test(diverging.get(index)) ? noteAndTrap : TRAP;
+  };
+  return editSections(bytes, {
+    [SECTIONS.code]: (content) => {
+      const reader = new WasmReader(content);
+      return list(reader.list((index) => block(bodyOf(index, reader.block()))));
+    },
+  });
 }
 
 // The path of a Rust source file, as in the message of a panic.

@@ -4,9 +4,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keepBoundary } from './boundary.mjs';
 import { compileCore } from './compile.mjs';
+import { hashInputs } from './hash-inputs.mjs';
+import { trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
-import { hashInputs, WASM_INPUTS } from './wasm.mjs';
+import { WASM_INPUTS } from './wasm.mjs';
 
 const TARGET_DIR = join(ROOT, 'target', 'plain');
 const GENERATED_DIR = join(ROOT, 'js', 'src', 'core', 'generated');
@@ -75,10 +78,9 @@ function compile() {
 
 async function prepare(compiled) {
   // Imported late: its package is only there once `setup` has run.
-  const { keepBoundary } = await import('./boundary.mjs');
-  const { trapAtOnce } = await import('./panics.mjs');
+  const { withoutUnreached } = await import('./unreached.mjs');
   const [raw, optimized] = ['raw.wasm', 'plain.wasm'].map((name) => join(TARGET_DIR, name));
-  await writeFile(raw, trapAtOnce(keepBoundary(compiled).bytes));
+  await writeFile(raw, withoutUnreached(trapAtOnce(keepBoundary(compiled).bytes)));
   await run('wasm-opt', [...FEATURES, raw, ...OPTIMIZE, '-o', optimized]);
   return optimized;
 }

@@ -4,10 +4,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
-import { chooseSteps } from './choose-steps.mjs';
+import { chooseSteps } from '../checks/choose.mjs';
+import { DEEP_STEPS } from '../checks/deep.mjs';
+import { EVERYDAY_STEPS } from '../checks/steps.mjs';
 import { OPTIONS } from './release-options.mjs';
 import { ROOT } from './run.mjs';
-import { STEPS } from './test-steps.mjs';
 
 const FOLDER = join('.github', 'workflows');
 /** An action by its major version or a whole commit, or a workflow of this repository. */
@@ -16,15 +17,18 @@ const PERMISSIONS = { 'id-token': 'publish', contents: 'notes' };
 /** Commands of npm itself. */
 const NPM = ['ci'];
 
-/** The words of a line of a shell, without quotes. */
+/** The words of a line of a shell, without quotes; a number stands for each variable. */
 const wordsOf = (line) =>
-  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((one) => one.slice(1).find(Boolean) ?? '');
+  [...line.replace(/\$\w+/g, '1').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    (one) => one.slice(1).find(Boolean) ?? '',
+  );
 
 /** What is wrong with the arguments of a script. */
 function faultsOfArgs(script, args) {
   try {
     if (script === 'release') parseArgs({ args, options: OPTIONS });
-    if (script === 'test') chooseSteps(args, STEPS);
+    if (script === 'test') chooseSteps(args, EVERYDAY_STEPS);
+    if (script === 'test:deep') chooseSteps(args, DEEP_STEPS);
   } catch (error) {
     return [`${script}: ${error.message.split('\n')[0]}`];
   }

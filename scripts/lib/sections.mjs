@@ -1,35 +1,88 @@
-// The sections of a WebAssembly module, which Binaryen's API does not expose.
+// Reads and edits the sections of a WebAssembly module, which needs no package: a build for development edits nothing else.
 
-const CUSTOM = 0;
+/** The ids of the sections that the scripts read or edit. */
+export const SECTIONS = {
+  custom: 0,
+  types: 1,
+  imports: 2,
+  functions: 3,
+  globals: 6,
+  exports: 7,
+  code: 10,
+};
 
-/** Reads LEB128 numbers and length-prefixed strings from bytes. */
+/** The bytes with which every module begins: the magic number and the version. */
+const START = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
+
+/** Reads LEB128 numbers and what has a length or a count before it. */
 export class WasmReader {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
     this.at = at;
   }
 
+  byte() {
+    return this.bytes[this.at++];
+  }
+
   integer() {
     for (let value = 0, shift = 0; ; shift += 7) {
-      const byte = this.bytes[this.at++];
+      const byte = this.byte();
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
   }
 
-  text() {
+  /** Bytes with their length before them. */
+  block() {
     const length = this.integer();
     this.at += length;
-    return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+
+  text() {
+    return new TextDecoder().decode(this.block());
+  }
+
+  /** Items with their count before them; `read` reads one, and may ask for its number. */
+  list(read) {
+    return Array.from({ length: this.integer() }, (_, index) => read(index));
+  }
+
+  rest() {
+    return this.bytes.subarray(this.at);
   }
 }
 
+/** A number as LEB128. */
+export function integer(value) {
+  const bytes = [];
+  for (let left = value; ; left = Math.floor(left / 128)) {
+    if (left < 128) return Uint8Array.from([...bytes, left]);
+    bytes.push((left % 128) | 0x80);
+  }
+}
+
+/** Bytes with their length before them. */
+export const block = (bytes) => Buffer.concat([integer(bytes.length), bytes]);
+
+export const text = (string) => block(Buffer.from(string));
+
+/** Items with their count before them. */
+export const list = (items) => Buffer.concat([integer(items.length), ...items]);
+
+const section = (id, content) => Buffer.concat([Uint8Array.of(id), block(content)]);
+
+/** A module of these sections, which are `[id, content]` in the order of the format. */
+export const moduleOf = (sections) =>
+  Buffer.concat([START, ...sections.map(([id, content]) => section(id, content))]);
+
 /** Each section: its id, where it starts, where its content starts, and where it ends. */
 export function* sectionsOf(wasmBytes) {
-  const reader = new WasmReader(wasmBytes, 8); // after the magic number and the version
+  const reader = new WasmReader(wasmBytes, START.length);
   while (reader.at < wasmBytes.length) {
     const start = reader.at;
-    const id = wasmBytes[reader.at++];
+    const id = reader.byte();
     const length = reader.integer();
     const content = reader.at;
     reader.at += length;
@@ -37,12 +90,36 @@ export function* sectionsOf(wasmBytes) {
   }
 }
 
-/** The module without its custom sections called `name`. */
-export function withoutCustomSections(wasmBytes, name) {
-  const kept = [wasmBytes.subarray(0, 8)];
-  for (const { id, start, content, end } of sectionsOf(wasmBytes)) {
-    const isDropped = id === CUSTOM && new WasmReader(wasmBytes, content).text() === name;
-    if (!isDropped) kept.push(wasmBytes.subarray(start, end));
+/** The content of the first section with this id; without one, no bytes. */
+export function contentOf(wasmBytes, id) {
+  for (const { id: found, content, end } of sectionsOf(wasmBytes))
+    if (found === id) return wasmBytes.subarray(content, end);
+  return Uint8Array.of();
+}
+
+/** The content of the custom section with this name; without one, no bytes. */
+export function customOf(wasmBytes, name) {
+  for (const { id, content, end } of sectionsOf(wasmBytes)) {
+    if (id !== SECTIONS.custom) continue;
+    const reader = new WasmReader(wasmBytes.subarray(content, end));
+    if (reader.text() === name) return reader.rest();
   }
-  return Buffer.concat(kept);
+  return Uint8Array.of();
+}
+
+/**
+ * The module with other contents in some sections. `edits` has functions by the ids of sections, from the content to the new
+ * one; a section for which one returns `undefined` is left out. An edit without a section throws.
+ */
+export function editSections(wasmBytes, edits) {
+  const left = new Set(Object.keys(edits).map(Number));
+  const sections = [];
+  for (const { id, content, end } of sectionsOf(wasmBytes)) {
+    const before = wasmBytes.subarray(content, end);
+    const after = edits[id] === undefined ? before : edits[id](before);
+    left.delete(id);
+    if (after !== undefined) sections.push([id, after]);
+  }
+  if (left.size > 0) throw new Error(`the module has no section ${[...left].join(', ')}`);
+  return moduleOf(sections);
 }

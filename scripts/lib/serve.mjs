@@ -1,12 +1,25 @@
 // Serves a production build of a page to a browser on this machine.
 
-/** Builds the page of a Vite configuration and serves it; by default at a port for this process. */
-export async function servePage({ port = portOfProcess(), ...page }) {
-  // Imported late: it exists only once `setup` has run.
-  const { build, preview } = await import('vite');
+// Imported late: it exists only once `setup` has run.
+const vite = () => import('vite');
+
+/** Builds the page of a Vite configuration. */
+export async function buildPage(page) {
+  const { build } = await vite();
   await build(page);
+}
+
+/** Serves the page of a Vite configuration as it is built; by default at a port for this process. */
+export async function serveBuiltPage({ port = portOfProcess(), ...page }) {
+  const { preview } = await vite();
   const server = await preview({ ...page, preview: { port, host: '127.0.0.1' } });
   return { port: server.httpServer.address().port, close: () => server.close() };
+}
+
+/** Builds it, and serves it. */
+export async function servePage({ port, ...page }) {
+  await buildPage(page);
+  return serveBuiltPage({ port, ...page });
 }
 
 /** A port that two runs on one machine are unlikely to share. */

@@ -1,20 +1,21 @@
 // `hedgerow/slim`: the package with the WebAssembly in files of their own. It has modules of its own where they differ
 // from those of `hedgerow`, or reach one that does; it shares the others, such as the class of errors.
 
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ROOT } from './run.mjs';
 import { LATER_WASM_FILE, WASM_FILE } from './wasm.mjs';
 
 const MARK = '?slim';
+const SOURCE = join(ROOT, 'js', 'src');
 const DIST = join(ROOT, 'js', 'dist');
 
 /** Modules that are left out, and those that replace them. */
 const SWAPPED = new Map(
   [
-    ['core/module.js', 'slim/core.js'],
-    ['core/later-module.js', 'slim/later-core.js'],
-  ].map(([from, to]) => [join(DIST, from), join(DIST, to)]),
+    ['core/module.ts', 'slim/core.ts'],
+    ['core/later-module.ts', 'slim/later-core.ts'],
+  ].map(([from, to]) => [join(SOURCE, from), join(SOURCE, to)]),
 );
 
 /** The name of slim's own copy of a module. */
@@ -25,7 +26,7 @@ const fileOf = (id) => id.slice(0, -MARK.length);
 /** Gives slim a copy of each module of the package for which `isOwn` holds. */
 export function slimPlugin(isOwn) {
   const ownFileOf = (id) => {
-    if (id.startsWith(join(DIST, 'slim', sep))) return id;
+    if (id.startsWith(join(SOURCE, 'slim', sep))) return id;
     return isOwn(id) ? (SWAPPED.get(id) ?? id) : undefined;
   };
   return {
@@ -37,13 +38,13 @@ export function slimPlugin(isOwn) {
       const own = found === null ? undefined : ownFileOf(found.id);
       return own === undefined ? found : slimOf(own);
     },
-    load: (id) => (isSlim(id) ? readFile(fileOf(id), 'utf8') : null),
+    load: async (id) =>
+      isSlim(id) ? { code: await readFile(fileOf(id), 'utf8'), moduleType: 'ts' } : null,
   };
 }
 
-/** Adds what is no module: the declarations, and the WebAssembly. */
+/** Adds the WebAssembly. */
 export async function finishSlim() {
-  await writeFile(join(DIST, 'slim.d.ts'), "export * from './index.js';\n");
   await copyFile(WASM_FILE, join(DIST, 'slim', 'hedgerow.wasm'));
   await copyFile(LATER_WASM_FILE, join(DIST, 'slim', 'hedgerow-later.wasm'));
 }

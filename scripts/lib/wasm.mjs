@@ -1,16 +1,20 @@
 // Builds the WebAssembly module of the core, in two parts, and the TypeScript files made from it.
 //
-// rustc makes the module; `boundary.mjs` keeps the exports that the wrapper calls, `panics.mjs` makes panics trap,
-// `split.mjs` cuts it in two, wasm-opt makes both parts small, and `generated.mjs` writes them as text.
+// rustc makes the module; `boundary.mjs` keeps the exports that the wrapper calls, `panics.mjs` makes panics trap, and
+// `generated.mjs` writes the module as text. For a release `unreached.mjs` drops what formats panics, `split.mjs` cuts the
+// module in two, and wasm-opt makes both parts small; for development no package is needed.
 
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
+import { keepBoundary } from './boundary.mjs';
 import { compileCore } from './compile.mjs';
-import { DEV_MARK } from './dev-build.mjs';
+import { forward } from './forward.mjs';
+import { GENERATED_FILES, generate } from './generated.mjs';
+import { hashInputs } from './hash-inputs.mjs';
+import { blankLocations, trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
@@ -20,7 +24,8 @@ export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
 export const LATER_WASM_FILE = join(PKG_DIR, 'hedgerow_later.wasm');
 /** Both parts in one, before wasm-opt and with the names of functions. */
 export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
-const STAMP_FILE = join(PKG_DIR, '.inputs');
+/** What the last build was made of, and whether for release. */
+export const STAMP_FILE = join(PKG_DIR, '.inputs');
 /** The first word in the stamp of a build. */
 const [RELEASE, DEVELOPMENT] = ['release', 'development'];
 
@@ -69,20 +74,18 @@ export const WASM_INPUTS = [
     'wasm',
     'boundary',
     'compile',
-    'dev-build',
     'forward',
     'generated',
     'panics',
     'sections',
     'split',
+    'unreached',
   ].map((name) => `scripts/lib/${name}.mjs`),
 ];
 
 /** Builds what is out of date; with `dev`, see `dev-build.mjs`. Returns whether anything was out of date. */
 export async function buildWasm({ dev = false } = {}) {
   const stamp = `${dev ? DEVELOPMENT : RELEASE} ${await hashInputs(WASM_INPUTS)}`;
-  // Imported late: their packages exist only once `setup` has run.
-  const { generate, GENERATED_FILES } = await import('./generated.mjs');
   if (await isCurrent(stamp, GENERATED_FILES)) return false;
   // Empty it first, including the stamp, so that an interrupted build never counts as complete.
   await rm(PKG_DIR, { recursive: true, force: true });
@@ -99,12 +102,15 @@ export async function buildWasm({ dev = false } = {}) {
 /** Rebuilds for development, unless the last build (of either kind) is up to date. */
 export async function refreshWasm() {
   const hash = await hashInputs(WASM_INPUTS);
-  const { GENERATED_FILES } = await import('./generated.mjs');
   for (const kind of [RELEASE, DEVELOPMENT]) {
     if (await isCurrent(`${kind} ${hash}`, GENERATED_FILES)) return false;
   }
   return buildWasm({ dev: true });
 }
+
+/** Whether the last build was for development. */
+export const isDevelopmentCore = async () =>
+  (await readFile(STAMP_FILE, 'utf8')).startsWith(DEVELOPMENT);
 
 async function isCurrent(stamp, generatedFiles) {
   const outputs = [WASM_FILE, LATER_WASM_FILE, UNSPLIT_WASM_FILE, STAMP_FILE, ...generatedFiles];
@@ -113,15 +119,16 @@ async function isCurrent(stamp, generatedFiles) {
 
 /** The compiled core, without data for wasm-bindgen's tool, and with panics that trap. */
 async function compiled(profile) {
-  const { keepBoundary } = await import('./boundary.mjs');
-  const { blankLocations, trapAtOnce } = await import('./panics.mjs');
   const { bytes, functions } = keepBoundary(await compileCore({ profile }));
-  return { unsplit: blankLocations(trapAtOnce(bytes)), functions };
+  return { whole: trapAtOnce(bytes), functions };
 }
 
 async function buildForRelease() {
-  const { unsplit, functions } = await compiled('release');
+  const { whole, functions } = await compiled('release');
+  // Imported late: their packages exist only once `setup` has run.
+  const { withoutUnreached } = await import('./unreached.mjs');
   const { split } = await import('./split.mjs');
+  const unsplit = blankLocations(withoutUnreached(whole));
   const { first, later, kept } = split(unsplit, isLater);
   refuseStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
   const parts = await Promise.all([optimized('first', first), optimized('later', later)]);
@@ -132,34 +139,9 @@ async function buildForRelease() {
 }
 
 async function buildForDevelopment() {
-  const { unsplit, functions } = await compiled('dev-module');
-  const { forward } = await import('./forward.mjs');
+  const { whole: unsplit, functions } = await compiled('dev-module');
   const deflate = (wasmBytes) => promisify(deflateRaw)(wasmBytes, { level: 1 });
-  return { unsplit, functions, ...forward(unsplit, isLater), deflate, mark: DEV_MARK };
-}
-
-/** One hash of all files of `inputs`, files and folders. */
-export async function hashInputs(inputs) {
-  const hash = createHash('sha256');
-  for (const input of inputs) {
-    for (const file of await filesUnder(join(ROOT, input))) {
-      const content = await readFile(file);
-      hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
-    }
-  }
-  return hash.digest('hex');
-}
-
-async function filesUnder(path) {
-  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch((error) => {
-    if (error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
-  if (entries === undefined) return [path];
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
+  return { unsplit, functions, ...forward(unsplit, isLater), deflate };
 }
 
 /** Refuses functions that were to be loaded later, but are reached by what is not, when they are many. */

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { readArguments } from '../../e2e/bench/lib/arguments.mjs';
 import { summarize } from '../../e2e/bench/lib/figures.mjs';
 import { glance } from '../../e2e/bench/lib/glance.mjs';
-import { storedFiles } from '../../e2e/bench/lib/page.mjs';
+import { storedFiles } from '../../e2e/lib/engines/backend.mjs';
 import { ENGINES } from '../../e2e/lib/engines/index.mjs';
 
 test('Chromium alone is measured, unless others are asked for', () => {
@@ -65,6 +65,7 @@ test('the files of each engine that hold what pages stored are found', async (t)
   t.after(() => rmSync(profile, { recursive: true, force: true }));
   const files = {
     chromium: 'Default/IndexedDB/a.leveldb/MANIFEST-000001',
+    'chromium-sqlite': 'Default/IndexedDB/b/0',
     firefox: 'storage/default/http+++a.localhost/idb/1.sqlite',
     webkit: 'storage/a/b/IndexedDB/c/IndexedDB.sqlite3',
     other: 'prefs.js',
@@ -74,7 +75,7 @@ test('the files of each engine that hold what pages stored are found', async (t)
     writeFileSync(join(profile, file), '');
   }
   for (const engine of Object.keys(ENGINES)) {
-    const found = await storedFiles(profile, engine);
+    const found = await storedFiles(profile);
     assert.ok(found.includes(files[engine]), engine);
     assert.ok(!found.includes(files.other), engine);
   }

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import binaryen from 'binaryen';
 import { keepBoundary, signatureOf } from '../lib/boundary.mjs';
 import { forward } from '../lib/forward.mjs';
-import { sectionsOf } from '../lib/sections.mjs';
+import { trapAtOnce } from '../lib/panics.mjs';
+import { block, integer, list, moduleOf, sectionsOf, text, WasmReader } from '../lib/sections.mjs';
 
 const HASH = '0123456789abcdef';
 const SECTION = '__wasm_bindgen_unstable';
@@ -76,4 +77,53 @@ test('for development the later part hands on what the first has', () => {
   const part = new WebAssembly.Instance(new WebAssembly.Module(later), { first: core }).exports;
   assert.deepEqual(Object.keys(part), ['sum_add']);
   assert.equal(part.sum_add(1, 1), 2);
+});
+
+test('functions that only panic trap at once, and say whether memory was lacking', () => {
+  const { bytes } = keepBoundary(
+    assemble(`
+      (import "__wbindgen_placeholder__" "__wbindgen_describe" (func $describe (param i32)))
+      (global $stack (mut i32) (i32.const 7))
+      (func $bounds (param i32) (i32.store (i32.const 0) (local.get 0)))
+      (func $full (i32.store (i32.const 4) (i32.const 1)))
+      (func $stack_at (result i32) (global.get $stack))
+      (export "check" (func $bounds))
+      (export "grow" (func $full))
+      (export "stack" (func $stack_at))`),
+  );
+  const named = withNames(bytes, ['describe', ...PANICS, 'stack_at']);
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(trapAtOnce(named)));
+  const words = new Int32Array(exports.memory.buffer);
+  assert.equal(exports.out_of_memory.value, 0);
+  assert.throws(() => exports.check(3), WebAssembly.RuntimeError);
+  assert.deepEqual([words[0], exports.out_of_memory.value], [0, 0]);
+  assert.throws(() => exports.grow(), WebAssembly.RuntimeError);
+  assert.deepEqual([words[1], exports.out_of_memory.value], [0, 1]);
+  assert.equal(exports.stack(), 7);
+  assert.throws(() => trapAtOnce(withNames(bytes, ['a', 'b', 'c', 'd'])), /panic_bounds_check/);
+  assert.throws(() => trapAtOnce(withNames(bytes)), /no names of functions/);
+});
+
+/** As the linker writes them. */
+const PANICS = [
+  'core[0123456789abcdef]::panicking::panic_bounds_check',
+  'alloc[00]::alloc::handle_alloc_error',
+];
+
+/** A module with these names of functions, in their order; without names of any kind by default. */
+function withNames(bytes, names = []) {
+  const entries = names.map((name, at) => Buffer.concat([integer(at), text(name)]));
+  const functions = Buffer.concat([Uint8Array.of(1), block(list(entries))]);
+  const section = names.length > 0 ? [[0, Buffer.concat([text('name'), functions])]] : [];
+  const others = [...sectionsOf(bytes)].filter(({ id }) => id !== 0);
+  return moduleOf([
+    ...others.map(({ id, content, end }) => [id, bytes.subarray(content, end)]),
+    ...section,
+  ]);
+}
+
+test('numbers are read as they are written', () => {
+  for (const number of [0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32 - 1])
+    assert.equal(new WasmReader(integer(number)).integer(), number);
+  assert.deepEqual([...integer(300)], [0xac, 0x02]);
 });

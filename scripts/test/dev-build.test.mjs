@@ -1,24 +1,36 @@
 // Builds for development are refused where a release is needed, and never published.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DEV_MARK, refuseDevBuild } from '../lib/dev-build.mjs';
+import { isDevBuild, markBuild, refuseDevBuild } from '../lib/dev-build.mjs';
+import { contentFaults } from '../lib/release-contents.mjs';
 import { ROOT } from '../lib/run.mjs';
 
-test('a package with the mark is refused, one without it is not', (t) => {
+test('a package with the mark is refused, one without it is not', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   refuseDevBuild(root); // No build exists.
-  const folder = join(root, 'js', 'dist', 'core', 'generated');
+  const folder = join(root, 'js', 'dist');
   mkdirSync(folder, { recursive: true });
-  const text = "export const MODULE_BASE64 = '';\n";
-  writeFileSync(join(folder, 'module.js'), text);
-  refuseDevBuild(root);
-  writeFileSync(join(folder, 'module.js'), text + DEV_MARK);
+  await markBuild({ isDevelopment: true, root });
+  assert.ok(isDevBuild(root));
   assert.throws(() => refuseDevBuild(root), /built for development/);
+  await markBuild({ isDevelopment: false, root });
+  assert.deepEqual(readdirSync(folder), []);
+  refuseDevBuild(root);
+});
+
+test('the mark is none of the files that a package may have', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  mkdirSync(join(dir, 'js', 'dist'), { recursive: true });
+  writeFileSync(join(dir, 'js', 'package.json'), JSON.stringify({ name: 'a', exports: {} }));
+  await markBuild({ isDevelopment: true, root: dir });
+  const { faults } = await contentFaults(join(dir, 'js'), { packedBytes: 0, compared: [] });
+  assert.ok(faults.includes('dist/DEVELOPMENT is not meant to be published'), String(faults));
 });
 
 test('what is published is built for release', () => {

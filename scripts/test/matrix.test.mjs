@@ -15,9 +15,11 @@ const TOOLS = await Promise.all(
 const PAGE = read('docs/toolchains.md');
 
 test('what the repository depends on is of the same version in the matrix', () => {
-  for (const folder of ['', 'js', 'demo', 'e2e', 'examples/frameworks']) {
-    const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')));
-    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+  for (const folder of JSON.parse(read('package.json')).workspaces) {
+    const manifest = JSON.parse(read(join(folder, 'package.json')));
+    const { dependencies, devDependencies, optionalDependencies } = manifest;
+    const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    for (const [name, version] of Object.entries(all)) {
       if (VERSIONS[name] !== undefined) assert.equal(VERSIONS[name], version, `${folder}: ${name}`);
     }
   }

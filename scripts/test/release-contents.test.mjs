@@ -103,6 +103,11 @@ test('tests are not published, even if an entry leads to them', async () => {
   ]);
 });
 
+test('a build for development is not published', async () => {
+  const fault = 'dist/DEVELOPMENT is not meant to be published';
+  assert.deepEqual(await faults({ 'dist/DEVELOPMENT': 'a mark' }), [fault]);
+});
+
 test('what stands in a file is checked', async () => {
   const cases = [
     ["import 'zod';\n", 'dist/later.js imports zod, which package.json does not depend on'],
@@ -111,7 +116,6 @@ test('what stands in a file is checked', async () => {
       'dist/later.js names a map that is not there: later.js.map',
     ],
     [`const at = '${ROOT}/js';\n`, 'dist/later.js names the folder that it was built in'],
-    ['export const IS_DEVELOPMENT_BUILD = true;\n', 'dist/later.js was built for development'],
   ];
   for (const [text, expected] of cases)
     assert.deepEqual(await faults({ 'dist/later.js': text }), [expected]);

@@ -12,26 +12,38 @@ const ALL = workflows();
 const faults = (text) => workflowFaults(text, MANIFEST);
 
 test('the workflows are well-formed, and call only what exists', () => {
-  assert.deepEqual([...ALL.keys()].sort(), ['release.yml', 'test.yml']);
+  assert.deepEqual([...ALL.keys()].sort(), ['deep.yml', 'machine.yml', 'release.yml', 'test.yml']);
   for (const [name, text] of ALL) assert.deepEqual(faults(text), [], name);
 });
 
-test('every check runs as `npm test` does, before anything is published', () => {
-  assert.match(ALL.get('test.yml'), /^ {6}- run: \.ci\/run$/m);
+test('each push runs the everyday checks, each night all, and a release waits for all', () => {
+  const machine = ALL.get('machine.yml');
+  assert.match(machine, /- if: inputs\.shard == 0\n {8}run: \.ci\/run$/m);
   assert.match(readFileSync(join(ROOT, '.ci', 'run'), 'utf8'), /^exec npm test$/m);
-  assert.match(ALL.get('release.yml'), /uses: \.\/\.github\/workflows\/test\.yml/);
+  const [, shards] = /run: npm run test:deep -- --shard "\$SHARD\/(\d)"$/m.exec(machine);
+  assert.match(
+    ALL.get('test.yml'),
+    /^ {2}push:\n[\s\S]*uses: \.\/\.github\/workflows\/machine\.yml$/m,
+  );
+  const deep = ALL.get('deep.yml');
+  const all = Array.from({ length: Number(shards) }, (_, at) => at + 1).join(', ');
+  assert.ok(deep.includes(`shard: [${all}]`));
+  assert.match(deep, /^ {2}schedule:\n[\s\S]*uses: \.\/\.github\/workflows\/machine\.yml$/m);
+  assert.match(ALL.get('release.yml'), /uses: \.\/\.github\/workflows\/deep\.yml/);
 });
 
 test('a planted fault of each kind is found', () => {
   const test = ALL.get('test.yml');
+  const machine = ALL.get('machine.yml');
   const release = ALL.get('release.yml');
   const planted = [
-    [test, '.ci/run', '.ci/runs', /\.ci\/runs does not exist/],
-    [test, '.ci/run', './package.json', /is no program/],
+    [machine, '.ci/run', '.ci/runs', /\.ci\/runs does not exist/],
+    [machine, '.ci/run', './package.json', /is no program/],
     [test, 'npm ci', 'npm run ci2', /no such script/],
     [test, '--changed', '--change', /release: Unknown option/],
-    [test, '.ci/run', 'npm test -- --only nothing', /no such step/],
-    [test, '.ci/run', 'node scripts/nothing.mjs', /scripts\/nothing\.mjs does not exist/],
+    [machine, '.ci/run', 'npm test -- --only nothing', /no such step/],
+    [machine, '.ci/run', 'node scripts/nothing.mjs', /scripts\/nothing\.mjs does not exist/],
+    [machine, '"$SHARD/4"', '"$SHARD"', /test:deep: --shard takes one part of several/],
     [test, 'actions/checkout@v4', 'actions/checkout@main', /is not pinned/],
     [
       test,
@@ -40,13 +52,13 @@ test('a planted fault of each kind is found', () => {
       /an expression is put into a command/,
     ],
     [test, 'permissions:\n  contents: read\n', '', /may do more than read/],
-    [test, 'timeout-minutes: 180', 'timeout-minutes: 0', /may run for ever/],
+    [machine, 'timeout-minutes: 120', 'timeout-minutes: 0', /may run for ever/],
     [test, 'jobs:\n', 'jobs:\n  - ', /./],
     [release, 'needs: test', 'needs: nobody', /nobody, which is no job/],
     [release, 'needs: test', 'timeout-minutes: 5', /untested|unique/],
     [release, 'contents: write', 'packages: write', /packages may not be written by the job notes/],
     [release, 'github.token', 'secrets.NPM_TOKEN', /it needs a secret/],
-    [release, 'workflows/test.yml', 'workflows/tests.yml', /tests\.yml does not exist/],
+    [release, 'workflows/deep.yml', 'workflows/deeper.yml', /deeper\.yml does not exist/],
     [release, 'name: release', 'name: [release', /./],
   ];
   for (const [text, from, to, expected] of planted) {

@@ -2,11 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runSteps } from '../lib/schedule.mjs';
-import { STEPS } from '../lib/test-steps.mjs';
+import { DEEP_STEPS } from '../checks/deep.mjs';
+import { runSteps } from '../checks/schedule.mjs';
+import { setUpFor } from '../checks/set-up.mjs';
+import { EVERYDAY_STEPS } from '../checks/steps.mjs';
+
+const TIERS = { everyday: EVERYDAY_STEPS, deep: DEEP_STEPS };
 
 /** Runs steps that take one turn each; returns their starts and ends, and the most that ran at once. */
-async function trace(steps, { slots, failing = [] } = {}) {
+async function trace(steps, { slots, goesOn, failing = [] } = {}) {
   const events = [];
   let [now, most] = [0, 0];
   const run = async ({ name, turns = 1 }) => {
@@ -17,7 +21,7 @@ async function trace(steps, { slots, failing = [] } = {}) {
     events.push(`-${name}`);
     return !failing.includes(name);
   };
-  await runSteps(steps, run, { slots });
+  await runSteps(steps, run, { slots, goesOn });
   return { events: events.join(' '), most };
 }
 
@@ -65,17 +69,37 @@ test('steps that wait for each other are a mistake', async () => {
   await assert.rejects(trace(steps), /wait for each other: a,b/);
 });
 
-test('all steps of npm test are made, each once', async () => {
-  const { events } = await trace(STEPS);
-  const begun = events.match(/\+\S+/g).map((event) => event.slice(1));
-  assert.deepEqual([...begun].sort(), STEPS.map(({ name }) => name).sort());
-  assert.equal(new Set(begun).size, begun.length);
+test('what is repeated goes on after a failure', async () => {
+  const steps = ['a', 'b', 'c'].map((name) => ({ name }));
+  const { events } = await trace(steps, { slots: 1, goesOn: true, failing: ['a'] });
+  assert.equal(events, '+a -a +b -b +c -c');
 });
 
-test('what a step needs comes before it', () => {
-  for (const [at, { name, needs = [] }] of STEPS.entries()) {
-    const before = ['setup', 'packages', ...STEPS.slice(0, at).map((step) => step.name)];
-    assert.ok(needs.length > 0, name);
-    for (const other of needs) assert.ok(before.includes(other), `${name} needs ${other}`);
-  }
+test('a step that waits for the network takes no slot', async () => {
+  const steps = [{ name: 'n', isFree: true, turns: 5 }, { name: 'a' }, { name: 'b' }];
+  assert.equal((await trace(steps, { slots: 1 })).events, '+n +a -a +b -b -n');
 });
+
+for (const [tier, steps] of Object.entries(TIERS)) {
+  test(`all steps of the ${tier} tier are made, each once`, async () => {
+    const { events } = await trace([...setUpFor(steps, 'test'), ...steps]);
+    const begun = events.match(/\+\S+/g).map((event) => event.slice(1));
+    const names = [...setUpFor(steps, 'test'), ...steps].map(({ name }) => name);
+    assert.deepEqual([...begun].sort(), names.sort());
+    assert.equal(new Set(begun).size, begun.length);
+  });
+
+  test(`what a step of the ${tier} tier needs comes before it`, () => {
+    const all = [...setUpFor(steps, 'test'), ...steps];
+    for (const [at, { name, needs = [], isFree }] of all.entries()) {
+      const before = all.slice(0, at).map((step) => step.name);
+      assert.ok(needs.length > 0 || isFree, name);
+      for (const other of needs) assert.ok(before.includes(other), `${name} needs ${other}`);
+    }
+  });
+
+  test(`each step of the ${tier} tier but the build says what its inputs are`, () => {
+    for (const { name, inputs } of steps)
+      assert.equal(inputs === undefined, name === 'build', name);
+  });
+}

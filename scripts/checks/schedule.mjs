@@ -1,24 +1,27 @@
 // Runs the steps of a job in parallel, as far as they allow.
 
+import { availableParallelism } from 'node:os';
+
+/** How many steps run at once: most of them use two cores or three by themselves. */
+export const SLOTS = Math.max(2, Math.floor(availableParallelism() / 3));
+
 /**
  * Runs `steps` in their order, at most `slots` at a time. `run` runs a step, and resolves to whether it passed.
  * A step waits for those among `steps` that it `needs`; steps of one `lane` never overlap; a step that is `alone`
- * overlaps with none. After a failure no step begins, but those that have begun finish.
+ * overlaps with none; one that `isFree`, which waits for the network, takes no slot. After a failure no step begins, but
+ * those that have begun finish; with `goesOn`, all run.
  */
-export async function runSteps(steps, run, { slots = 2 } = {}) {
+export async function runSteps(steps, run, { slots = SLOTS, goesOn = false } = {}) {
   const names = new Set(steps.map(({ name }) => name));
   const waiting = [...steps];
   const running = new Map();
   const done = new Set();
   let isGood = true;
 
-  const mayBegin = ({ lane, needs = [], alone = false }) => {
+  const mayBegin = ({ lane, needs = [], alone = false, isFree = false }) => {
     const others = [...running.keys()];
-    if (
-      others.length >= slots ||
-      (alone && others.length > 0) ||
-      others.some((other) => other.alone)
-    )
+    const isFull = others.filter((other) => !other.isFree).length >= slots;
+    if ((isFull && !isFree) || (alone && others.length > 0) || others.some((other) => other.alone))
       return false;
     if (lane !== undefined && others.some((other) => other.lane === lane)) return false;
     return needs.every((name) => done.has(name) || !names.has(name));
@@ -27,7 +30,7 @@ export async function runSteps(steps, run, { slots = 2 } = {}) {
     const isOk = await run(step);
     running.delete(step);
     done.add(step.name);
-    isGood &&= isOk;
+    isGood &&= isOk || goesOn;
   };
   for (;;) {
     // Start one at a time: the next choice depends on the steps that run.

@@ -1,0 +1,77 @@
+// The files of the repository by their content: what a step's inputs are, and one hash of them.
+
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { ask, ROOT } from '../lib/run.mjs';
+
+const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+
+/** The files of a checkout, with the changes that are not committed. Each is read at most once. */
+export class Files {
+  #root;
+  #names;
+  #hashes = new Map();
+
+  /** `names` are paths within `root`, with slashes. */
+  constructor(names, root = ROOT) {
+    this.#root = root;
+    this.#names = [...names].sort();
+  }
+
+  /** The files that git tracks or would track; `undefined` where git does not answer. */
+  static ofCheckout(root = ROOT) {
+    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+    const listed = ask('git', args, { cwd: root });
+    return listed === undefined ? undefined : new Files(listed.split('\0').filter(Boolean), root);
+  }
+
+  /** All names, in order. */
+  get names() {
+    return this.#names;
+  }
+
+  /** The files that `inputs` name: files, folders, and with a `!` before it a file or folder to leave out. */
+  named(inputs) {
+    const within = (place) => (name) =>
+      place === '.' || name === place || name.startsWith(`${place}/`);
+    const isIn = inputs.filter((one) => !one.startsWith('!')).map(within);
+    const isOut = inputs.filter((one) => one.startsWith('!')).map((one) => within(one.slice(1)));
+    return this.#names.filter(
+      (name) => isIn.some((test) => test(name)) && !isOut.some((test) => test(name)),
+    );
+  }
+
+  /** One hash of the names and contents of files, and of `more`, which is any text. */
+  hash(names, more = '') {
+    const hash = createHash('sha256').update(`${more}\0`);
+    for (const name of names) hash.update(`${name}\0${this.#hashOf(name)}\0`);
+    return hash.digest('hex');
+  }
+
+  /** The text of a file; `undefined` if it was deleted. */
+  text(name) {
+    return this.#read(name)?.toString('utf8');
+  }
+
+  #hashOf(name) {
+    let hash = this.#hashes.get(name);
+    if (hash === undefined) {
+      const content = this.#read(name);
+      hash = content === undefined ? 'deleted' : sha256(content);
+      this.#hashes.set(name, hash);
+    }
+    return hash;
+  }
+
+  #read(name) {
+    const path = join(this.#root, name);
+    try {
+      return lstatSync(path).isSymbolicLink()
+        ? Buffer.from(readlinkSync(path))
+        : readFileSync(path);
+    } catch {
+      return undefined;
+    }
+  }
+}

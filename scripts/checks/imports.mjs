@@ -1,0 +1,96 @@
+// The files that a file of tests leads to: its imports, their imports, and all files and folders whose paths stand in
+// their texts. It reads text, not syntax trees, and rather takes a file too many than one too few.
+
+import { posix } from 'node:path';
+import { blankTypeScript } from '../lib/layers.mjs';
+import { PACKAGE } from './inputs.mjs';
+
+/** Texts in quotes, and templates whole. */
+const TEXTS = /(['"])((?:(?!\1)[^\\\n])*)\1|`((?:[^`\\]|\\[\s\S])*)`/g;
+/** Imports that are gone when tests run. */
+const TYPES = /^(?:import|export) type [^;]*;/gm;
+const CODE = /\.([cm]?[jt]sx?|svelte|vue)$/;
+
+/** Names that an import without its own extension, or with that of the compiled file, may stand for. */
+const candidates = (path) => [
+  path,
+  path.replace(/\.js$/, '.ts'),
+  path.replace(/\.js$/, '.tsx'),
+  path.replace(/\.mjs$/, '.mts'),
+  path.replace(/\.mjs$/, '.d.mts'),
+];
+
+/** The files that a package of the repository is made of, by its name in imports. */
+const PACKAGES = { hedgerow: PACKAGE };
+
+/** Folders at the root that tests name by one word. */
+const PLACES = new Set(['vectors', 'docs', 'examples', 'crate', 'scripts', 'site', 'demo', 'e2e']);
+
+/** The folders in a template before its first expression, or all of it if it has none. */
+function beforeExpression(template) {
+  const [first, ...rest] = template.split('${');
+  return rest.length === 0 ? first : first.slice(0, first.lastIndexOf('/') + 1);
+}
+
+/** Finds what files lead to; each file is read once. */
+export class Imports {
+  #files;
+  #names;
+  #folders = new Set();
+  #direct = new Map();
+
+  constructor(files) {
+    this.#files = files;
+    this.#names = new Set(files.names);
+    for (const name of files.names) {
+      for (let dir = posix.dirname(name); dir !== '.'; dir = posix.dirname(dir))
+        this.#folders.add(dir);
+    }
+  }
+
+  /** `file` and all files that it leads to, in order. */
+  from(file) {
+    const found = new Set([file]);
+    for (const name of found) {
+      // Of a file of data the path alone counts.
+      if (CODE.test(name)) for (const next of this.#of(name)) found.add(next);
+    }
+    return [...found].sort();
+  }
+
+  #of(file) {
+    let direct = this.#direct.get(file);
+    if (direct === undefined) {
+      direct = [...this.#read(file)];
+      this.#direct.set(file, direct);
+    }
+    return direct;
+  }
+
+  *#read(file) {
+    const code = blankTypeScript(this.#files.text(file) ?? '').replace(TYPES, '');
+    const isSource = file.split('/')[1] === 'src';
+    for (const [, , quoted, template] of code.matchAll(TEXTS)) {
+      const text = quoted ?? beforeExpression(template);
+      if (/^\.\.?\//.test(text)) yield* this.#at(posix.join(posix.dirname(file), text));
+      // Sources import by relative paths alone; tests also join paths from the root, and import packages.
+      else if (!isSource) yield* this.#elsewhere(file, text);
+    }
+  }
+
+  *#elsewhere(file, text) {
+    const [top] = text.split('/');
+    if (Object.hasOwn(PACKAGES, top)) yield* this.#files.named(PACKAGES[top]);
+    else if (PLACES.has(text) || /^[\w.-]+(\/[\w.@+-]+)+\/?$/.test(text)) {
+      yield* this.#at(text);
+      yield* this.#at(posix.join(file.split('/')[0], text));
+    }
+  }
+
+  /** The file or the files of the folder at a path. */
+  *#at(path) {
+    const place = path.replace(/\/$/, '');
+    if (this.#folders.has(place)) yield* this.#files.named([place]);
+    else yield* candidates(place).filter((name) => this.#names.has(name));
+  }
+}

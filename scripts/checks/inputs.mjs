@@ -1,0 +1,53 @@
+// The inputs that steps have in common: files and folders of the repository. A step that passed does not run again
+// until one of its inputs changes, so an input that is missing here hides a fault: `scripts/check-inputs.mjs` finds those.
+
+import { WASM_INPUTS } from '../lib/wasm.mjs';
+
+/** The versions of the packages of npm. */
+export const VERSIONS = ['package.json', 'package-lock.json', 'tools'];
+
+/** The core, for Cargo. */
+export const CORE = [
+  'Cargo.toml',
+  'Cargo.lock',
+  'rust-toolchain.toml',
+  '.cargo',
+  'crate',
+  '!crate/fuzz',
+  'vectors',
+];
+
+/** The package, as `npm run build` makes it. */
+export const PACKAGE = [
+  ...WASM_INPUTS,
+  ...VERSIONS,
+  'tsconfig.base.json',
+  'scripts/build.mjs',
+  'scripts/lib',
+  'js/package.json',
+  'js/tsconfig.json',
+  'js/src',
+];
+
+/** The package as it is packed: with its pages and licences. */
+export const TARBALL = [
+  ...PACKAGE,
+  'scripts',
+  'CHANGELOG.md',
+  'LICENSE-APACHE',
+  'LICENSE-MIT',
+  'README.md',
+  'docs/errors',
+  'js/README.md',
+];
+
+/** The wrapper's tests, besides what each file imports. */
+export const WRAPPER_TESTS = [
+  ...WASM_INPUTS,
+  'js/package.json',
+  'js/vitest.config.ts',
+  'tsconfig.base.json',
+];
+
+/** The pages and tests that run in browsers. */
+export const BROWSER_TESTS = [...PACKAGE, 'e2e', 'js/test', 'vectors'];

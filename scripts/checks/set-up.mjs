@@ -1,0 +1,55 @@
+// The jobs of set-up that steps need. They wait for the network more than for a core, and take no slot.
+
+import { findBrowser, mayInstallPackages } from '../lib/browser.mjs';
+import { findFirefox, findWebKit } from '../lib/engines.mjs';
+import { ask } from '../lib/run.mjs';
+import {
+  setupBrowsers,
+  setupGateway,
+  setupPackages,
+  setupPostgres,
+  setupRust,
+  setupSqlite,
+} from '../setup.mjs';
+
+const jobs = (packages) => [
+  { name: 'toolchain', action: setupRust },
+  { name: 'packages', action: () => setupPackages({ packages }) },
+  // If the system has no browser packages, an npm package installs them. Debian's are installed one after the other.
+  {
+    name: 'chromium',
+    needs: mayInstallPackages() ? [] : ['packages'],
+    action: () => setupBrowsers('chromium'),
+  },
+  { name: 'browsers', needs: ['chromium'], action: () => setupBrowsers('all') },
+  { name: 'postgres', needs: ['browsers'], action: setupPostgres },
+  { name: 'gateway', action: setupGateway },
+  { name: 'sqlite', needs: ['packages'], action: setupSqlite },
+];
+
+/** The jobs that `steps` need, and those that these need in turn; `packages` is a set of `lib/packages.mjs`. */
+export function setUpFor(steps, packages) {
+  const all = jobs(packages);
+  const needed = new Set(steps.flatMap(({ needs = [] }) => needs));
+  for (const { name, needs = [] } of all.toReversed()) {
+    if (needed.has(name)) for (const other of needs) needed.add(other);
+  }
+  return all.filter(({ name }) => needed.has(name)).map((job) => ({ ...job, isFree: true }));
+}
+
+const PROGRAMS = {
+  chromium: () => ask(findBrowser() ?? 'chromium', ['--version']),
+  browsers: () => [PROGRAMS.chromium(), findFirefox()?.version, findWebKit()?.version].join(),
+};
+const found = new Map();
+
+/** The versions of the browsers that a step drives: it runs again when one of them is new. */
+export function versionsOf({ needs = [] }) {
+  return needs
+    .filter((name) => Object.hasOwn(PROGRAMS, name))
+    .map((name) => {
+      if (!found.has(name)) found.set(name, PROGRAMS[name]());
+      return found.get(name);
+    })
+    .join();
+}

@@ -1,0 +1,187 @@
+// The steps of `npm test`, and those that the deep tier begins with, in their order: cheap ones first.
+//
+//   name, what   what it is called, and what it checks
+//   seconds      about how long it takes by itself on two cores
+//   inputs       files and folders (`inputs.mjs`): while they are the same, a step that passed does not run again
+//   tests        picks the files of tests among all files; each is stamped by itself, with what it imports
+//   isTiered     the deep tier runs more of it: each tier has stamps of its own
+//   commands     [program, arguments, environment] each; in `cwd`
+//   judge        what its output or its report says: `{ counts, passed }`
+//   needs        steps and jobs of set-up that must end before it begins
+//   lane, alone  which steps it may not overlap with (`schedule.mjs`)
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../lib/run.mjs';
+import { counted, playwright, typed, vitest } from './commands.mjs';
+import { countLibtest, countMatrix, countNodeTest } from './counts.mjs';
+import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, WRAPPER_TESTS } from './inputs.mjs';
+
+const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
+const DENY_WARNINGS = ['--', '-D', 'warnings'];
+const TYPED = ['js', 'demo', 'e2e'];
+// List the files: newer versions of Node do not accept a folder, older ones no pattern.
+const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
+  (file) => `scripts/test/${file}`,
+);
+
+/** The steps that both tiers run in the same way. */
+export const STATIC_STEPS = [
+  {
+    name: 'fmt',
+    what: 'the format of Rust',
+    seconds: 1,
+    lane: 'cargo',
+    needs: ['toolchain'],
+    inputs: ['crate', 'rustfmt.toml', 'Cargo.toml', 'rust-toolchain.toml'],
+    commands: [['cargo', ['fmt', '--check']]],
+  },
+  {
+    name: 'biome',
+    what: 'formats and lints of everything else',
+    seconds: 2,
+    needs: ['packages'],
+    inputs: ['.', '!crate'],
+    commands: [['biome', ['check', '--error-on-warnings']]],
+  },
+  {
+    name: 'layers',
+    what: 'imports point down, and the drawing of the rooms is right',
+    seconds: 1,
+    needs: ['packages'],
+    inputs: ['crate', 'js/src', 'scripts', 'docs/architecture.md'],
+    commands: [
+      ['node', ['scripts/check-layers.mjs']],
+      ['node', ['scripts/draw-rooms.mjs', '--check']],
+    ],
+  },
+  {
+    name: 'scripts',
+    what: 'the tests of the scripts',
+    seconds: 4,
+    needs: ['packages'],
+    // They look at everything that scripts work on.
+    inputs: ['.'],
+    commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],
+    ...counted(countNodeTest),
+  },
+  {
+    name: 'build',
+    what: 'the package, as it is published',
+    seconds: 30,
+    lane: 'package',
+    needs: ['toolchain', 'packages'],
+    // It looks itself for what is up to date.
+    commands: [['node', ['scripts/build.mjs']]],
+  },
+  {
+    name: 'clippy',
+    what: 'the lints of Rust',
+    seconds: 20,
+    lane: 'cargo',
+    needs: ['toolchain'],
+    inputs: CORE,
+    commands: [
+      ['cargo', ['clippy', '--locked', '--all-targets', ...DENY_WARNINGS]],
+      ['cargo', ['clippy', '--locked', ...WASM, ...DENY_WARNINGS]],
+    ],
+  },
+  {
+    name: 'tsc',
+    what: 'the types of TypeScript',
+    seconds: 5,
+    needs: ['build'],
+    inputs: [...PACKAGE, ...TYPED, 'scripts'],
+    commands: typed([...TYPED, 'js/tsconfig.test.json']),
+  },
+  {
+    name: 'types',
+    what: 'the types that apps infer, and what must not compile, by the oldest TypeScript and the newest',
+    seconds: 8,
+    needs: ['build'],
+    inputs: [...PACKAGE, 'js/test/types', 'scripts/check-types.mjs'],
+    commands: [
+      ['tsc', ['-p', 'js/test/types']],
+      ['node', ['node_modules/typescript-5.4/bin/tsc', '-p', 'js/test/types']],
+      ['node', ['scripts/check-types.mjs']],
+    ],
+  },
+  {
+    name: 'snippets',
+    what: 'the TypeScript in the pages compiles, and their numbers of browser tests are right',
+    seconds: 10,
+    needs: ['build'],
+    inputs: [...PACKAGE, 'README.md', 'js', 'docs', 'e2e', 'examples', 'scripts'],
+    commands: [
+      ['node', ['scripts/check-snippets.mjs']],
+      ['node', ['scripts/check-browser-tests.mjs']],
+    ],
+  },
+  {
+    name: 'size',
+    what: 'the budget of bytes',
+    seconds: 2,
+    needs: ['build'],
+    inputs: [...PACKAGE, 'scripts/check-size.mjs'],
+    commands: [['node', ['scripts/check-size.mjs']]],
+  },
+];
+
+/** The tests of the core. */
+export const RUST = {
+  name: 'rust',
+  what: 'the tests of the core',
+  seconds: 70,
+  isTiered: true,
+  lane: 'cargo',
+  needs: ['toolchain'],
+  inputs: CORE,
+  commands: [['cargo', ['test', '--locked', '--no-fail-fast']]],
+  ...counted(countLibtest),
+};
+
+/** The tests of the wrapper in Node, or a part of them. */
+export const VITEST = {
+  name: 'vitest',
+  what: 'the tests of the wrapper, in Node',
+  seconds: 200,
+  isTiered: true,
+  needs: ['build', 'sqlite'],
+  lane: 'vitest',
+  inputs: WRAPPER_TESTS,
+  tests: (name) => /^js\/test\/.*\.test\.ts$/.test(name),
+  ...vitest({ report: 'vitest.json', cwd: join(ROOT, 'js') }),
+};
+
+/** The steps of `npm test`. */
+export const EVERYDAY_STEPS = [
+  ...STATIC_STEPS,
+  { ...RUST, what: 'the tests of the core, with seeds of today' },
+  {
+    ...VITEST,
+    what: 'the tests of the wrapper, in Node, with seeds of today',
+  },
+  {
+    name: 'e2e',
+    what: 'the core of the browser tests, in Chromium',
+    seconds: 100,
+    lane: 'browser',
+    needs: ['build', 'chromium'],
+    inputs: BROWSER_TESTS,
+    ...playwright({
+      report: 'playwright-core.json',
+      program: ['playwright', ['test', '--project=core']],
+      cwd: join(ROOT, 'e2e'),
+    }),
+  },
+  {
+    name: 'package',
+    what: 'the packed package, imported by Node and bundled by Vite',
+    seconds: 10,
+    lane: 'package',
+    needs: ['build', 'chromium', 'sqlite'],
+    inputs: [...TARBALL, 'examples/matrix'],
+    commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built', '--only', 'node,vite']]],
+    ...counted(countMatrix),
+  },
+];
