@@ -1,4 +1,5 @@
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+import { isDevBuild, RELEASE_COMMAND } from '../scripts/lib/dev-build.mjs';
 
 // An isolated page may read the clock to 5 µs instead of 100 µs: a query takes less than
 // the coarse clock can tell. Without these headers everything works, with coarser times.
@@ -7,15 +8,28 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
+/** Says beside figures that the package was built for development. */
+const developmentNote: Plugin = {
+  name: 'development-note',
+  transformIndexHtml(html) {
+    const note = `<p class="fine build"><strong>Development build</strong> <code>${RELEASE_COMMAND}</code> builds what ships.</p>`;
+    return html.replace('<!-- development build -->', isDevBuild() ? note : '');
+  },
+};
+
 export default defineConfig({
   // Relative, so that the built page can be served from any folder.
   base: './',
   // A missing data file must be a 404, not the page itself.
   appType: 'mpa',
+  plugins: [developmentNote],
   build: {
+    // The core is one of the chunks, and larger if it was built for development.
+    chunkSizeWarningLimit: 3_000,
     target: 'es2022',
     // The verifier is a page of its own: what it loads is all that verifying takes.
     rolldownOptions: {
+      checks: { pluginTimings: false },
       input: ['index.html', 'sums.html', 'verify.html', 'devices.html', 'device.html'],
     },
   },

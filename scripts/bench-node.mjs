@@ -1,5 +1,5 @@
 // `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in
-// Node over SQLite, with `putMany` and with `better-sqlite3` alone: row by row in one transaction
+// Node over SQLite, with `putMany` and with SQLite alone (better-sqlite3 where it is installed, else `node:sqlite`): row by row in one transaction
 // with a prepared statement, and with a transaction for each row (fewer rows, scaled up). The ways
 // take turns in one run, each with a new file. Prints medians, the ratio of each to `putMany` round
 // by round, and how long a load blocked the thread: in its own slices, and in the driver between
@@ -7,13 +7,12 @@
 // many rows, how large the tables are, what `open` and the first `get` take, and linear memory after each.
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { longestGapOf, median } from './lib/measured.mjs';
-import { ROOT, runMain } from './lib/run.mjs';
+import { runMain } from './lib/run.mjs';
 import { importSource } from './lib/source.mjs';
 
 const { values } = parseArgs({
@@ -76,8 +75,10 @@ async function measureOpening() {
 async function main() {
   refuseDevBuild();
   if (values.open) return measureOpening();
-  const require = createRequire(join(ROOT, 'js', 'package.json'));
-  const Sqlite = require('better-sqlite3');
+  const { Better, nodeModule } = await import('../js/test/sqlite.mjs');
+  const [driver, Sqlite] = Better
+    ? ['better-sqlite3', Better]
+    : ['node:sqlite', nodeModule.DatabaseSync];
   const { open, destroy } = await import('../js/dist/index.js');
   const { sqlite } = await import('../js/dist/node/index.js');
   const rows = await benchmarkRows();
@@ -88,8 +89,7 @@ async function main() {
   /** Times `insert`, with a table for keys and JSON. */
   const plain = async (insert) => {
     const db = new Sqlite(join(folder, 'plain.sqlite'));
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = NORMAL');
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('CREATE TABLE entry (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
     const statement = db.prepare('INSERT INTO entry (key, value) VALUES (?, ?)');
     const startMs = performance.now();
@@ -101,7 +101,7 @@ async function main() {
   };
   const contestants = {
     'hedgerow putMany': async () => {
-      const storage = sqlite({ location: folder, driver: 'better-sqlite3' });
+      const storage = sqlite({ location: folder, driver });
       const db = await open('bench', { storage });
       const startMs = performance.now();
       let ms = 0;

@@ -2,4 +2,4 @@
 
 import { runInBrowser } from './lib/in-browser.mjs';
 
-await runInBrowser('e2e/bench/run.mjs');
+await runInBrowser('e2e/bench/run.mjs', { packages: 'bench' });

@@ -1,32 +1,84 @@
 // `npm run build`: compiles the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` it takes seconds; that
-// build is for tests and the debugger, not for publishing.
+// build is for tests and the debugger, not for publishing. What is up to date is not built again.
 
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { joinModules } from './lib/chunks.mjs';
-import { finishDeclarations } from './lib/declarations.mjs';
+import { buildDeclarations } from './lib/declarations.mjs';
+import { markBuild } from './lib/dev-build.mjs';
 import { buildFull } from './lib/full.mjs';
+import { hashInputs } from './lib/hash-inputs.mjs';
 import { buildInspector } from './lib/inspector.mjs';
-import { dropStrayDeclarations } from './lib/release-reach.mjs';
-import { ROOT, run, runMain } from './lib/run.mjs';
-import { buildWasm } from './lib/wasm.mjs';
+import { ROOT, runMain } from './lib/run.mjs';
+import { buildWasm, isDevelopmentCore } from './lib/wasm.mjs';
 
-/** Builds the package `hedgerow`; `setup` must have run. */
-export async function build({ dev = false } = {}) {
+const DIST = 'js/dist';
+/** The hashes of what the last build read and wrote. */
+const STAMP_FILE = join(ROOT, '.cache', 'package-build.json');
+const INPUTS = [
+  'js/src',
+  'js/pkg/.inputs',
+  'js/package.json',
+  'js/tsconfig.json',
+  'tsconfig.base.json',
+  'package-lock.json', // the versions of tsc and rolldown
+  'scripts/build.mjs',
+  ...['chunks', 'declarations', 'full', 'inspector', 'release-reach', 'slim'].map(
+    (name) => `scripts/lib/${name}.mjs`,
+  ),
+];
+/** What `scripts/build-react-native.mjs` makes. */
+const REACT_NATIVE = ['js/src/core/generated/plain.js', `${DIST}/react-native`];
+
+const hashOf = (paths) => hashInputs(paths, { without: REACT_NATIVE });
+
+/** Whether `js/dist` is what the inputs make; without `types`, its declarations do not matter. */
+async function isCurrent(inputs, types) {
+  try {
+    const stamp = JSON.parse(await readFile(STAMP_FILE, 'utf8'));
+    if (stamp.inputs !== inputs || (types && !stamp.types)) return false;
+    return stamp.outputs === (await hashOf([DIST]));
+  } catch {
+    return false; // Nothing was built here yet.
+  }
+}
+
+async function buildJavaScript() {
+  await joinModules();
+  await buildFull();
+  await buildInspector();
+}
+
+/** Compiles the core. */
+export async function buildCore({ dev = false } = {}) {
   const rebuilt = await buildWasm({ dev });
   console.log(
     `wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg${dev ? ', for development' : ''}`,
   );
+}
+
+/** Builds `js/dist` over the core as it is built; without `types`, a part that takes few packages and is enough for pages. */
+export async function buildPackage({ types = true } = {}) {
+  const inputs = await hashOf(INPUTS);
+  if (await isCurrent(inputs, types)) return console.log(`package     up to date: ${DIST}`);
   // Empty it first: the package must not contain files whose source was deleted.
-  await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
-  await run('tsc', ['-p', 'js']);
-  await finishDeclarations();
-  await joinModules();
-  await buildFull();
-  await buildInspector();
-  const dropped = await dropStrayDeclarations();
-  console.log(`typescript  built: js/dist, without ${dropped} declarations that no entry leads to`);
+  for (const path of [STAMP_FILE, join(ROOT, DIST)])
+    await rm(path, { recursive: true, force: true });
+  await mkdir(join(ROOT, DIST), { recursive: true });
+  await buildJavaScript();
+  const dropped = types ? await buildDeclarations() : undefined;
+  await markBuild({ isDevelopment: !types || (await isDevelopmentCore()) });
+  await mkdir(dirname(STAMP_FILE), { recursive: true });
+  await writeFile(STAMP_FILE, JSON.stringify({ inputs, outputs: await hashOf([DIST]), types }));
+  const which = types ? `${dropped} declarations that no entry leads to` : 'declarations';
+  console.log(`package     built: ${DIST}, without ${which}`);
+}
+
+/** Builds the package `hedgerow`; `setup` must have run. */
+export async function build({ dev = false } = {}) {
+  await buildCore({ dev });
+  await buildPackage();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

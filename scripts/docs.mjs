@@ -26,7 +26,7 @@ async function prepare({ typedoc }) {
 async function main() {
   const args = process.argv.slice(2);
   if (!args.includes('--as-built')) {
-    await setup({});
+    await setup({ packages: 'docs' });
     await buildPackage();
   }
   if (!existsSync(join(ROOT, 'js', 'dist', 'index.d.ts'))) await buildPackage();

@@ -1,5 +1,5 @@
 // Bundles the example app for React Native with its own configuration of Metro, as a release build
-// does, and compiles it with the compiler that comes with its React Native. A step of `npm test`.
+// does, and compiles it with the compiler that comes with its React Native. A step of the deep tier.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

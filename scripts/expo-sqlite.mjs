@@ -78,7 +78,7 @@ async function checkTypes(versions) {
 
 await runMain(async () => {
   const asked = process.argv.slice(2);
-  await setup();
+  await setup({ packages: 'test', sqlite: true });
   await build();
   await fetched(LOCK.name, LOCK.version);
   const versions = [];

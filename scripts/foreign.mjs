@@ -86,7 +86,7 @@ await runMain(async () => {
     from.set(name, folder);
   }
   if (!values['as-built']) {
-    await setup({ browser: true });
+    await setup({ packages: 'test', browser: 'chromium' });
     await buildPackage();
   }
   const results = [];

@@ -88,23 +88,20 @@ async function storedInIdb() {
 
 /** The tables of the file, and what tells it from files of others. */
 async function storedInSqlite(folder) {
-  const { default: Database } = await import('better-sqlite3');
+  const { Sqlite } = await import('../js/test/sqlite.mjs');
   const file = readdirSync(folder).find(
     (name) => /(?<!-wal|-shm|-lock)$/.test(name) && name.includes(NAME),
   );
-  const database = new Database(join(folder, file), { readonly: true });
-  const tables = database.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").all();
-  const read = ({ name }) =>
-    database
-      .prepare(`SELECT * FROM ${name}`)
-      .raw()
-      .all()
-      .map((row) => row.map(plain));
+  const database = new Sqlite(join(folder, file));
+  const rowsOf = (sql) => database.prepare(sql).all();
+  const tables = rowsOf("SELECT name, sql FROM sqlite_master WHERE type = 'table'");
+  const read = (name) => rowsOf(`SELECT * FROM ${name}`).map((row) => row.map(plain));
+  const numberOf = (name) => rowsOf(`PRAGMA ${name}`)[0][0];
   const found = {
     file,
-    application_id: database.pragma('application_id', { simple: true }),
-    user_version: database.pragma('user_version', { simple: true }),
-    tables: tables.map((table) => ({ ...table, rows: read(table) })),
+    application_id: numberOf('application_id'),
+    user_version: numberOf('user_version'),
+    tables: tables.map(([name, sql]) => ({ name, sql, rows: read(name) })),
   };
   database.close();
   return found;

@@ -1,5 +1,5 @@
 // Runs the tests of the package for React Native in a real Hermes, and checks that each step of one
-// history has the same root there as in Node. A step of `npm test`, which builds what it needs.
+// history has the same root there as in Node. A step of the deep tier, which builds what it needs.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -36,7 +36,7 @@ async function packed({ tarball, 'as-built': asBuilt }) {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true });
   if (asBuilt) return packAsBuilt(to);
-  await setup({ browser: true });
+  await setup({ packages: ['test', 'release'], browser: 'chromium', sqlite: true });
   // As for publishing: what is up to date is not built again.
   await run('npm', ['pack', '--pack-destination', to], { cwd: join(ROOT, 'js'), quiet: true });
   const [file] = await readdir(to);

@@ -52,7 +52,7 @@ async function fetched(version) {
 
 await runMain(async () => {
   const asked = process.argv.slice(2);
-  await setup();
+  await setup({ packages: 'test', sqlite: true });
   await build();
   const versions = [];
   for (const one of asked.length > 0 ? asked : VERSIONS) {

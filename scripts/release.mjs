@@ -55,7 +55,7 @@ function sizeTable(rows) {
 /** Builds the package, or checks that it is built. */
 async function built(asBuilt) {
   if (!asBuilt) {
-    await setup({});
+    await setup({ packages: 'release' });
     await build();
   }
   refuseDevBuild();

@@ -1,14 +1,19 @@
-// `npm run setup [-- --browser --gateway --postgres]`: installs in parallel what a fresh clone lacks. Prints a line for each
-// tool, and takes about a second when nothing is missing.
+// `npm run setup [-- --packages all --browser chromium --gateway --postgres --sqlite]`: installs in parallel what a fresh clone
+// lacks. Prints a line for each tool, and takes about a second when nothing is missing. `--packages` is a set of
+// `lib/packages.mjs`, that of `npm test` by default; `--browser` is `chromium` or `all`.
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { findBrowser, installBrowser, mayInstallPackages } from './lib/browser.mjs';
 import { OTHER_ENGINES } from './lib/engines.mjs';
 import { GATEWAY } from './lib/gateway.mjs';
+import { installPackages, missingPlaces, placesOf, workspacesOf } from './lib/packages.mjs';
 import { POSTGRES } from './lib/postgres.mjs';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
+import { during } from './lib/waiting.mjs';
 
 // For each tool: `find` returns its version (or `undefined`), `install` installs it, and `advice`
 // says how to install it by hand if `install` fails.
@@ -21,19 +26,33 @@ const NODE = {
   advice: 'Node 20.19 or newer is needed: https://nodejs.org',
 };
 
-const PACKAGES = {
-  name: 'packages',
+/** The npm packages of one set or of several. */
+const packagesOf = (sets) => {
+  const workspaces = workspacesOf(sets);
+  return {
+    name: 'packages',
+    find: () =>
+      missingPlaces(workspaces).length === 0
+        ? `${placesOf(workspaces).size}, for ${sets}`
+        : undefined,
+    install: () => installPackages(workspaces),
+    advice: 'run `npm ci` where the npm registry can be reached',
+  };
+};
+
+/** A SQLite for Node: its own, or a package that is compiled. */
+const SQLITE = {
+  name: 'sqlite',
   find: () => {
-    const modified = (...path) => statSync(join(ROOT, ...path)).mtimeMs;
-    try {
-      const installed = modified('node_modules', '.package-lock.json');
-      return installed >= modified('package-lock.json') ? 'node_modules' : undefined;
-    } catch {
-      return undefined;
-    }
+    if (isBuiltin('node:sqlite')) return `node:sqlite of ${process.versions.node}`;
+    const program = `new (require('better-sqlite3'))(':memory:').close(), process.stdout.write('better-sqlite3')`;
+    return ask('node', ['-e', program]);
   },
-  install: () => run('npm', ['ci', '--no-audit', '--no-fund'], { quiet: true }),
-  advice: 'run `npm ci` where the npm registry can be reached',
+  install: async () => {
+    await installPackages(['tools/sqlite']);
+    await run('npm', ['rebuild', 'better-sqlite3'], { quiet: true });
+  },
+  advice: 'use Node 22.13 or newer, or install what compiles C (Debian: build-essential, python3)',
 };
 
 const RUSTUP = {
@@ -66,6 +85,7 @@ const RUST = {
     `--target ${toolchain.targets} --component ${toolchain.components}\``,
 };
 
+const BROWSERS = ['none', 'chromium', 'all'];
 const BROWSER = {
   name: 'browser',
   find: findBrowser,
@@ -95,7 +115,7 @@ async function provide({ name, find, install, advice, isOptional = false }) {
   if (install !== undefined) {
     say('missing, installing it');
     try {
-      await install();
+      await during(`installing ${name}`, install);
     } catch (error) {
       say(`could not be installed (${error.message})\n${(error.output ?? '').slice(-4000)}`);
     }
@@ -115,41 +135,76 @@ async function provideAll(things) {
 /** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
-/** Provides the npm packages and what else is named: the browsers, the S3 server, and Postgres for tests. */
-export async function setupPackages({ browser = false, gateway = false, postgres = false } = {}) {
-  await provide(NODE);
-  const packages = provide(PACKAGES);
+/** Provides a SQLite for Node. The npm packages must not be installed at the same time. */
+export const setupSqlite = () => provide(SQLITE);
+
+/** Provides Chromium (`chromium`), all engines (`all`) or none (`none`). */
+export async function setupBrowsers(which) {
+  if (!BROWSERS.includes(which)) {
+    throw new CommandFailed(`--browser is one of ${BROWSERS.join(', ')}`);
+  }
+  if (which === 'none') return;
   const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
-  const browsers = async () => {
-    // If the system has no browser packages, an npm package installs them.
-    if (!mayInstallPackages()) await packages;
-    await provideAll([BROWSER, ...others]);
+  await provideAll(which === 'all' ? [BROWSER, ...others] : [BROWSER]);
+}
+
+/** Provides the S3 server of tests. */
+export const setupGateway = () => provide(GATEWAY);
+
+/** Provides Postgres for tests. Debian's packages must not be installed at the same time. */
+export const setupPostgres = () => provide(POSTGRES);
+
+/**
+ * Provides the npm packages of `packages`, one set of `lib/packages.mjs` or several, and what else is named: `browser` as
+ * `setupBrowsers` takes it, the S3 server, Postgres for tests, and a SQLite for Node.
+ */
+export async function setupPackages({
+  packages: sets = 'test',
+  browser = 'none',
+  gateway = false,
+  postgres = false,
+  sqlite = false,
+} = {}) {
+  await provide(NODE);
+  const packages = provide(packagesOf(sets));
+  const afterPackages = async () => {
+    await packages;
+    if (sqlite) await setupSqlite();
   };
   const systemPackages = async () => {
-    if (browser) await browsers();
-    if (postgres) await provide(POSTGRES); // After the browsers: apt runs once at a time.
+    // If the system has no browser packages, an npm package installs them.
+    if (!mayInstallPackages()) await packages;
+    await setupBrowsers(browser);
+    if (postgres) await setupPostgres();
   };
-  const server = gateway ? provide(GATEWAY) : undefined;
-  await allOf([packages, systemPackages(), server]);
+  await allOf([afterPackages(), systemPackages(), gateway ? setupGateway() : undefined]);
 }
 
 /** Provides all tools. */
 export const setup = (options) => allOf([setupPackages(options), setupRust()]);
 
 /** Waits for all jobs, then throws the first failure, so that no installation is interrupted. */
-async function allOf(jobs) {
+export async function allOf(jobs) {
   const outcomes = await Promise.allSettled(jobs);
   const failed = outcomes.find(({ status }) => status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
+function readArguments() {
+  const options = {
+    packages: { type: 'string' },
+    browser: { type: 'string' },
+    gateway: { type: 'boolean' },
+    postgres: { type: 'boolean' },
+    sqlite: { type: 'boolean' },
+  };
+  try {
+    return { ...parseArgs({ options }).values };
+  } catch (error) {
+    throw new CommandFailed(error.message);
+  }
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const has = (flag) => process.argv.includes(flag);
-  await runMain(() =>
-    setup({
-      browser: has('--browser'),
-      gateway: has('--gateway'),
-      postgres: has('--postgres'),
-    }),
-  );
+  await runMain(() => setup(readArguments()));
 }

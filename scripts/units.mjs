@@ -2,4 +2,4 @@
 
 import { runInBrowser } from './lib/in-browser.mjs';
 
-await runInBrowser('js/test/browser/run.mjs');
+await runInBrowser('js/test/browser/run.mjs', { engines: 'all' });

@@ -1,7 +1,7 @@
 import { inTransaction, schema } from './schema.mjs';
 
 /** `node:sqlite` came with Node 22; `better-sqlite3` does the same before. */
-const loadDriver = () =>
+export const loadDriver = () =>
   import('node:sqlite').then(
     ({ DatabaseSync }) => DatabaseSync,
     async () => (await import('better-sqlite3')).default,

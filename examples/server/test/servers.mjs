@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { findPostgres, POSTGRES, startPostgres } from '../../../scripts/lib/postgres.mjs';
+import { loadDriver } from '../sqlite.mjs';
 
+const Sqlite = await loadDriver();
 const SERVER = fileURLToPath(new URL('../server.mjs', import.meta.url));
 export const TEST_APP = fileURLToPath(new URL('app.mjs', import.meta.url));
 const AUDIT = `CREATE TABLE audit (at INTEGER PRIMARY KEY AUTOINCREMENT, client text, mutation bigint, name text, args text)`;
@@ -29,7 +30,7 @@ const sqlite = {
       args: ['--sqlite', file],
       query: async (sql) => {
         const statement = connection.prepare(sql);
-        return statement.reader ? statement.all() : statement.run();
+        return statement.reader === false ? statement.run() : statement.all();
       },
       drop: async () => {
         connection.close();
