@@ -159,7 +159,13 @@ export const EVERYDAY_STEPS = [
   { ...RUST, what: 'the tests of the core, with seeds of today' },
   {
     ...VITEST,
-    what: 'the tests of the wrapper, in Node, with seeds of today',
+    what: 'the tests of the wrapper, in Node, with seeds of today, without an S3 server',
+    tests: (name) => VITEST.tests(name) && !/-s3\.test\.ts$/.test(name),
+    ...vitest({
+      report: 'vitest.json',
+      program: ['vitest', ['run', '--exclude', 'test/*-s3.test.ts']],
+      cwd: join(ROOT, 'js'),
+    }),
   },
   {
     name: 'e2e',
