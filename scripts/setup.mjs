@@ -14,6 +14,7 @@ import { installPackages, missingPlaces, placesOf, workspacesOf } from './lib/pa
 import { POSTGRES } from './lib/postgres.mjs';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { during } from './lib/waiting.mjs';
+import { CHROMEDRIVER, WASM_TOOLS } from './lib/wasm-tools.mjs';
 
 // For each tool: `find` returns its version (or `undefined`), `install` installs it, and `advice`
 // says how to install it by hand if `install` fails.
@@ -135,6 +136,9 @@ async function provideAll(things) {
 /** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
+/** Provides the tools that compile Rust, and those that run its tests in WebAssembly. */
+export const setupWasm = () => provideAll([RUSTUP, RUST, ...WASM_TOOLS, CHROMEDRIVER]);
+
 /** Provides a SQLite for Node. The npm packages must not be installed at the same time. */
 export const setupSqlite = () => provide(SQLITE);
 
@@ -181,7 +185,8 @@ export async function setupPackages({
 }
 
 /** Provides all tools. */
-export const setup = (options) => allOf([setupPackages(options), setupRust()]);
+export const setup = ({ wasm = false, ...options } = {}) =>
+  allOf([setupPackages(options), wasm ? setupWasm() : setupRust()]);
 
 /** Waits for all jobs, then throws the first failure, so that no installation is interrupted. */
 export async function allOf(jobs) {

@@ -24,6 +24,9 @@ extern crate alloc;
 // Only for its allocator and panic handler, which a cdylib needs.
 #[cfg(feature = "std")]
 extern crate std;
+#[cfg(all(test, target_arch = "wasm32"))]
+#[macro_use]
+extern crate hedgerow_wasm_test as wasm_bindgen_test;
 
 pub mod collect;
 pub mod delta;

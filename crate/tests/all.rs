@@ -1,6 +1,10 @@
 //! The tests of the core in one program: each file of its own would link the core again. `cargo test --test all steps::`
 //! runs those of a file. `allocation.rs`, which counts what is allocated, is a program of its own.
 
+#[cfg(target_arch = "wasm32")]
+#[macro_use]
+extern crate hedgerow_wasm_test as wasm_bindgen_test;
+
 mod canonical;
 mod cases;
 mod collect;
@@ -13,6 +17,7 @@ mod delta;
 mod es6_numbers;
 mod first_rows;
 mod forged;
+mod hash;
 mod hostile;
 mod hostile_trees;
 mod index_arrays;
@@ -51,6 +56,7 @@ mod values;
 mod verify;
 
 /// A file that is no module of this one would never run.
+#[cfg(not(target_arch = "wasm32"))] // There are no files.
 #[test]
 fn each_file_is_run() {
     let this = include_str!("all.rs");

@@ -4,6 +4,10 @@
 // A counting allocator is unsafe to implement; it forwards every call to that of the system.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "wasm32")]
+#[macro_use]
+extern crate hedgerow_wasm_test as wasm_bindgen_test;
+
 use hedgerow::cache::Cache;
 use hedgerow::chunk::{ChunkKind, piece_list};
 use hedgerow::forest::Forest;

@@ -36,7 +36,7 @@ fn the_cost_of_an_input_is_in_proportion_to_its_bytes() {
     assert_eq!(names.len(), all.len(), "two kinds of one name");
     let (ordinary, others): (Vec<_>, Vec<_>) =
         all.iter().partition(|input| input.against.is_none());
-    let inputs: Vec<_> = ordinary.iter().copied().chain(sampled(others, 4)).collect();
+    let inputs: Vec<_> = ordinary.iter().copied().chain(sampled(others, 8)).collect();
     let costs: BTreeMap<_, _> = inputs.iter().map(|input| (input.name, input.run())).collect();
     let ordinary: BTreeMap<_, _> =
         ordinary.iter().map(|input| (input.name, per_byte(input, &costs[input.name]))).collect();

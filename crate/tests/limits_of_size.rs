@@ -22,7 +22,7 @@ fn is_too_large(error: &Error) -> bool {
 fn the_largest_value_is_written_by_every_writer_and_a_larger_one_by_none() {
     let (at, above) = (Row::of_len(MAX_VALUE_BYTES), Row::of_len(MAX_VALUE_BYTES + 1));
     let mut root = None;
-    for writer in sampled(&WRITERS, 4) {
+    for writer in sampled(&WRITERS, 8) {
         let mut host = Host::new(Shape::STORED);
         let error = write(&mut host, writer, &above).expect_err(writer.name);
         assert!(is_too_large(&error), "{}: {error:?}", writer.name);
@@ -36,7 +36,7 @@ fn the_largest_value_is_written_by_every_writer_and_a_larger_one_by_none() {
 #[test]
 fn the_largest_value_is_read_by_every_reader() {
     let at = Row::of_len(MAX_VALUE_BYTES);
-    for (reader, reads) in sampled(&READERS, 4) {
+    for (reader, reads) in sampled(&READERS, 8) {
         let (mut host, before) = Base::Empty.host(Shape::STORED, &[], &at);
         assert_eq!(write(&mut host, &WRITERS[0], &at), Ok(()));
         let outcome = Outcome { row: &at, base: Base::Empty, before };
@@ -61,17 +61,18 @@ fn the_largest_bytes_are_written_and_larger_ones_are_not() {
 
 #[test]
 fn the_longest_text_of_a_row_is_read_and_a_longer_one_is_not() {
-    for framing in [Framing::Lines, Framing::Array] {
-        for (len, fits) in [(MAX_ROW_TEXT_BYTES, true), (MAX_ROW_TEXT_BYTES + 1, false)] {
-            let text = format!("[\"k\",{}1]", " ".repeat(len - 7));
-            assert_eq!(text.len(), len);
-            let mut host = Host::new(Shape::STORED);
-            let fed = feed_stream(&mut host, Columns::Two, framing, &text);
-            match fed {
-                Ok(()) => assert!(fits, "{framing:?}"),
-                Err(error) => assert!(!fits && is_too_large(&error), "{framing:?}: {error:?}"),
-            }
-            assert_eq!(host.get("k").is_some(), fits);
+    let framings = [Framing::Lines, Framing::Array];
+    let lengths = [(MAX_ROW_TEXT_BYTES, true), (MAX_ROW_TEXT_BYTES + 1, false)];
+    let pairs = framings.iter().flat_map(|framing| lengths.map(|length| (*framing, length)));
+    for (framing, (len, fits)) in sampled(pairs, 3) {
+        let text = format!("[\"k\",{}1]", " ".repeat(len - 7));
+        assert_eq!(text.len(), len);
+        let mut host = Host::new(Shape::STORED);
+        let fed = feed_stream(&mut host, Columns::Two, framing, &text);
+        match fed {
+            Ok(()) => assert!(fits, "{framing:?}"),
+            Err(error) => assert!(!fits && is_too_large(&error), "{framing:?}: {error:?}"),
         }
+        assert_eq!(host.get("k").is_some(), fits);
     }
 }

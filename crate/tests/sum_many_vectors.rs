@@ -5,7 +5,6 @@ use hedgerow::boundary::Shape;
 use hedgerow_support::host::Host;
 use hedgerow_support::sums::{Leaves, Sums};
 use serde_json::Value;
-use std::path::Path;
 
 fn hex(text: &Value) -> Vec<u8> {
     let text = text.as_str().expect("a string");
@@ -39,9 +38,8 @@ fn check(tree: &Value, leaves: &Leaves) -> usize {
 
 #[test]
 fn proofs_of_many_keys_have_the_bytes_of_the_vectors() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/mssmt/many.json");
-    let text = std::fs::read_to_string(file).expect("the vectors");
-    let all: Value = serde_json::from_str(&text).expect("JSON");
+    let text = include_str!("../../vectors/mssmt/many.json");
+    let all: Value = serde_json::from_str(text).expect("JSON");
     let mut proofs = 0;
     for tree in list(&all["trees"]) {
         let leaf = |leaf: &Value| (key(&leaf["key"]), (hex(&leaf["value"]), sum(&leaf["sum"])));

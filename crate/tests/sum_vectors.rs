@@ -8,20 +8,24 @@ use hedgerow_support::sum_models::{Compacted, Full, Leaf, Model, encode, leaf, r
 use hedgerow_support::sums::{Sums, batch};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::path::Path;
 
-const FILES: [&str; 5] = [
-    "mssmt_tree_deletion",
-    "mssmt_tree_replacement",
-    "mssmt_tree_error_cases",
-    "mssmt_proofs_100",
-    "mssmt_proofs_structured",
+/// The text of a file of vectors, with its name.
+macro_rules! vector {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../vectors/mssmt/", $name, ".json")))
+    };
+}
+
+const FILES: [(&str, &str); 5] = [
+    vector!("mssmt_tree_deletion"),
+    vector!("mssmt_tree_replacement"),
+    vector!("mssmt_tree_error_cases"),
+    vector!("mssmt_proofs_100"),
+    vector!("mssmt_proofs_structured"),
 ];
 
-fn read(name: &str) -> Value {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/mssmt");
-    let text = std::fs::read_to_string(file.join(format!("{name}.json"))).expect("a vector");
-    serde_json::from_str(&text).expect("JSON")
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
 }
 
 fn hex(text: &Value) -> Vec<u8> {
@@ -125,7 +129,7 @@ fn check_proof(tree: &mut Tree, key: &[u8; 32], of: Option<&Leaf>, expected: &Va
 #[test]
 fn empty_subtrees_have_the_hashes_of_the_vectors() {
     let rules = Rules::new();
-    let expected = read("empty_tree_hashes");
+    let expected = read(vector!("empty_tree_hashes").1);
     let model = hedgerow_support::sum_models::empty();
     assert_eq!(expected.as_object().map(serde_json::Map::len), Some(257));
     for depth in 0..=256 {
@@ -138,8 +142,8 @@ fn empty_subtrees_have_the_hashes_of_the_vectors() {
 #[test]
 fn all_valid_cases_hold_on_all_trees() {
     let (mut cases, mut proofs) = (0, 0);
-    for file in FILES {
-        let vector = read(file);
+    for (file, text) in FILES {
+        let vector = read(text);
         let named = leaves(list(&vector, "all_tree_leaves"));
         for case in list(&vector, "valid_test_cases") {
             let put = |text: &Value| (key(text), named[&key(text)].clone());
@@ -174,8 +178,8 @@ fn all_valid_cases_hold_on_all_trees() {
 #[test]
 fn in_error_cases_the_last_insert_fails_and_changes_nothing() {
     let mut cases = 0;
-    for file in FILES {
-        let vector = read(file);
+    for (_, text) in FILES {
+        let vector = read(text);
         let named = leaves(list(&vector, "all_tree_leaves"));
         for case in list(&vector, "error_test_cases") {
             let inserted: Vec<_> = list(case, "inserted_leaves")

@@ -42,6 +42,7 @@ const countOwn = (name) => (output) => {
 
 export const countForeign = countOwn('foreign');
 export const countMatrix = countOwn('matrix');
+export const countWasm = countOwn('wasm');
 
 /** From the report of Vitest's `json` reporter. */
 export function countVitest(report) {

@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import { findBrowser } from '../lib/browser.mjs';
 import { ROOT } from '../lib/run.mjs';
 import { counted, inParts, playwright, typed, vitest } from './commands.mjs';
-import { countForeign, countHermes, countLibtest, countMatrix, countNodeTest } from './counts.mjs';
+import {
+  countForeign,
+  countHermes,
+  countLibtest,
+  countMatrix,
+  countNodeTest,
+  countWasm,
+} from './counts.mjs';
 import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, VERSIONS } from './inputs.mjs';
-import { RUST, STATIC_STEPS, VITEST } from './steps.mjs';
+import { DENY_WARNINGS, RUST, STATIC_STEPS, VITEST } from './steps.mjs';
 
 const E2E = join(ROOT, 'e2e');
 const FUZZ_DIR = ['--target-dir', join(ROOT, 'target', 'fuzz')];
@@ -58,6 +65,30 @@ const TYPED = [
 
 const CORE_STEPS = [
   { ...RUST, seconds: 140 },
+  {
+    name: 'wasm',
+    what: "the core's tests in WebAssembly, in Node and in Chromium",
+    seconds: 200,
+    lane: 'cargo',
+    needs: ['wasm-tools', 'chromium'],
+    inputs: [...CORE, 'scripts'],
+    commands: [['node', ['scripts/wasm-tests.mjs']]],
+    ...counted(countWasm),
+  },
+  {
+    name: 'benches',
+    what: 'the lints of the benches of the core',
+    seconds: 30,
+    lane: 'cargo',
+    needs: ['toolchain'],
+    inputs: CORE,
+    commands: [
+      [
+        'cargo',
+        ['clippy', '--locked', '-p', 'hedgerow-benches', '--all-targets', ...DENY_WARNINGS],
+      ],
+    ],
+  },
   {
     name: 'doc',
     what: 'the documentation of the crates',

@@ -10,6 +10,7 @@ import {
   setupPostgres,
   setupRust,
   setupSqlite,
+  setupWasm,
 } from '../setup.mjs';
 
 const jobs = (packages) => [
@@ -24,6 +25,7 @@ const jobs = (packages) => [
   { name: 'browsers', needs: ['chromium'], action: () => setupBrowsers('all') },
   { name: 'postgres', needs: ['browsers'], action: setupPostgres },
   { name: 'gateway', action: setupGateway },
+  { name: 'wasm-tools', needs: ['toolchain', 'chromium'], action: setupWasm },
   { name: 'sqlite', needs: ['packages'], action: setupSqlite },
 ];
 

@@ -18,7 +18,7 @@ import { countLibtest, countMatrix, countNodeTest } from './counts.mjs';
 import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, WRAPPER_TESTS } from './inputs.mjs';
 
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
-const DENY_WARNINGS = ['--', '-D', 'warnings'];
+export const DENY_WARNINGS = ['--', '-D', 'warnings'];
 const TYPED = ['js', 'demo', 'e2e'];
 // List the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(

@@ -59,7 +59,9 @@ export async function installPackages(names) {
   const options = { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true };
   updated ??= run('apt-get', ['update'], options);
   await updated;
-  await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], options);
+  // It waits for another installation to end.
+  const lock = ['-o', 'DPkg::Lock::Timeout=600'];
+  await run('apt-get', [...lock, 'install', '-y', '--no-install-recommends', ...names], options);
 }
 
 // Not Ubuntu: its `chromium` is a shim for the snap.

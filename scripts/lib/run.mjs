@@ -9,9 +9,11 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-// Tools of the repository come first, so that they are used even if the machine has other versions.
-// Cargo's folder comes last, for shells that have not read its `env` file.
-const SEARCH_PATH = [
+/**
+ * Where commands are. Tools of the repository come first, so that they are used even if the machine has other versions.
+ * Cargo's folder comes last, for shells that have not read its `env` file.
+ */
+export const SEARCH_PATH = [
   join(ROOT, 'node_modules', '.bin'),
   process.env.PATH ?? '',
   join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin'),

@@ -2,7 +2,7 @@
 //!
 //! The code is generic over [`Lanes`]. WebAssembly has no SHA instructions, so it uses vectors of
 //! 128 bits. Their instructions are safe to call because the whole module is built with them. Tests
-//! use arrays, and compare with the `sha2` crate.
+//! compare these, and arrays elsewhere, with the `sha2` crate.
 
 use crate::chain::{Chain, START, bit};
 
@@ -76,7 +76,6 @@ const K: [u32; 64] = [
 /// Words of 32 bits, each in a lane of its own.
 pub(crate) trait Lanes: Copy {
     /// The number of lanes.
-    #[cfg_attr(test, allow(dead_code, reason = "for WebAssembly"))]
     const COUNT: usize;
     fn splat(word: u32) -> Self;
     fn gather(word: impl Fn(usize) -> u32) -> Self;
@@ -273,6 +272,7 @@ mod tests {
     use crate::rules::{self, Rules};
     use sha2::{Digest, Sha256};
 
+    #[cfg(not(target_arch = "wasm32"))]
     impl Lanes for [u32; 4] {
         const COUNT: usize = 4;
         fn splat(word: u32) -> Self {
@@ -316,19 +316,26 @@ mod tests {
         u32::from_be_bytes([word[0], word[1], word[2], word[3]])
     }
 
+    /// The four lanes under test: those of WebAssembly, where they are.
+    #[cfg(target_arch = "wasm32")]
+    type Four = Wide;
+    #[cfg(not(target_arch = "wasm32"))]
+    type Four = [u32; 4];
+
     #[test]
     fn lanes_compress_as_sha2_does() {
+        assert_eq!(Four::COUNT, 4);
         for seed in 0..1000 {
             let blocks: [_; 4] = core::array::from_fn(|lane| block(4 * seed + lane));
-            let mut lanes = START.map(<[u32; 4]>::splat);
-            let words = core::array::from_fn(|at| blocks.each_ref().map(|block| word(block, at)));
+            let mut lanes = START.map(Four::splat);
+            let words = core::array::from_fn(|at| Four::gather(|lane| word(&blocks[lane], at)));
             compress(&mut lanes, &words);
             for (lane, block) in blocks.iter().enumerate() {
                 let (mut expected, mut scalar) = (START, START);
                 sha2::block_api::compress256(&mut expected, &[*block]);
                 compress(&mut scalar, &core::array::from_fn(|at| word(block, at)));
                 assert_eq!(scalar, expected);
-                assert_eq!(lanes.map(|word| word[lane]), expected);
+                assert_eq!(lanes.map(|word| word.lane(lane)), expected);
             }
         }
     }
@@ -349,7 +356,7 @@ mod tests {
             let chains: [Chain; 4] = core::array::from_fn(chain);
             for used in 1..=4 {
                 let mut lanes = chains;
-                follow::<[u32; 4]>(rules.all_empty(), &mut lanes[..used], from);
+                follow::<Four>(rules.all_empty(), &mut lanes[..used], from);
                 for (lane, before) in lanes[..used].iter().zip(&chains) {
                     let mut scalar = [*before];
                     follow::<u32>(rules.all_empty(), &mut scalar, from);

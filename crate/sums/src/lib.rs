@@ -10,6 +10,9 @@
 extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
+#[cfg(all(test, target_arch = "wasm32"))]
+#[macro_use]
+extern crate hedgerow_wasm_test as wasm_bindgen_test;
 
 mod batch;
 mod chain;

@@ -5,6 +5,7 @@
 // Every fault panics here, so that the test or the fuzz target fails.
 #![allow(clippy::missing_panics_doc)]
 
+pub mod blake3;
 pub mod collections;
 pub mod deltas;
 mod edits;
