@@ -13,6 +13,7 @@ import {
   objectsOf,
 } from './collected-remote.js';
 import { collectAll, pushLong, pushMany, WEEK } from './collecting-devices.js';
+import { forSteps } from './property.js';
 import { type Device, device, rowsOf } from './sync-devices.js';
 
 afterEach(async () => {
@@ -64,13 +65,11 @@ function stepped(inner: Remote, at: (step: number, call: string) => Promise<void
 }
 
 it('is safe where it ends at any step, and goes on later', async () => {
-  let ends = 0;
-  for (let end = 0; ; end++) {
+  const ends = await forSteps(async (failAt) => {
     const clock = new Clock();
     const remote = await usedRemote(clock);
     const one = await opening(remote);
     await one.link.pull();
-    const failAt = end;
     const dying = stepped(remote, (step) => {
       if (step === failAt) throw new HedgerowError('disconnected', 'the page is gone');
     });
@@ -95,18 +94,16 @@ it('is safe where it ends at any step, and goes on later', async () => {
     await checkLive(remote);
     await collectAll(one, clock);
     expect((await objectsOf(remote)).size).toBe((await liveNames(remote)).size);
-    ends += 1;
     await closeAll();
-    if (isMarked && isDeleted) break;
-  }
+    return !isMarked || !isDeleted;
+  });
   expect(ends).toBeGreaterThan(20);
 }, 120_000);
 
 it('two at once, and pushes at any step of it, delete nothing that is in use', async () => {
   // Who was not first does not wait.
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  let steps = 0;
-  for (let meet = 0; ; meet++) {
+  const steps = await forSteps(async (meet) => {
     const clock = new Clock();
     const remote = await usedRemote(clock);
     const [one, two] = [await opening(remote), await opening(remote)];
@@ -133,10 +130,9 @@ it('two at once, and pushes at any step of it, delete nothing that is in use', a
     await checkLive(remote);
     await collectAll(two, clock);
     expect((await objectsOf(remote)).size).toBe((await liveNames(remote)).size);
-    steps += 1;
     await closeAll();
-    if (!isMet) break;
-  }
+    return isMet;
+  });
   expect(steps).toBeGreaterThan(20);
 }, 120_000);
 

@@ -4,7 +4,7 @@ import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { noise } from './noise.js';
-import { type BeginStep, forSeeds } from './property.js';
+import { type BeginStep, below, forSampled, forSeeds } from './property.js';
 import { type Random, random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -127,32 +127,33 @@ describe('a collection', () => {
     const calls = storage.calls() - start;
     expect(calls).toBeGreaterThan(1);
     await db.close();
-    for (const when of ['before', 'after'] as const) {
-      for (let at = 1; at <= calls; at++) {
-        await storage.destroy('test');
-        const again = await make();
-        storage.fail({ at: storage.calls() + at, when, error });
-        let cause: unknown;
-        await again.compact().catch((reason: unknown) => {
-          cause = reason;
-          expect(reason).toBe(error);
-        });
-        storage.heal();
-        expect((await again.stats()).compactFailure).toBe(cause);
-        expectSame(await all(again), rows(3000, 2), `call ${at}, ${when}`);
-        await again.put('k000000', 'new');
-        storage.heal();
-        await again.compact();
-        const { liveBytes, storedBytes: stored, compactFailure } = await again.stats();
-        expect(compactFailure).toBeUndefined();
-        expect(stored).toBeLessThan(1.07 * liveBytes);
-        await again.close();
-        const fresh = await open('test', { storage: inner });
-        const expected = rows(3000, 2);
-        expectSame(await all(fresh), [['k000000', 'new'], ...expected.slice(1)]);
-        await fresh.close();
-      }
-    }
+    const faults = (['before', 'after'] as const).flatMap((when) =>
+      below(calls).map((call) => ({ when, at: 1 + call })),
+    );
+    await forSampled(faults, async ({ when, at }) => {
+      await storage.destroy('test');
+      const again = await make();
+      storage.fail({ at: storage.calls() + at, when, error });
+      let cause: unknown;
+      await again.compact().catch((reason: unknown) => {
+        cause = reason;
+        expect(reason).toBe(error);
+      });
+      storage.heal();
+      expect((await again.stats()).compactFailure).toBe(cause);
+      expectSame(await all(again), rows(3000, 2));
+      await again.put('k000000', 'new');
+      storage.heal();
+      await again.compact();
+      const { liveBytes, storedBytes: stored, compactFailure } = await again.stats();
+      expect(compactFailure).toBeUndefined();
+      expect(stored).toBeLessThan(1.07 * liveBytes);
+      await again.close();
+      const fresh = await open('test', { storage: inner });
+      const expected = rows(3000, 2);
+      expectSame(await all(fresh), [['k000000', 'new'], ...expected.slice(1)]);
+      await fresh.close();
+    });
   });
 });
 

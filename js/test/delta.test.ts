@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory, type OpenOptions, open } from '../src/index.js';
 import { applyDeltas, makeDelta, rowsOf } from '../src/sync/delta.js';
+import { forCuts } from './damaged-bytes.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf } from './model.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';
@@ -204,11 +205,10 @@ describe('a delta', () => {
     ]);
     const delta = await deltaOf(sender, NOTHING, sender.root);
     const db = await storeOf();
-    for (let length = 0; length < delta.deltaBytes.length; length++) {
-      const cut = { ...delta, deltaBytes: delta.deltaBytes.subarray(0, length) };
-      const refused = applied(db, [cut]);
-      await expect(refused).rejects.toMatchObject({ code: 'invalid-delta', offset: length });
-    }
+    await forCuts(delta.deltaBytes, async (deltaBytes, offset) => {
+      const refused = applied(db, [{ ...delta, deltaBytes }]);
+      await expect(refused).rejects.toMatchObject({ code: 'invalid-delta', offset });
+    });
     expect(db.root).toBe(NOTHING);
     expect(await applied(db, [delta])).toMatchObject({ outcome: 'applied', root: sender.root });
   });

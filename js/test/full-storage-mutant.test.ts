@@ -4,6 +4,7 @@
  */
 import { expect, it, vi } from 'vitest';
 import { FullTally, simulateFull } from './full-simulation.js';
+import { isDeep } from './property.js';
 
 type Transactions = typeof import('../src/storage/idb/transaction.js');
 
@@ -16,13 +17,15 @@ vi.mock('../src/storage/idb/transaction.js', async (original) => ({
 }));
 
 const MOST_SEEDS = 1000;
+/** How rows are found to be lost. The last takes a hundred seeds to be met. */
+const SIGNS = isDeep ? ['missing-chunk', 'has no segment'] : ['missing-chunk'];
 
 it('requests that are made before earlier ones have succeeded are found out', async () => {
   const tally = new FullTally();
   const found = new Map<string, number>();
-  const isFound = (text: string) => [...found.keys()].some((kind) => kind.includes(text));
+  const isFound = (sign: string) => [...found.keys()].some((kind) => kind.includes(sign));
   let seed = 0;
-  while (seed < MOST_SEEDS && !(isFound('missing-chunk') && isFound('has no segment'))) {
+  while (seed < MOST_SEEDS && !SIGNS.every(isFound)) {
     seed += 1;
     await simulateFull(seed, tally).catch((cause: unknown) => {
       const kind = String(cause).replace(/[0-9a-f]{64}|\d+/g, '#');
@@ -31,6 +34,5 @@ it('requests that are made before earlier ones have succeeded are found out', as
   }
   const kinds = [...found].map(([kind, count]) => `${count} x ${kind}`);
   console.info(`full storage, requests made at once, ${seed} seeds: ${kinds.join('; ')}`);
-  expect([...found.keys()]).toContainEqual(expect.stringMatching('missing-chunk'));
-  expect([...found.keys()]).toContainEqual(expect.stringMatching('has no segment'));
+  expect(SIGNS.filter((sign) => !isFound(sign))).toEqual([]);
 }, 240_000);

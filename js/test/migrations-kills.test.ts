@@ -1,7 +1,4 @@
-/**
- * A migration whose process is killed again and again: each row comes out right. `ROWS=1000000 KILLS=50` is the large
- * form; a failure prints its seed, which `SEED=n` runs again.
- */
+/** A migration whose process is killed again and again: each row comes out right. `ROWS` and `KILLS` make it larger. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,12 +6,12 @@ import { open } from '../src/index.js';
 import { sqlite } from '../src/storage/sql/node.js';
 import { table } from '../src/tables/index.js';
 import { newIssue, newIssues, oldIssue, oldIssues, oldRows } from './migrating.mjs';
-import { random } from './random.js';
+import { type BeginStep, forSeeds } from './property.js';
+import type { Random } from './random.js';
 import { folder } from './sql-storages.js';
 
 const ROWS = Number(process.env.ROWS ?? 20_000);
-const KILLS = Number(process.env.KILLS ?? 5);
-const SEED = Number(process.env.SEED ?? 1 + Math.floor(Math.random() * 1e6));
+const KILLS = Number(process.env.KILLS ?? 2);
 const CHILD = fileURLToPath(new URL('migrate-child.mjs', import.meta.url));
 /** Up to so many rows, what each kill has left is read in full. */
 const FEW_ROWS = 50_000;
@@ -64,10 +61,9 @@ async function oldRowsOf(location: string): Promise<number> {
 }
 
 describe('a migration that is killed', () => {
-  it(`${KILLS} times, of ${ROWS} rows: each is right in the end`, {
-    timeout: 60_000 + KILLS * 20_000 + ROWS / 2,
-  }, async () => {
-    const next = random(SEED);
+  it('has each row right in the end', { timeout: 600_000 }, () => forSeeds(3, migrate));
+
+  async function migrate(next: Random, _: number, begin: BeginStep): Promise<void> {
     const location = folder();
     const startMs = performance.now();
     {
@@ -94,11 +90,11 @@ describe('a migration that is killed', () => {
         isDue = false;
         return afterMs;
       });
-      const where = `seed ${SEED}, kill ${kill}: ${how}`;
+      begin({ kill, how });
       if (lines.at(-1)?.startsWith('done')) break;
-      expect(how, where).toMatch(/^SIGKILL/);
+      expect(how).toMatch(/^SIGKILL/);
       left = await oldRowsOf(location);
-      expect(left, where).toBeLessThanOrEqual(before);
+      expect(left).toBeLessThanOrEqual(before);
       if (left < before) advances += 1;
       if (isEarly) early += 1;
     }
@@ -131,7 +127,7 @@ describe('a migration that is killed', () => {
     await db.close();
     const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
     console.log(
-      `${ROWS} rows, ${KILLS} kills (${early} at the start; after ${advances} rows had moved on), seed ${SEED}: loaded in ${seconds(loadedMs - startMs)}, killed for ${seconds(killedMs - loadedMs)}, ended in ${seconds(doneMs - killedMs)}; longest slice of the last process ${longestMs} ms`,
+      `${ROWS} rows, ${KILLS} kills (${early} at the start; after ${advances} rows had moved on): loaded in ${seconds(loadedMs - startMs)}, killed for ${seconds(killedMs - loadedMs)}, ended in ${seconds(doneMs - killedMs)}; longest slice of the last process ${longestMs} ms`,
     );
-  });
+  }
 });

@@ -63,6 +63,23 @@ it.each([8, 5, 1])('each item is in the sample of one of %i bases', async (of) =
   }
 });
 
+it('each step is taken of one of eight bases, until one is not there', async () => {
+  const stepsOf = async (variables: Variables) => {
+    const { forSteps } = await withVariables(variables);
+    const seen: number[] = [];
+    const end = await forSteps(async (step) => {
+      if (step < 21) seen.push(step);
+      return step < 21;
+    });
+    expect(end).toBeGreaterThanOrEqual(21);
+    return seen;
+  };
+  const seen: number[] = [];
+  for (let base = 400; base < 408; base++) seen.push(...(await stepsOf({ SEED_BASE: `${base}` })));
+  expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 21 }, (_, at) => at));
+  expect(await stepsOf({ DEEP: '1', SEED_BASE: '3' })).toHaveLength(21);
+});
+
 it('a deep run takes each item', async () => {
   const { sampled } = await withVariables({ DEEP: '1', SEED_BASE: '3' });
   expect(sampled([1, 2, 3])).toEqual([1, 2, 3]);

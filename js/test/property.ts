@@ -20,6 +20,9 @@ const SHARE = 8;
 /** Whether everything runs. */
 export const isDeep = DEEP === '1';
 
+/** The variables that have another run take the same sample. */
+const AGAIN = isDeep ? 'DEEP=1' : `SEED_BASE=${base}`;
+
 /** A test that only deep runs can afford, and that has no smaller form; other runs count it as skipped. */
 export const deep = it.skipIf(!isDeep);
 
@@ -74,9 +77,26 @@ export async function forSampled<T>(
   body: (item: T, begin: BeginStep) => Promise<void> | void,
   of = SHARE,
 ): Promise<void> {
-  const again = isDeep ? 'DEEP=1' : `SEED_BASE=${base}`;
   for (const item of sampled(items, of)) {
-    await explained(`${again}, ${line(item)}`, again, async (begin) => body(item, begin));
+    await explained(`${AGAIN}, ${line(item)}`, AGAIN, async (begin) => body(item, begin));
+  }
+}
+
+/**
+ * Runs `body` for steps from 0 on, until it resolves to whether there is such a step, and there is none: for each in deep
+ * runs, else for every `of`-th. Resolves to the step that was not there.
+ */
+export async function forSteps(
+  body: (step: number, begin: BeginStep) => Promise<boolean>,
+  of = SHARE,
+): Promise<number> {
+  let isThere = true;
+  let step = isDeep ? 0 : base % of;
+  for (; ; step += isDeep ? 1 : of) {
+    await explained(`${AGAIN}, step ${step} of the test`, AGAIN, async (begin) => {
+      isThere = await body(step, begin);
+    });
+    if (!isThere) return step;
   }
 }
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { noise } from './noise.js';
+import { sampled } from './property.js';
 import { random as seeded } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
 
@@ -100,7 +101,7 @@ const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
 );
 
 describe('however long writers write without a rest', () => {
-  for (const { what, become, work, loads } of CASES) {
+  for (const { what, become, work, loads } of sampled(CASES, 4)) {
     it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
       const { storage, most } = measured();
       become(storage);

@@ -1,17 +1,15 @@
-/**
- * Several processes with one store over SQLite, some of them killed. `KILLS=n` kills that many; a
- * failure prints its seed, which `SEED=n` runs again.
- */
+/** Several processes with one store over SQLite, some of them killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { destroy, open } from '../src/index.js';
 import { sqlite } from '../src/storage/sql/node.js';
-import { random } from './random.js';
+import { type BeginStep, forSeeds } from './property.js';
+import type { Random } from './random.js';
 import { folder } from './sql-storages.js';
 
-const KILLS = Number(process.env.KILLS ?? 20);
-const SEED = Number(process.env.SEED ?? 1 + Math.floor(Math.random() * 1e6));
+/** In a load and in commits, of both kinds of durability. */
+const KILLS = 4;
 const CHILD = fileURLToPath(new URL('sql-child.mjs', import.meta.url));
 
 interface Child {
@@ -58,16 +56,21 @@ function start(...args: string[]): Child {
 }
 
 describe('a process that is killed', () => {
-  it(`${KILLS} times, in loads and in commits: what was promised is there, and nothing is torn`, {
-    timeout: 60_000 + KILLS * 5000,
-  }, async () => {
-    const next = random(SEED);
+  it(
+    'in loads and in commits: what was promised is there, and nothing is torn',
+    {
+      timeout: 300_000,
+    },
+    () => forSeeds(5, kill),
+  );
+
+  async function kill(next: Random, _: number, begin: BeginStep): Promise<void> {
     const places = ['load', 'commit'].map((task) => ({ task, location: folder(), made: 0 }));
     for (let round = 0; round < KILLS; round++) {
       const place = places[round % 2];
       if (place === undefined) throw new Error('no place');
       const { task, location, made } = place;
-      const where = `seed ${SEED}, round ${round}, ${task}`;
+      begin({ round, task });
       const durability = round % 4 < 2 ? 'relaxed' : 'strict';
       const child = start(task, location, String(made), durability);
       await child.said('open');
@@ -75,25 +78,25 @@ describe('a process that is killed', () => {
       if (task === 'commit') await child.said(/^ack/);
       await new Promise((resolve) => setTimeout(resolve, next.below(task === 'load' ? 300 : 50)));
       child.process.kill('SIGKILL');
-      expect(await child.ended, where).toMatch(/^SIGKILL/);
+      expect(await child.ended).toMatch(/^SIGKILL/);
       const acks = child.lines.filter((line) => line.startsWith('ack '));
       const acked = made + acks.length;
 
       const db = await open('shared', { storage: sqlite({ location }) });
-      expect((await db.verify()).ok, where).toBe(true);
+      expect((await db.verify()).ok).toBe(true);
       const size = task === 'load' ? 15_000 : 3;
       const count = await db.count({});
-      expect(count % size, where).toBe(0);
+      expect(count % size).toBe(0);
       place.made = count / size;
-      expect(place.made, where).toBeGreaterThanOrEqual(acked);
+      expect(place.made).toBeGreaterThanOrEqual(acked);
       // The one under way may be there, whole; none after it.
-      expect(place.made, where).toBeLessThanOrEqual(acked + 1);
+      expect(place.made).toBeLessThanOrEqual(acked + 1);
       for (let at = made; at < place.made; at++) {
-        expect(await db.count({ prefix: `${at}/` }), where).toBe(size);
+        expect(await db.count({ prefix: `${at}/` })).toBe(size);
       }
       await db.close();
     }
-  });
+  }
 });
 
 describe('several processes with one store', () => {

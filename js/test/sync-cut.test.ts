@@ -5,9 +5,9 @@ import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import { httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
-import { type Random, random } from './random.js';
+import { forSeeds } from './property.js';
+import type { Random } from './random.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 const CUTS = 1000;
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -67,8 +67,7 @@ class Line {
   }
 }
 
-async function published(rows: number): Promise<{ remote: Remote; db: Store }> {
-  const from = random(SEED);
+async function published(from: Random, rows: number): Promise<{ remote: Remote; db: Store }> {
   const remote = memoryRemote();
   const db = await open('from', { storage: memory() });
   await db.putMany(
@@ -97,25 +96,29 @@ async function cloneOver(line: Line, port: number) {
   }
 }
 
-it(`a clone that is cut at ${CUTS} random bytes fetches at most 64 KiB twice for each`, async () => {
-  const { remote, db } = await published(14_000);
-  const server = await serveRemote(remote);
-  ends.push(() => server.close());
-  const port = Number(new URL(server.url).port);
-  const whole = new Line(random(SEED), []);
-  const first = await cloneOver(whole, port);
-  const from = random(SEED);
-  const cutsAt = Array.from({ length: CUTS }, () => from.below(whole.sentBytes));
-  const line = new Line(from, cutsAt);
-  const { db: cloned, pulls } = await cloneOver(line, port);
-  const twice = (line.sentBytes - whole.sentBytes) / line.cuts;
-  console.info(
-    `${line.cuts} cuts, ${pulls} pulls, ${whole.sentBytes} bytes, ${twice.toFixed(0)} twice for each`,
-  );
-  expect(line.cuts).toBeGreaterThan(0.98 * CUTS);
-  expect(twice).toBeLessThan(64 << 10);
-  for (const one of [first.db, cloned]) {
-    expect(one.root).toBe(db.root);
-    expect(await one.verify()).toMatchObject({ ok: true, rows: 14_000 });
-  }
-}, 120_000);
+it(
+  'a clone that is cut at random bytes fetches at most 64 KiB twice for each',
+  { timeout: 120_000 },
+  () =>
+    forSeeds(1, async (from) => {
+      const { remote, db } = await published(from, 14_000);
+      const server = await serveRemote(remote);
+      ends.push(() => server.close());
+      const port = Number(new URL(server.url).port);
+      const whole = new Line(from, []);
+      const first = await cloneOver(whole, port);
+      const cutsAt = Array.from({ length: CUTS }, () => from.below(whole.sentBytes));
+      const line = new Line(from, cutsAt);
+      const { db: cloned, pulls } = await cloneOver(line, port);
+      const twice = (line.sentBytes - whole.sentBytes) / line.cuts;
+      console.info(
+        `${line.cuts} cuts, ${pulls} pulls, ${whole.sentBytes} bytes, ${twice.toFixed(0)} twice for each`,
+      );
+      expect(line.cuts).toBeGreaterThan(0.98 * CUTS);
+      expect(twice).toBeLessThan(64 << 10);
+      for (const one of [first.db, cloned]) {
+        expect(one.root).toBe(db.root);
+        expect(await one.verify()).toMatchObject({ ok: true, rows: 14_000 });
+      }
+    }),
+);

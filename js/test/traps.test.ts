@@ -1,18 +1,16 @@
-/**
- * The core traps: the call fails with a typed error, and the next one finds the store as it was.
- * `TRAPS=100000` makes so many instead of 1,000, `SEED=n` begins with another seed.
- */
+/** The core traps: the call fails with a typed error, and the next one finds the store as it was. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { forSeeds } from './property.js';
 import { random } from './random.js';
 import { callFrom } from './trap-workload.js';
 import { alive, forget, isPending, started, trapIn, trapped } from './trapping.js';
 import { watched } from './watched-storage.js';
 
-const TRAPS = Number(process.env.TRAPS ?? 1000);
-const SEED = Number(process.env.SEED ?? 1);
+/** How many traps a seed makes. */
+const TRAPS = 125;
 const HOUR = 3_600_000;
 
 const crashed = failure('crashed', { retryable: true });
@@ -26,7 +24,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 beforeEach(forget);
 afterEach(() => trapIn(Number.POSITIVE_INFINITY));
 
-describe(`after ${TRAPS} traps, each in a random call`, () => {
+describe('after traps, each in a random call', () => {
   afterAll(() => {
     const each = [...trapped].sort(([, a], [, b]) => b - a);
     console.info(each.map(([name, count]) => `${name} ${count}`).join(', '));
@@ -35,88 +33,79 @@ describe(`after ${TRAPS} traps, each in a random call`, () => {
   it(
     'the next call is right each time, and no memory is held',
     async () => {
-      const from = random(SEED);
-      let storage = memory();
-      let db = await open('test', { storage, cacheBytes: 0 });
-      let model = new Map<string, unknown>();
-      const errors: unknown[] = [];
-      const codes = new Map<string, number>();
-      let [traps, calls, survived] = [0, 0, 0];
-      let [memoryBytes, most] = [0, 0];
-      while (traps < TRAPS) {
-        // Only calls that are made from now on count: a new instance is left alone.
-        if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 150])));
-        const call = callFrom(from);
-        calls += 1;
-        const before = sorted(model);
-        const caught = await within(
-          call.run(db, before).then(
-            () => undefined,
-            (cause: unknown) => cause,
-          ),
-        );
-        const isHit = !isPending();
-        if (caught !== undefined) {
-          expect(caught, call.title).toEqual(crashed);
-          expect(isHit, call.title).toBe(true);
-          codes.set(call.title, (codes.get(call.title) ?? 0) + 1);
-          errors.push(caught);
+      const titles = new Map<string, number>();
+      let [traps, calls, rejected, most] = [0, 0, 0, 0];
+      await forSeeds(8, async (from, _, begin) => {
+        const storage = memory();
+        const db = await open('test', { storage, cacheBytes: 0 });
+        let model = new Map<string, unknown>();
+        for (let left = TRAPS; left > 0; ) {
+          // Only calls that are made from now on count: a new instance is left alone.
+          if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 150])));
+          const call = callFrom(from);
+          begin(call.title);
+          calls += 1;
+          const before = sorted(model);
+          const caught = await within(
+            call.run(db, before).then(
+              () => undefined,
+              (cause: unknown) => cause,
+            ),
+          );
+          const isHit = !isPending();
+          if (caught !== undefined) {
+            expect(caught, call.title).toEqual(crashed);
+            expect(isHit, call.title).toBe(true);
+            titles.set(call.title, (titles.get(call.title) ?? 0) + 1);
+            rejected += 1;
+          }
+          const states = [...call.changes(new Map(model))].length;
+          const after = new Map(model);
+          const changes = call.changes(after)[Symbol.iterator]();
+          if (caught === undefined) {
+            for (let state = 0; state < states; state++) changes.next();
+            model = after;
+          } else if (states > 1) {
+            // Some of its commits may have been made.
+            const found = await all(db);
+            const same = (candidate: Map<string, unknown>) => {
+              try {
+                expectSame(found, sorted(candidate));
+                return true;
+              } catch {
+                return false;
+              }
+            };
+            const candidate = new Map(model);
+            const steps = call.changes(candidate)[Symbol.iterator]();
+            while (!same(candidate) && steps.next().done !== true);
+            model = candidate;
+          }
+          if (isHit) {
+            traps += 1;
+            left -= 1;
+            expectSame(await all(db), sorted(model), `after ${call.title}, trap ${traps}`);
+            const key = from.pick([...model.keys(), 'none']);
+            expectSame(await db.get(key), model.get(key), key);
+          }
+          if (left === 0) {
+            trapIn(Number.POSITIVE_INFINITY);
+            const other = await open('test', { storage });
+            expectSame(await all(other), sorted(model), `stored after trap ${traps}`);
+            await other.close();
+            const { memoryBytes } = await db.stats();
+            expect(memoryBytes).toBeLessThan(16 << 20);
+            // That of the store, and some of stores just closed; never one for each trap.
+            most = Math.max(most, await alive());
+            expect(most, `instances after ${traps} traps`).toBeLessThan(8);
+          }
         }
-        const states = [...call.changes(new Map(model))].length;
-        const after = new Map(model);
-        const changes = call.changes(after)[Symbol.iterator]();
-        if (caught === undefined) {
-          for (let state = 0; state < states; state++) changes.next();
-          model = after;
-          survived += Number(isHit);
-        } else if (states > 1) {
-          // Some of its commits may have been made.
-          const found = await all(db);
-          const same = (candidate: Map<string, unknown>) => {
-            try {
-              expectSame(found, sorted(candidate));
-              return true;
-            } catch {
-              return false;
-            }
-          };
-          const candidate = new Map(model);
-          const steps = call.changes(candidate)[Symbol.iterator]();
-          while (!same(candidate) && steps.next().done !== true);
-          model = candidate;
-        }
-        if (isHit) {
-          traps += 1;
-          expectSame(await all(db), sorted(model), `after ${call.title}, trap ${traps}`);
-          const key = from.pick([...model.keys(), 'none']);
-          expectSame(await db.get(key), model.get(key), key);
-        }
-        if (traps % 1000 === 0 && isHit) {
-          // Each rebuild reads the tables of all segments that there ever were.
-          trapIn(Number.POSITIVE_INFINITY);
-          await db.close();
-          storage = memory();
-          db = await open('test', { storage, cacheBytes: 0 });
-          model = new Map();
-        } else if (traps % 100 === 0 && isHit) {
-          const other = await open('test', { storage });
-          expectSame(await all(other), sorted(model), `stored after trap ${traps}`);
-          await other.close();
-          ({ memoryBytes } = await db.stats());
-          expect(memoryBytes).toBeLessThan(16 << 20);
-          // That of the store, and some of stores just closed; never one for each trap.
-          most = Math.max(most, await alive());
-          expect(most, `instances after ${traps} traps`).toBeLessThan(8);
-        }
-      }
-      const instances = started();
+        await db.close();
+      });
       console.info(
-        `${traps} traps in ${calls} calls (seed ${SEED}): ${errors.length} calls rejected, ` +
-          `${survived} ended well all the same; ${instances} instances started, ` +
-          `at most ${most} held, linear memory ${memoryBytes >> 10} KiB`,
+        `${traps} traps in ${calls} calls: ${rejected} rejected, ${started()} instances started, at most ${most} held`,
       );
-      console.info([...codes].map(([title, count]) => `${title} ${count}`).join(', '));
-      await db.close();
+      console.info([...titles].map(([title, count]) => `${title} ${count}`).join(', '));
     },
     HOUR,
   );

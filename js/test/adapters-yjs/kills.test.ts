@@ -6,13 +6,13 @@ import * as Y from 'yjs';
 import { HedgerowProvider } from '../../src/adapters/yjs.js';
 import { open } from '../../src/index.js';
 import { sqlite } from '../../src/storage/sql/node.js';
-import { random } from '../random.js';
+import { forSeeds } from '../property.js';
+import type { Random } from '../random.js';
 import { folder } from '../sql-storages.js';
 import { rowsOf } from './tabs.js';
 
 const CHILD = fileURLToPath(new URL('child.mjs', import.meta.url));
-const KILLS = Number(process.env.KILLS ?? 4);
-const from = random(1);
+const KILLS = 2;
 
 /** Lets a process type until it has said a few things; returns the last number that it acknowledged. */
 async function killed(location: string, run: number, acks: number): Promise<number> {
@@ -33,7 +33,9 @@ async function killed(location: string, run: number, acks: number): Promise<numb
   return last;
 }
 
-it(`has all that was flushed after ${KILLS} kills`, { timeout: 120_000 }, async () => {
+it('has all that was flushed', { timeout: 120_000 }, () => forSeeds(2, kill));
+
+async function kill(from: Random): Promise<void> {
   const location = folder();
   const wanted: string[] = [];
   for (let run = 0; run < KILLS; run++) {
@@ -53,4 +55,4 @@ it(`has all that was flushed after ${KILLS} kills`, { timeout: 120_000 }, async 
     await db.close();
   }
   expect(wanted.length).toBeGreaterThan(KILLS * 60);
-});
+}
