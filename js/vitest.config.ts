@@ -18,6 +18,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/core-up-to-date.mjs',
     setupFiles: 'test/setup.ts',
+    // Cheaper to start than processes: a sixth of the whole.
+    pool: 'threads',
     // Vitest leaves a core free, which of two is half of them.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.

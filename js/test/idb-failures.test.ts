@@ -129,6 +129,20 @@ describe('what an engine does not know', () => {
     expect(await generation()).toBe(9);
   });
 
+  for (const end of ['made', 'undone'] as const) {
+    it(`a commit that was ${end} when its connection was lost takes effect once`, async () => {
+      for (const [id, length] of [
+        [2, 1000],
+        [3, 50_000],
+      ] as const) {
+        engine.lostCommit = end;
+        expect(await commit(id, id - 1, length)).toBe(true);
+        expect(await generation()).toBe(id);
+      }
+      expect(engine.happened.lostConnections).toBe(2);
+    });
+  }
+
   it('UnknownError that lasts is storage, and no dead connection is kept', async () => {
     const fault = { at: 'request', name: 'UnknownError' } as const;
     engine.faults = [fault, fault, fault, fault];

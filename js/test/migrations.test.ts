@@ -169,6 +169,10 @@ describe('rows of a lower version', () => {
       ]);
     }
     expect(await db.tasks.toArray()).toEqual(tasks(20).map(toV2));
+    // A tab with version 1 puts a row: each watch is told of its own.
+    await db.put('tasks/t99999', { ...task(99_999) });
+    const added = { op: 'add', key: 't99999', newValue: toV2(task(99_999)) };
+    await expect.poll(() => seen.map((list) => list.at(-1))).toEqual([added, added]);
   });
 
   it('stay in their keys: a custom prefix, and neighbours', async () => {

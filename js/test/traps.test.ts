@@ -149,6 +149,31 @@ describe('a trap', () => {
     expect((await db.stats()).segments).toBe(storage.stored.size);
   });
 
+  it('does not bring back segments of a load that it has ended', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    const large = rows(300, 40_000);
+    const loading = db.putMany(
+      (async function* () {
+        yield* large;
+        await new Promise(() => {});
+      })(),
+    );
+    loading.catch(() => {});
+    while (storage.written.length < 4) await pause();
+    // The new instance reads what is stored before the segments are deleted, and takes it behind that.
+    storage.hooks.load = async (loaded) => {
+      await loading.catch(() => {});
+      return loaded;
+    };
+    trapIn(1, 'count');
+    await expect(db.count()).rejects.toEqual(crashed);
+    await expect(within(loading)).rejects.toEqual(crashed);
+    await within(db.putMany(large));
+    expect((await db.stats()).segments).toBe(storage.stored.size);
+    expectSame(await all(await open('test', { storage })), large);
+  });
+
   it('does not undo a commit that storage has been given', async () => {
     for (const inBetween of ['get', 'open_view', 'stored_segment', 'free', 'close_view']) {
       const storage = watched(memory());

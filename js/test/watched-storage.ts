@@ -16,8 +16,8 @@ export interface Hooks {
   written?(): void;
   /** Called before each deletion; may delay it. */
   delete?(): Promise<void>;
-  /** Changes what is loaded. */
-  load?(loaded: Loaded): Loaded;
+  /** Changes what is loaded, or delays it. */
+  load?(loaded: Loaded): Loaded | Promise<Loaded>;
   /** Changes a segment that is read. */
   read?(id: number, segmentBytes: Uint8Array): Uint8Array | undefined;
 }
@@ -50,7 +50,7 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
   return {
     async load(known, since) {
       const loaded = await store.load(known, since);
-      return hooks.load?.(loaded) ?? loaded;
+      return (await hooks.load?.(loaded)) ?? loaded;
     },
     reserve: () => store.reserve(),
     async read(wanted) {

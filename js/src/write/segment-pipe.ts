@@ -161,14 +161,12 @@ export class SegmentPipe {
     await Promise.all(this.#writing);
     const written = this.#written;
     this.#written = [];
-    for (const id of written) inventory.unmade(id);
+    if (written.length === 0) return;
+    const { segments, engine } = this.#host;
     // If deleting fails, the segments take space until a collection; report the first failure.
-    if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
-    for (const id of written) {
-      // A new instance of the core may have listed them meanwhile.
-      inventory.unmade(id);
-      removeSegment(this.#host.engine, id);
-    }
+    await inventory.drop(written, () => segments.delete(written)).catch(() => {});
+    // They may have entered a new instance of the core before.
+    for (const id of written) removeSegment(engine, id);
   }
 }
 

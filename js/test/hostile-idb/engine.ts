@@ -49,6 +49,8 @@ export class HostileEngine implements Backend {
   losing = 0;
   /** What the next requests fail with, by the name of the error: when made, or when executed. */
   faults: { readonly at: 'call' | 'request'; readonly name: string }[] = [];
+  /** The next commit of a write loses its connection, and is made or not. */
+  lostCommit: 'made' | 'undone' | undefined;
   /** The names of all databases that were opened. */
   readonly openedNames: string[] = [];
   /** Called when a transaction begins. */
@@ -315,6 +317,12 @@ export class HostileEngine implements Backend {
 
   #commit(one: Running): void {
     const { transaction, changed } = one;
+    if (this.lostCommit !== undefined && transaction.mode === 'readwrite') {
+      const isMade = this.lostCommit === 'made';
+      this.lostCommit = undefined;
+      this.#lose(transaction.db, () => isMade);
+      return;
+    }
     const grows = [...changed].some(
       ([name, { bytes }]) => bytes > (transaction.db.stores.get(name)?.bytes ?? 0),
     );
@@ -364,15 +372,18 @@ export class HostileEngine implements Backend {
     this.#running = this.#running.filter((other) => other !== one);
   }
 
-  /** A connection is lost: what is being committed is committed or not, and nobody is told. */
   #loseOne(): void {
     if (this.#connections.size === 0) return;
-    const database = this.#from.pick([...this.#connections]);
+    this.#lose(this.#from.pick([...this.#connections]), () => this.#from.below(2) === 0);
+  }
+
+  /** A connection is lost: what is being committed is committed or not, and nobody is told. */
+  #lose(database: HostileDatabase, isMade: () => boolean): void {
     this.happened.lostConnections += 1;
     for (const one of this.#running.filter(({ transaction }) => transaction.db === database)) {
       const { transaction, changed } = one;
       const isWhole = transaction.isCommitAsked && transaction.operations.length === 0;
-      if (isWhole && one.failure === undefined && this.#from.below(2) === 0) {
+      if (isWhole && one.failure === undefined && isMade()) {
         if (this.used + growthOf(one) <= this.quota) {
           for (const [name, records] of changed) database.stores.set(name, records);
         }
