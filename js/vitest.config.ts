@@ -20,8 +20,8 @@ export default defineConfig({
     setupFiles: 'test/setup.ts',
     // Cheaper to start than processes: a sixth of the whole.
     pool: 'threads',
-    // Vitest leaves a core free, which of two is half of them.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are cores: tests also wait.
+    maxWorkers: availableParallelism() + 1,
     // A machine that is busy is not at fault.
     testTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },

@@ -5,10 +5,10 @@ import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import { httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
-import { forSeeds } from './property.js';
+import { forSeeds, isDeep } from './property.js';
 import type { Random } from './random.js';
 
-const CUTS = 1000;
+const CUTS = isDeep ? 1000 : 125;
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();

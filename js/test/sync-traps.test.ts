@@ -3,10 +3,12 @@ import { afterEach, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { failure } from './model.js';
+import { isDeep } from './property.js';
 import { random } from './random.js';
 import { isPending, trapIn } from './trapping.js';
 
 afterEach(() => trapIn(Number.POSITIVE_INFINITY));
+const ROUNDS = isDeep ? 3 : 1;
 const crashed = failure('crashed', { retryable: true });
 
 /** Has the core of a store trap. */
@@ -38,7 +40,7 @@ it.each([
   await a.db.putMany(many(count, 1));
   await a.link.push();
   await b.link.pull();
-  for (let round = 2; round < 5; round++) {
+  for (let round = 2; round < 2 + ROUNDS; round++) {
     await a.db.putMany(many(count, round));
     await trap(a.db);
     expect(await a.link.push()).toMatchObject({ isPushed: true });
@@ -69,7 +71,7 @@ it('a pull and a push that meet a trap are crashed, and may be made again', asyn
     swapHead: (...call) => meanwhile(inner.swapHead(...call)),
   };
   const [a, b] = [await device(remote), await device(remote)];
-  for (let round = 1; round < 7; round++) {
+  for (let round = 1; round <= 2 * ROUNDS; round++) {
     await a.db.putMany(many(round % 2 ? 500 : 20_000, round));
     then = () => trap(a.db);
     await a.link.push().catch((cause) => expect(cause).toEqual(crashed));

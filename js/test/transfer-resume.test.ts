@@ -5,6 +5,7 @@ import { faulty } from '../src/storage/faulty.js';
 import type { Ref } from '../src/storage/segment-store.js';
 import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
+import { below, forSampled } from './property.js';
 import { random } from './random.js';
 import { expectCopy, expectEmpty, exported, largeStore, storedIn } from './transferring.js';
 import { watched } from './watched-storage.js';
@@ -334,35 +335,33 @@ describe('a storage call of an import that fails', () => {
     await importStore('copy', [bytes], { storage: counting });
     const calls = counting.calls();
     expect(calls).toBeGreaterThan(10);
-    let runs = 0;
-    for (let at = 1; at <= calls; at++) {
-      for (const when of ['before', 'after'] as const) {
-        for (const lasting of [false, true]) {
-          const inner = memory();
-          const storage = faulty(inner, { at, when, lasting, error });
-          const importing = importStore('copy', [bytes], { storage });
-          const failed = await within(
-            importing.then(
-              () => undefined,
-              (cause: unknown) => cause,
-            ),
-          );
-          // The last call closes the store: its failure does not fail the import.
-          if (failed !== undefined) expect(failed, `${at} ${when}`).toBe(error);
-          const found = await open('copy', { storage: inner });
-          expect([db.root, '0'.repeat(64)], `${at} ${when}`).toContain(found.root);
-          if (failed === undefined) expect(found.root).toBe(db.root);
-          await found.close();
-          storage.heal();
-          const { root } = await importStore('copy', [bytes], { storage });
-          expect(root).toBe(db.root);
-          await expectCopy(db, inner);
-          const { refs } = await storedIn(inner);
-          expect(refs.has('import'), `${at} ${when}`).toBe(false);
-          runs += 1;
-        }
-      }
-    }
-    console.log(`${runs} runs of an import of ${calls} storage calls, one or all of which fail`);
+    const faults = below(calls).flatMap((call) =>
+      (['before', 'after'] as const).flatMap((when) =>
+        [false, true].map((lasting) => ({ at: 1 + call, when, lasting })),
+      ),
+    );
+    await forSampled(faults, async (fault) => {
+      const inner = memory();
+      const storage = faulty(inner, { ...fault, error });
+      const importing = importStore('copy', [bytes], { storage });
+      const failed = await within(
+        importing.then(
+          () => undefined,
+          (cause: unknown) => cause,
+        ),
+      );
+      // The last call closes the store: its failure does not fail the import.
+      if (failed !== undefined) expect(failed).toBe(error);
+      const found = await open('copy', { storage: inner });
+      expect([db.root, '0'.repeat(64)]).toContain(found.root);
+      if (failed === undefined) expect(found.root).toBe(db.root);
+      await found.close();
+      storage.heal();
+      const { root } = await importStore('copy', [bytes], { storage });
+      expect(root).toBe(db.root);
+      await expectCopy(db, inner);
+      const { refs } = await storedIn(inner);
+      expect(refs.has('import')).toBe(false);
+    });
   });
 });
