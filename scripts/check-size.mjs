@@ -16,7 +16,7 @@ const BUDGET_BYTES = 156_200;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
 const SLIM_BUDGET_BYTES = 159_400;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
-const SLIM_SCRIPT_BUDGET_BYTES = 45_600;
+const SLIM_SCRIPT_BUDGET_BYTES = 45_650;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },

@@ -36,10 +36,8 @@ export class Inventory {
   readonly #known = new Set<number>();
   /** Known segments that were made here and may not be stored yet. */
   readonly #unstored = new Set<number>();
-  /** Segments that are or were deleted here, and the last load that began before they had gone. */
-  readonly #dropped = new Map<number, number>();
-  /** How many loads have begun. */
-  #loads = 0;
+  /** Segments that are deleted here: a load that has read them before does not bring them back. */
+  readonly dropped = new Set<number>();
   /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
@@ -95,10 +93,8 @@ export class Inventory {
   async load(): Promise<void> {
     await this.#host.complete();
     const before = this.knownToBeStored();
-    this.#loads += 1;
-    const load = this.#loads;
     const loaded = await this.#host.segments.load(this.#known);
-    await this.#take(loaded, load);
+    await this.#take(loaded);
     const stored = new Set(loaded.ids);
     for (const id of before) {
       if (stored.has(id)) continue;
@@ -119,8 +115,6 @@ export class Inventory {
     const since = [...this.#refs.values()];
     const isFirst = since.length === 0;
     const begun = this.#first;
-    this.#loads += 1;
-    const load = this.#loads;
     this.#first = undefined;
     const loaded = await (begun ?? segments.load(this.#known, isFirst ? undefined : since));
     // Beside the newest commit are the nodes that the first reads need: they come while the core takes the tables.
@@ -129,11 +123,11 @@ export class Inventory {
     const found = new Set(loaded.refs.map(({ name }) => name));
     // A missing ref was deleted, or deleted and created again: then read everything.
     const isWhole = since.every(({ name }) => found.has(name));
-    return this.#take(isWhole ? loaded : await segments.load(this.#known), load);
+    return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }
 
-  /** Takes what a load has read, in slices: a large store has thousands of tables. */
-  async #take({ refs, tables }: Loaded, load: number): Promise<ReadonlyMap<string, Ref>> {
+  /** Takes what was read, in slices: a large store has thousands of tables. */
+  async #take({ refs, tables }: Loaded): Promise<ReadonlyMap<string, Ref>> {
     const { engine, sliceMs } = this.#host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
@@ -145,9 +139,11 @@ export class Inventory {
     const taken = new Map(refs.map((ref) => [ref.name, ref]));
     const isLarge = this.#known.size === 0 && tables.length >= LEAST_SHELVED;
     const older = isLarge ? tables.slice(0, -MOST_AT_ONCE) : [];
-    const later = new Set(older.filter(({ segmentBytes }) => segmentBytes === undefined));
+    const later = new Set(
+      older.filter(({ id, segmentBytes }) => segmentBytes === undefined && !this.dropped.has(id)),
+    );
     const now = tables.filter((table) => !later.has(table));
-    for (const { id } of later) if (!this.#isDropped(id, load)) this.#known.add(id);
+    for (const { id } of later) this.#known.add(id);
     segments.reserve(engine, now);
     let startMs = performance.now();
     for (const { id, tableBytes, segmentBytes } of now) {
@@ -155,15 +151,14 @@ export class Inventory {
         await turn();
         startMs = performance.now();
       }
-      if (this.#isDropped(id, load)) continue;
+      if (this.dropped.has(id)) continue;
       this.#known.add(id);
       // A damaged table hides its chunks, which are then missing; the rest stays readable.
       const isKnown = segments.addTable(engine, id, tableBytes);
       if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
     }
     if (later.size > 0) {
-      const known = [...later].filter(({ id }) => this.#known.has(id));
-      this.#host.shelf = new Shelf(engine, known.reverse(), () => {
+      this.#host.shelf = new Shelf(engine, [...later].reverse(), () => {
         this.#host.shelf = undefined;
       });
     }
@@ -188,29 +183,10 @@ export class Inventory {
     segments.storedSegment(this.#host.engine, id);
   }
 
-  /** Forgets a segment that was made here and will not be committed. */
+  /** Forgets a segment that was made here and will not be committed, or was deleted here. */
   unmade(id: number): void {
     this.#known.delete(id);
     this.#unstored.delete(id);
-  }
-
-  /** Forgets segments and has `remove` delete them, also where a load reads them meanwhile and is taken later. */
-  async drop(ids: readonly number[], remove: () => Promise<unknown>): Promise<void> {
-    for (const id of ids) {
-      this.#dropped.set(id, Number.POSITIVE_INFINITY);
-      this.unmade(id);
-    }
-    try {
-      await remove();
-    } finally {
-      // If the deletion has failed, later loads find them again.
-      for (const id of ids) this.#dropped.set(id, this.#loads);
-    }
-  }
-
-  #isDropped(id: number, load: number): boolean {
-    const lastLoad = this.#dropped.get(id);
-    return lastLoad !== undefined && load <= lastLoad;
   }
 
   /** Forgets everything. */

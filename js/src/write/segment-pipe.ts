@@ -163,10 +163,16 @@ export class SegmentPipe {
     this.#written = [];
     if (written.length === 0) return;
     const { segments, engine } = this.#host;
+    for (const id of written) {
+      inventory.unmade(id);
+      inventory.dropped.add(id);
+      // It may have entered a new instance of the core.
+      removeSegment(engine, id);
+    }
     // If deleting fails, the segments take space until a collection; report the first failure.
-    await inventory.drop(written, () => segments.delete(written)).catch(() => {});
-    // They may have entered a new instance of the core before.
-    for (const id of written) removeSegment(engine, id);
+    await segments.delete(written).catch(() => {
+      for (const id of written) inventory.dropped.delete(id);
+    });
   }
 }
 
