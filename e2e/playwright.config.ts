@@ -26,8 +26,6 @@ const args = [
 // The core is these files, whole, and the tests of others that are tagged `@core`.
 const CORE_FILES = [
   'full',
-  'integrity',
-  'joined',
   'kills',
   'segment-store',
   'segment-store-records',

@@ -29,7 +29,9 @@ function damageSegment(page: Page, name: string): Promise<void> {
   }, name);
 }
 
-test('a damaged segment is found, told with its keys, and salvaged', async ({ persistentPage }) => {
+test('a damaged segment is found, told with its keys, and salvaged', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'damaged');
   await page.evaluate(() => window.db.putMany(window.rows(20_000)));
@@ -59,9 +61,9 @@ test('a damaged segment is found, told with its keys, and salvaged', async ({ pe
   expect(await after.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
 });
 
-test('a store whose newest commit is damaged is brought back, and other tabs follow', async ({
-  persistentPage,
-}) => {
+test('a store whose newest commit is damaged is brought back, and other tabs follow', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'back');
   await page.evaluate(() => window.db.putMany(window.rows(5000)));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
-import { forSeeds } from './property.js';
+import { forSeeds, sampled } from './property.js';
 import { random } from './random.js';
 
 const PAIRS: Entry[] = [
@@ -225,7 +225,7 @@ describe('the last of equal keys wins', () => {
       [...pairs].reverse(),
       [...sorted(pairs), ...sorted(pairs.slice(0, 999))],
     ];
-    for (const order of orders) {
+    for (const order of sampled(orders, 3)) {
       const expected = sorted(order);
       const [empty, taken, slow] = await Promise.all([storeOf(), storeOf(PAIRS), storeOf()]);
       await empty.putMany(order);
