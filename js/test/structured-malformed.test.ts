@@ -96,9 +96,10 @@ describe('stored forms that are malformed', () => {
         }
         sound += 1;
         // The order of members, and of what was merged, may be another.
-        const again = stored(value);
-        if (!/~U/.test(form)) expect(isDeepStrictEqual(again, parsed)).toBe(true);
-        else expectEqual(decodeStructured(again), value);
+        // In a list, since bytes alone are stored as they are.
+        const again = stored([value]);
+        if (!/~U/.test(form)) expect(isDeepStrictEqual(again, [parsed])).toBe(true);
+        else expectEqual(decodeStructured(again), [value]);
       }
     });
     expect(Math.min(sound, refused)).toBeGreaterThan(0);
