@@ -64,6 +64,7 @@ const MALFORMED: readonly unknown[] = [
   ['~#file', 'AA==', 'n', null, null],
   { a: 1, '~U': 'a' },
   { a: 1, '~U': [5] },
+  { a: 1, '~U': ['~~U'] },
   { a: { '~U': { a: 1 } } },
 ].map((form) => [form]);
 

@@ -87,7 +87,7 @@ function decodeMembers(stored: Members, depth: number): Members {
 
 /** With the members that are `undefined`. One that another device has set, and that was merged, counts. */
 function withAbsent({ [UNDEFINED]: absent, ...stored }: Members): Members {
-  const isList = Array.isArray(absent) && absent.every((name) => typeof name === 'string');
-  if (!isList) return malformed(UNDEFINED);
+  const isName = (name: unknown) => typeof name === 'string' && name !== UNDEFINED;
+  if (!(Array.isArray(absent) && absent.every(isName))) return malformed(UNDEFINED);
   return { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...stored };
 }
