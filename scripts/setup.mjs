@@ -202,6 +202,7 @@ function readArguments() {
     gateway: { type: 'boolean' },
     postgres: { type: 'boolean' },
     sqlite: { type: 'boolean' },
+    wasm: { type: 'boolean' },
   };
   try {
     return { ...parseArgs({ options }).values };
