@@ -11,6 +11,7 @@ import { hashedName, httpRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
 import { checkLive, DAY, liveNames, objectsOf } from './collected-remote.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
+import { deep } from './property.js';
 import { random } from './random.js';
 import { device, rowsOf } from './sync-devices.js';
 
@@ -87,13 +88,17 @@ it('collects a bucket of S3', async () => {
   await collects(s3Remote({ ...options, credentials: CREDENTIALS }));
 }, 120_000);
 
-it('collects a folder', () => collects(folderRemote(join(folder, 'one'))), 120_000);
+deep('collects a folder', () => collects(folderRemote(join(folder, 'one'))), 120_000);
 
-it('collects by the reference server', async () => {
-  const server = await serveRemote(folderRemote(join(folder, 'two')));
-  try {
-    await collects(httpRemote({ url: server.url }));
-  } finally {
-    await server.close();
-  }
-}, 120_000);
+deep(
+  'collects by the reference server',
+  async () => {
+    const server = await serveRemote(folderRemote(join(folder, 'two')));
+    try {
+      await collects(httpRemote({ url: server.url }));
+    } finally {
+      await server.close();
+    }
+  },
+  120_000,
+);

@@ -1,10 +1,11 @@
-/** An import of 50,000 rows that Dexie has written, cut off again and again. */
+/** An import of many rows that Dexie has written, cut off again and again. */
 import 'fake-indexeddb/auto';
 import { Dexie } from 'dexie';
 import { expect, test } from 'vitest';
 import { fromDexie, type ImportFromProgress, importFrom } from '../src/import-from/index.js';
 import { memory, open } from '../src/index.js';
 import { table } from '../src/tables/index.js';
+import { isDeep } from './property.js';
 
 interface Task {
   id: number;
@@ -12,10 +13,11 @@ interface Task {
   isDone: boolean;
 }
 
-const ROWS = 50_000;
+const ROWS = isDeep ? 50_000 : 20_000;
+const CUTS = isDeep ? 8 : 3;
 const tasks = table<Task>()({ key: ['id'], indexes: { byTitle: ['title'] } });
 
-test('50,000 rows from Dexie: each part is read once, and all are there once', async () => {
+test('many rows from Dexie: each part is read once, and all are there once', async () => {
   const old = new Dexie('many');
   old.version(1).stores({ tasks: '++id' });
   const rows = Array.from({ length: ROWS }, (_, at) => ({
@@ -31,7 +33,7 @@ test('50,000 rows from Dexie: each part is read once, and all are there once', a
     const db = await open('app', { storage, tables: { tasks } });
     const stop = new AbortController();
     const onProgress = ({ phase }: ImportFromProgress) => {
-      if (phase === 'reading' && cuts < 8) stop.abort();
+      if (phase === 'reading' && cuts < CUTS) stop.abort();
     };
     const map = (task: Task) => {
       mapped += 1;
@@ -50,12 +52,12 @@ test('50,000 rows from Dexie: each part is read once, and all are there once', a
       continue;
     }
     expect(result).toMatchObject({ status: 'imported', rows: ROWS, applied: ROWS, refused: 0 });
-    expect([cuts, await db.tasks.count()]).toEqual([8, ROWS]);
+    expect([cuts, await db.tasks.count()]).toEqual([CUTS, ROWS]);
     // What was committed was not read again; of each call at most one batch was not.
-    expect(mapped).toBeLessThanOrEqual(ROWS + 8 * 4000);
+    expect(mapped).toBeLessThanOrEqual(ROWS + CUTS * 4000);
     const again = await importFrom(source, db.tasks, { again: true });
     expect(again).toMatchObject({ rows: ROWS, applied: 0, changedMeanwhile: 0, verified: true });
-    expect(await db.tasks.at(ROWS - 1)).toEqual({ id: ROWS, title: 'Task 49999', isDone: false });
+    expect(await db.tasks.at(ROWS - 1)).toEqual({ id: ROWS, title: `Task ${ROWS - 1}`, isDone: (ROWS - 1) % 7 === 0 });
     await db.close();
     break;
   }

@@ -10,7 +10,7 @@ import { indexOf } from '../src/indexes/definition.js';
 import { wordsOf } from '../src/indexes/words.js';
 import { comparePositions, entriesOfRows, type IndexedEntry, modelWords } from './index-model.js';
 import { compareKeys, type Entry, expectSame, sorted } from './model.js';
-import { forSeeds } from './property.js';
+import { forSeeds, isDeep, sampled } from './property.js';
 import type { Random } from './random.js';
 
 beforeAll(loadWords);
@@ -76,9 +76,10 @@ describe('words', () => {
   });
 
   it('are the same in the core, for every character', async () => {
+    const some = sampled(CHARACTERS, 4);
     const indexes = { words: { path: { words: '/t' } } };
     const db = await open('characters', { storage: memory(), indexes });
-    const rows = CHARACTERS.map(
+    const rows = some.map(
       (chars, at): Entry => [
         `k${String(at).padStart(3, '0')}`,
         { t: chars.map((char) => `${char}${char}1`) },
@@ -86,7 +87,7 @@ describe('words', () => {
     );
     await db.putMany(rows);
     const expected = entriesOfWrapper(indexes.words, rows);
-    expect(expected.length).toBeGreaterThan(50_000);
+    expect(expected.length).toBeGreaterThan(isDeep ? 50_000 : 5_000);
     expectSame(await db.scan({ index: 'words' }).toArray(), expected, 'scan');
     await db.close();
   });

@@ -7,9 +7,10 @@ import { pathOf } from '../src/remote/format/names.js';
 import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
 import type { Remote } from '../src/remote/index.js';
 import { keyOf, lazy, published, rowOf, rowsOf } from './lazy-devices.js';
+import { isDeep } from './property.js';
 import { random } from './random.js';
 
-const ROWS = 40_000;
+const ROWS = isDeep ? 40_000 : 30_000;
 
 const headOf = async (remote: Remote) =>
   decodeHead((await remote.readHead('main'))?.bytes as Uint8Array, PLAIN_SCOPE);
@@ -18,17 +19,17 @@ it('pulls and pushes fetch the leaves that they touch', async () => {
   const { remote, from, link: source } = await published(ROWS);
   const { db, link } = await lazy(remote, memory());
   const other = await lazy(remote, memory());
-  await from.putMany([10, 20_000, 39_000].map((nth) => rowOf(nth, 'shut')));
+  await from.putMany([10, ROWS / 2, ROWS - 1000].map((nth) => rowOf(nth, 'shut')));
   await from.delete(keyOf(77));
   await source.push();
-  await db.putMany([11, 30_000].map((nth) => rowOf(nth, 'mine')));
+  await db.putMany([11, 0.75 * ROWS].map((nth) => rowOf(nth, 'mine')));
   await db.put('zzz', 'the last one');
   await link.push();
   await source.pull();
   await other.link.pull();
   expect(db.root).toBe(from.root);
   expect(other.db.root).toBe(from.root);
-  expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000, 'shut')[1]);
+  expect(await db.get(keyOf(ROWS / 2))).toEqual(rowOf(ROWS / 2, 'shut')[1]);
   expect(await db.get(keyOf(77))).toBeUndefined();
   expect(await other.db.get('zzz')).toBe('the last one');
   // A part of what a whole clone takes.
@@ -42,7 +43,9 @@ it('writes a checkpoint without reading all rows, also where it is time to write
   const { remote, from, link: source } = await published(ROWS);
   const chance = random(7);
   for (let round = 0; round < 3; round++) {
-    const rows = Array.from({ length: 60_000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
+    const rows = Array.from({ length: 60_000 }, () =>
+      rowOf(chance.below(ROWS), `round ${round}`),
+    );
     await from.putMany(rows);
     await source.push();
   }
@@ -70,7 +73,9 @@ it('goes through checkpoints that are added, and through one that is written ane
   const chance = random(3);
   for (let round = 0; round < 6; round++) {
     // Too many for a tail: each is a generation, or all rows anew.
-    const rows = Array.from({ length: 24_000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
+    const rows = Array.from({ length: 0.6 * ROWS }, () =>
+      rowOf(chance.below(ROWS), `round ${round}`),
+    );
     await from.putMany(rows);
     await source.push();
     if (round % 2 === 0) await link.pull();

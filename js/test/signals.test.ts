@@ -25,6 +25,9 @@ const WAITS: [string, () => Promise<void>][] = [
   ]),
 ];
 
+/** Of each call of many so much less than in deep runs. */
+const SHARE = 16;
+
 describe('a signal', () => {
   for (const call of CALLS) {
     it(`of ${call.title} is heard whenever it is aborted`, async () => {
@@ -37,21 +40,25 @@ describe('a signal', () => {
       const refused = await settles(first, 'before the call');
       expect(refused).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
       expect(await standing(db)).toBe(before);
-      await forSampled(WAITS, async ([when, wait]) => {
-        const abort = new AbortController();
-        const state = watchedCall(call.run(scene, abort.signal));
-        await wait();
-        abort.abort('mine');
-        const end = await settles(state, when, scene.storage);
-        const now = await standing(db);
-        if ('cause' in end) {
-          expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
-          expect(now, when).toBe(before);
-        } else if (now !== before) {
-          await db.resetTo(held);
-          expect(await standing(db)).toBe(before);
-        }
-      });
+      await forSampled(
+        WAITS,
+        async ([when, wait]) => {
+          const abort = new AbortController();
+          const state = watchedCall(call.run(scene, abort.signal));
+          await wait();
+          abort.abort('mine');
+          const end = await settles(state, when, scene.storage);
+          const now = await standing(db);
+          if ('cause' in end) {
+            expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
+            expect(now, when).toBe(before);
+          } else if (now !== before) {
+            await db.resetTo(held);
+            expect(await standing(db)).toBe(before);
+          }
+        },
+        SHARE,
+      );
       held.release();
       await within(db.close());
     });
@@ -102,7 +109,7 @@ describe('a signal', () => {
         }
         await again.close();
         return true;
-      });
+      }, SHARE);
       // All of them, but for one that is small, wait for storage.
       expect(end).toBeGreaterThan((call.reads ?? 1) - 1);
     });

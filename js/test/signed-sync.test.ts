@@ -11,6 +11,7 @@ import { Clock, liveNames, objectsOf } from './collected-remote.js';
 import { collectAll, pushLong, pushMany } from './collecting-devices.js';
 import { caught, keyOf, lazy, rowOf } from './lazy-devices.js';
 import { failure } from './model.js';
+import { isDeep } from './property.js';
 import { random } from './random.js';
 import {
   appended,
@@ -56,7 +57,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await a.link.push();
     await follower.link.pull();
     // Deltas in heads, deltas of their own, logs and a checkpoint; races, which the second one loses.
-    for (let nth = 0; nth < 40; nth++) {
+    for (let nth = 0; nth < (isDeep ? 40 : 16); nth++) {
       await a.db.putMany(many(nth % 8 === 7 ? 300 : 3, `change ${nth}`));
       await b.db.put('b', nth);
       const [one, two] = await Promise.all([a.link.push(), b.link.push()]);

@@ -101,7 +101,7 @@ const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
 );
 
 describe('however long writers write without a rest', () => {
-  for (const { what, become, work, loads } of sampled(CASES, 4)) {
+  for (const { what, become, work, loads } of sampled(CASES)) {
     it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
       const { storage, most } = measured();
       become(storage);

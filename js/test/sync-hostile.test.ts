@@ -5,6 +5,7 @@
  */
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hex } from '../src/base/hex.js';
 import { memory, open, type Store } from '../src/index.js';
 import { Changes } from '../src/read/changes.js';
 import { deflate } from '../src/remote/format/deflate.js';
@@ -14,6 +15,7 @@ import type { SyncTools } from '../src/sync/context.js';
 import type { Link } from '../src/sync/link.js';
 import { openLink } from '../src/sync/open-link.js';
 import { failure } from './model.js';
+import { isDeep } from './property.js';
 import { random } from './random.js';
 import { headOf } from './remote-store.js';
 
@@ -27,7 +29,7 @@ const rows = (count: number, note: string): [string, unknown][] => {
   const from = random(count);
   return Array.from({ length: count }, (_, nth) => [
     `k${String(nth).padStart(6, '0')}`,
-    { note, text: [...from.bytes(20)].join() },
+    { note, text: hex(from.bytes(30)) },
   ]);
 };
 
@@ -76,7 +78,7 @@ async function refuses(remote: Remote, codes: readonly string[]): Promise<void> 
 const PLACES = [
   ['a head', 3],
   ['an object', 400],
-  ['packs', 60_000],
+  ['packs', isDeep ? 60_000 : 30_000],
 ] as const;
 
 const lies: readonly (readonly [string, (delta: Uint8Array) => Uint8Array])[] = [

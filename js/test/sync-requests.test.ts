@@ -26,15 +26,16 @@ function rowsOf(count: number): [string, unknown][] {
 const ten = (note: string): [string, unknown][] =>
   Array.from({ length: 10 }, (_, nth) => [keyOf((nth * ROWS) / 10), { note }]);
 
+const ALL_ROWS = rowsOf(ROWS);
+
 it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 of their bytes', async () => {
   const remote = memoryRemote();
   const a = await device(remote);
-  const rows = rowsOf(ROWS);
-  await a.db.putMany(rows);
+  await a.db.putMany(ALL_ROWS);
   await a.link.push();
   const b = await device(remote);
   const cloned = await cost(b.link, () => b.link.pull());
-  const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+  const bytes = ALL_ROWS.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
   expect(bytes).toBeGreaterThan(2 * PACK_BYTES);
   expect(cloned.requests).toBeLessThanOrEqual(1 + Math.ceil(bytes / PACK_BYTES));
   expect(cloned.sent).toBe(0);
@@ -45,7 +46,7 @@ it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 o
 it('ten changed rows of many are a request to pull and, but for one push in six, one to push, of 6 KB each', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
-  await a.db.putMany(rowsOf(ROWS));
+  await a.db.putMany(ALL_ROWS);
   await a.link.push();
   await b.link.pull();
   // Heads do not grow with what was pushed before: entries move into a log, with one push of several.

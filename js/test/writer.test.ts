@@ -134,6 +134,8 @@ describe('a writer', () => {
   });
 
   it('reports a failure in the next awaited call', async () => {
+    // In the order of keys, so that segments are written before the end.
+    const inOrder = sorted(rows(200_000));
     for (const end of ['put', 'finish'] as const) {
       const storage = faulty(memory());
       const db = await open('failing', { storage });
@@ -141,8 +143,7 @@ describe('a writer', () => {
       storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
       const writer = db.writer();
       let refused = false;
-      // In the order of keys, so that segments are written before the end.
-      for (const [key, value] of sorted(rows(200_000))) {
+      for (const [key, value] of inOrder) {
         refused = !writer.tryPut(key, value);
         if (refused) {
           const failed = await writer.put(key, value).catch((cause: unknown) => cause);

@@ -1,6 +1,10 @@
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Bytes in hexadecimal. */
 export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let digits = '';
+  for (const byte of bytes) digits += PAIRS[byte];
+  return digits;
 }
 
 /** The bytes of pairs of hexadecimal digits, which the caller has checked. */
