@@ -23,18 +23,8 @@ const args = [
   '--js-flags=--expose-gc',
 ];
 
-// The core is these files, whole, and the tests of others that are tagged `@core`.
-const CORE_FILES = [
-  'full',
-  'kills',
-  'segment-store',
-  'segment-store-records',
-  'smoke',
-  'store',
-  'tables',
-  'worker',
-];
-// Tests by their tags: `@timed` ones measure time, `@chromium` ones need its own protocol, `@webkit` ones its processes.
+// Tests by their tags: `@core` ones run in `npm test`, `@timed` ones measure time, `@chromium` ones need its own protocol,
+// `@webkit` ones its processes.
 const without = (...tags: string[]) => new RegExp(tags.join('|'));
 // Of Firefox and WebKitGTK alone: Chromium has its own protocol for this. And of `chromium-sqlite` alone.
 const NOT_CHROMIUM = 'processes.spec.ts';
@@ -66,8 +56,7 @@ export default defineConfig<EngineOption>({
       name: 'core',
       use: chromium('chromium'),
       testIgnore: [NOT_CHROMIUM, NOT_LEVELDB],
-      // Playwright looks for it in the name of the project, of the file and of the test, and its tags, with a space between.
-      grep: new RegExp(` (${CORE_FILES.join('|')})\\.spec\\.ts |@core`),
+      grep: /@core/,
       grepInvert: without('@timed'),
     },
     {

@@ -5,28 +5,35 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
-/** The tests of some projects of `e2e/playwright.config.ts`, by file, line and title. */
-async function testsOf(...projects) {
-  const args = projects.flatMap((project) => ['--project', project]);
-  const output = await run('playwright', ['test', '--list', '--reporter', 'list', ...args], {
+/** The tests of each project of `e2e/playwright.config.ts`, by file, line and title. */
+async function testsByProject() {
+  const output = await run('playwright', ['test', '--list', '--reporter', 'list'], {
     cwd: join(ROOT, 'e2e'),
     quiet: true,
   });
-  const lines = [...output.matchAll(/^ +\[[\w-]+\] › (.+)$/gm)].map(([, test]) => test);
-  if (lines.length === 0) throw new CommandFailed(`no tests of ${projects}: ${output}`);
-  return lines;
+  const projects = new Map();
+  for (const [, project, test] of output.matchAll(/^ +\[([\w-]+)\] › (.+)$/gm)) {
+    projects.set(project, [...(projects.get(project) ?? []), test]);
+  }
+  return projects;
 }
 
 await runMain(async () => {
-  const chromium = new Set(await testsOf('untimed', 'timed'));
-  const core = await testsOf('core');
-  const countOf = async (engine) => {
-    const tests = await testsOf(engine);
+  const projects = await testsByProject();
+  const testsOf = (project) => {
+    const tests = projects.get(project);
+    if (tests === undefined) throw new CommandFailed(`no tests of ${project}`);
+    return tests;
+  };
+  const chromium = new Set([...testsOf('untimed'), ...testsOf('timed')]);
+  const core = testsOf('core');
+  const countOf = (engine) => {
+    const tests = testsOf(engine);
     return { all: tests.length, shared: tests.filter((test) => chromium.has(test)).length };
   };
-  const sqlite = await countOf('chromium-sqlite');
-  const firefox = await countOf('firefox');
-  const webkit = await countOf('webkit');
+  const sqlite = countOf('chromium-sqlite');
+  const firefox = countOf('firefox');
+  const webkit = countOf('webkit');
   const counts = [sqlite, firefox, webkit].map(({ all, shared }) => `${all} (${shared})`);
   const expected = {
     'README.md': `and ${Math.min(firefox.shared, webkit.shared)} of them in Firefox ESR and WebKitGTK`,

@@ -87,9 +87,7 @@ test('a tab that scans misses nothing while another rewrites and collects', {
   expect(await stateOf(reader)).toEqual(await stateOf(collector));
 });
 
-test('when the tab that collects is closed another one does', { tag: '@core' }, async ({
-  persistentPage,
-}) => {
+test('when the tab that collects is closed another one does', async ({ persistentPage }) => {
   const second = await visit(persistentPage.page);
   const first = await visit(await persistentPage.newPage());
   await openStore(first, 'handed-on');

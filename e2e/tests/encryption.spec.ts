@@ -36,9 +36,9 @@ function filesIn(folder: string): Buffer[] {
     .map((file) => readFileSync(join(file.parentPath, file.name)));
 }
 
-test('tabs share an encrypted store, which no other key opens after a new start', {
-  tag: '@core',
-}, async ({ persistentPage }) => {
+test('tabs share an encrypted store, which no other key opens after a new start', async ({
+  persistentPage,
+}) => {
   const one = await ready(persistentPage.page);
   const two = await ready(await persistentPage.newPage());
   // At once: one of them makes the key.

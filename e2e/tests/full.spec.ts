@@ -11,7 +11,10 @@ import { seed, torturePage } from './torture-tally.js';
 /** The first run has a large store, and empties it in the end, since its seed is even. */
 const RUNS = timesOf(1, 2);
 
-test('an engine at its quota loses no row, and is emptied', async ({ baseURL, engine }) => {
+test('an engine at its quota loses no row, and is emptied', { tag: '@core' }, async ({
+  baseURL,
+  engine,
+}) => {
   test.setTimeout(400_000);
   const even = 2 * Math.floor(seed / 2);
   const found = await fillEngine(ENGINES[engine], {

@@ -76,7 +76,7 @@ async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefiniti
   await expect.poll(() => page.evaluate(() => window.db.root)).toBe(seen.root);
 }
 
-test('indexes are there after a relaunch', { tag: '@core' }, async ({ persistentPage }) => {
+test('indexes are there after a relaunch', async ({ persistentPage }) => {
   const first = await visit(persistentPage.page);
   await open(first, 'relaunched', ALL);
   const root = await first.evaluate(async () => {

@@ -11,9 +11,9 @@ test.afterEach(async ({ persistentPage }) => {
   }
 });
 
-test('a store is found, searched, edited, compared, measured and verified', {
-  tag: '@core',
-}, async ({ persistentPage }) => {
+test('a store is found, searched, edited, compared, measured and verified', async ({
+  persistentPage,
+}) => {
   const { page: app, context } = persistentPage;
   const href = await madeIn(app);
   const root = await rootOf(app);

@@ -61,9 +61,9 @@ test('a damaged segment is found, told with its keys, and salvaged', { tag: '@co
   expect(await after.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
 });
 
-test('a store whose newest commit is damaged is brought back, and other tabs follow', {
-  tag: '@core',
-}, async ({ persistentPage }) => {
+test('a store whose newest commit is damaged is brought back, and other tabs follow', async ({
+  persistentPage,
+}) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'back');
   await page.evaluate(() => window.db.putMany(window.rows(5000)));

@@ -13,7 +13,10 @@ const CYCLES = timesOf(2, 10);
 /** Cycles differ in what is killed: of few, others each time. */
 const FIRST = seed % 5;
 
-test('an engine that is killed has lost no more than the control', async ({ baseURL, engine }) => {
+test('an engine that is killed has lost no more than the control', { tag: '@core' }, async ({
+  baseURL,
+  engine,
+}) => {
   // Three launches a cycle, on a machine that may be busy.
   test.setTimeout(600_000);
   const options = { origin: torturePage(baseURL), seed, rows: ROWS, cycles: CYCLES, first: FIRST };

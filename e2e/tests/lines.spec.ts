@@ -34,7 +34,7 @@ function rounds(page: Page, what: 'draft' | 'snap' | 'tab'): Promise<string[]> {
   }, what);
 }
 
-test('a branch made in one tab is seen, written and missed by another', { tag: '@core' }, async ({
+test('a branch made in one tab is seen, written and missed by another', async ({
   persistentPage,
 }) => {
   const { context } = persistentPage;

@@ -115,7 +115,7 @@ test('a page keeps the contract with a bucket of S3', { tag: '@chromium' }, asyn
 });
 
 test('a page keeps the contract with the reference server', {
-  tag: ['@chromium', '@core'],
+  tag: '@chromium',
 }, async ({ page }) => {
   const server = await serveRemote(memoryRemote());
   ends.push(() => server.close());

@@ -28,7 +28,7 @@ test.describe('a lost connection', () => {
 
   const openings = (page: Page) => page.evaluate(() => window.openings);
 
-  test('is opened again, once for all calls', { tag: '@core' }, async ({ persistentPage }) => {
+  test('is opened again, once for all calls', async ({ persistentPage }) => {
     const page = await visit(persistentPage.page);
     await openStore(page, 'lost');
     await page.evaluate(() => window.commit(1));

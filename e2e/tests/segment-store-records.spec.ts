@@ -106,7 +106,7 @@ test('a small commit is two requests, whatever was before', async ({ persistentP
   expect(requests[31]).toBe(`getAllKeys,getAllKeys,put${',delete'.repeat(8)}`);
 });
 
-test('malformed records are typed errors', async ({ persistentPage }) => {
+test('malformed records are typed errors', { tag: '@core' }, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'malformed');
   await page.evaluate(() => window.commit(1));

@@ -4,7 +4,7 @@ import { expect, openStore, test, visit } from './contract-page.js';
 
 const MIB = 1 << 20;
 
-test('IndexedDB keeps the whole contract', async ({ persistentPage }) => {
+test('IndexedDB keeps the whole contract', { tag: '@core' }, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   for (const { name } of segmentStoreContract) {
     await test.step(name, async () => {
@@ -34,9 +34,9 @@ test('a store is there after the browser was closed', async ({ persistentPage })
   expect(found).toEqual([1, 1, true, 2]);
 });
 
-test('a full disk is quota-exceeded, and the store stays readable', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('a full disk is quota-exceeded, and the store stays readable', {
+  tag: ['@chromium', '@core'],
+}, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());

@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures';
 
-test('the page loads the package', async ({ persistentPage }) => {
+test('the page loads the package', { tag: '@core' }, async ({ persistentPage }) => {
   const { page } = persistentPage;
   expect(await page.evaluate(() => typeof window.hedgerow.open)).toBe('function');
 });

@@ -84,7 +84,7 @@ test('offline, parts that were not loaded are not-loaded', { tag: '@chromium' },
 });
 
 test('offline, parts that were preloaded are there', {
-  tag: ['@chromium', '@core'],
+  tag: '@chromium',
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   await page.evaluate(() => window.hedgerow.preload());

@@ -68,7 +68,7 @@ test('a damaged segment is corrupt-chunk, and other rows are readable', async ({
   expect(found.chunks).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
 });
 
-test('a segment that is gone is missing-chunk', { tag: '@core' }, async ({ persistentPage }) => {
+test('a segment that is gone is missing-chunk', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'holed');
   await page.evaluate(async () => {

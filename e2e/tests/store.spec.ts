@@ -8,7 +8,9 @@ declare global {
   }
 }
 
-test('20,000 rows are read in every way, and outlive the browser', async ({ persistentPage }) => {
+test('20,000 rows are read in every way, and outlive the browser', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const before = await visit(persistentPage.page);
   await openStore(before, 'app');
   const loaded = await before.evaluate(async () => {
@@ -82,7 +84,7 @@ test('20,000 rows are read in every way, and outlive the browser', async ({ pers
   expect(await stateOf(last)).toEqual(first);
 });
 
-test('bytes, large values and keys of every script outlive the browser', async ({
+test('bytes, large values and keys of every script outlive the browser', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const fill = async () => {
@@ -148,9 +150,9 @@ test('destroy leaves nothing of a store', async ({ persistentPage }) => {
 });
 
 for (const before of [0, 1000]) {
-  test(`a reload in the middle of a putMany leaves ${before} old rows`, async ({
-    persistentPage,
-  }) => {
+  test(`a reload in the middle of a putMany leaves ${before} old rows`, {
+    tag: before === 0 ? [] : '@core',
+  }, async ({ persistentPage }) => {
     const page = await visit(persistentPage.page);
     await openStore(page, 'torn');
     await page.evaluate((before) => window.db.putMany(window.rows(before)), before);
@@ -206,7 +208,9 @@ test('a tab sees what another has committed', async ({ persistentPage }) => {
   expect(rows).toBe(5020);
 });
 
-test('two tabs load at the same time, and lose nothing', async ({ persistentPage }) => {
+test('two tabs load at the same time, and lose nothing', { tag: '@core' }, async ({
+  persistentPage,
+}) => {
   const one = await visit(persistentPage.page);
   const other = await visit(await persistentPage.newPage());
   for (const page of [one, other]) await openStore(page, 'loaded');

@@ -85,9 +85,7 @@ test('what was put is there after a reload and in another browser, with the same
   }
 });
 
-test('two tabs write to one followed tree, and no sum is lost', { tag: '@core' }, async ({
-  persistentPage,
-}) => {
+test('two tabs write to one followed tree, and no sum is lost', async ({ persistentPage }) => {
   const tabs = [
     await visit(persistentPage.page),
     await visit(await persistentPage.context.newPage()),

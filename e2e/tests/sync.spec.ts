@@ -185,9 +185,9 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
   }
 });
 
-test('a loop hears of pushes by events, and pushes what its page commits', {
-  tag: '@core',
-}, async ({ persistentPage }) => {
+test('a loop hears of pushes by events, and pushes what its page commits', async ({
+  persistentPage,
+}) => {
   const server = await serveRemote(memoryRemote());
   const other = await open('other', { storage: memory() });
   try {

@@ -11,9 +11,9 @@ async function visit<P extends Page>(page: P): Promise<P> {
   return page;
 }
 
-test('a new version of an app brings rows forward while an old one is open', async ({
-  persistentPage,
-}) => {
+test('a new version of an app brings rows forward while an old one is open', {
+  tag: '@core',
+}, async ({ persistentPage }) => {
   const old = await visit(persistentPage.page);
   await old.evaluate(async (rows) => {
     window.oldApp = await window.app.old('versions');
@@ -44,7 +44,7 @@ test('a new version of an app brings rows forward while an old one is open', asy
   expect([remaining, failed]).toEqual([0, []]);
 });
 
-test('a live window follows another tab, and no other change calls it', async ({
+test('a live window follows another tab, and no other change calls it', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);

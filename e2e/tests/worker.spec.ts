@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.js';
 
 const ROWS = 50_000;
 
-test('a worker loads and reads a store, and its page finds the same one', async ({
+test('a worker loads and reads a store, and its page finds the same one', { tag: '@core' }, async ({
   persistentPage: { page },
 }) => {
   await page.goto('/worker.html');

@@ -2,10 +2,13 @@
 import { expect, it } from 'vitest';
 import { clone, HedgerowError, memory, open, type Storage } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { copyRemote } from './collected-remote.js';
 import { failure } from './model.js';
+import { isDeep } from './property.js';
 import { random } from './random.js';
 
-const ROWS = 9000;
+/** How many rows there are, and the bytes of each: few rows are longer, but not in what is random. */
+const [ROWS, BYTES, MORE] = isDeep ? [9000, 900, 0] : [2500, 600, 2800];
 
 /** A remote with rows, in several packs. */
 async function published(rows = ROWS): Promise<{ remote: Remote; root: string }> {
@@ -15,7 +18,7 @@ async function published(rows = ROWS): Promise<{ remote: Remote; root: string }>
   await db.putMany(
     Array.from({ length: rows }, (_, nth): [string, unknown] => [
       `k${String(nth).padStart(6, '0')}`,
-      { nth, text: btoa(String.fromCharCode(...from.bytes(900))) },
+      { nth, text: btoa(String.fromCharCode(...from.bytes(BYTES))) + '.'.repeat(MORE) },
     ]),
   );
   const link = await db.remote(remote, { probe: false });
@@ -48,7 +51,9 @@ async function rowsIn(storage: Storage, name = 'app'): Promise<number> {
 }
 
 it('resolves to a store with the rows of the remote, and its link', async () => {
-  const { remote, root } = await published();
+  const { remote: inner, root } = await shared;
+  const remote = memoryRemote();
+  await copyRemote(inner, remote);
   const seen: number[] = [];
   const { db, link } = await clone('app', remote, {
     storage: memory(),
@@ -127,7 +132,7 @@ it('that fails or is aborted closes its store', async () => {
 });
 
 it('branches() lists those of remotes only when it is asked to', async () => {
-  const { remote } = await published(4000);
+  const { remote } = await published(isDeep ? 4000 : 2000);
   const { db, link } = await clone('app', remote, { storage: memory() });
   await db.put('own', 1);
   await link.push();

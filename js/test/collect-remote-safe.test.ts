@@ -13,13 +13,16 @@ import {
   objectsOf,
 } from './collected-remote.js';
 import { collectAll, pushLong, pushMany, WEEK } from './collecting-devices.js';
-import { forSteps } from './property.js';
+import { forSteps, isDeep } from './property.js';
 import { type Device, device, rowsOf } from './sync-devices.js';
 
 afterEach(async () => {
   vi.restoreAllMocks();
   await closeAll();
 });
+
+/** Each step is long: of so many one is in a sample. */
+const SHARE = 16;
 
 const opened: Device[] = [];
 
@@ -96,7 +99,7 @@ it('is safe where it ends at any step, and goes on later', async () => {
     expect((await objectsOf(remote)).size).toBe((await liveNames(remote)).size);
     await closeAll();
     return !isMarked || !isDeleted;
-  });
+  }, SHARE);
   expect(ends).toBeGreaterThan(20);
 }, 120_000);
 
@@ -132,7 +135,7 @@ it('two at once, and pushes at any step of it, delete nothing that is in use', a
     expect((await objectsOf(remote)).size).toBe((await liveNames(remote)).size);
     await closeAll();
     return isMet;
-  });
+  }, SHARE);
   expect(steps).toBeGreaterThan(20);
 }, 120_000);
 
@@ -187,7 +190,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
   await reads.link.pull();
   const seen = await rowsOf(reads.db);
   // So long ago that the tail of now does not reach back.
-  await pushMany(one, clock, 150);
+  await pushMany(one, clock, isDeep ? 150 : 80);
   let gets = 0;
   let heads = 0;
   const slow: Remote = {
@@ -198,7 +201,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
     },
     async get(name, ...rest) {
       if (gets++ === 0) {
-        await pushMany(one, clock, 300);
+        await pushMany(one, clock, isDeep ? 300 : 100);
         await collectAll(one, clock);
       }
       return remote.get(name, ...rest);

@@ -31,7 +31,7 @@ describe('a collection', () => {
     });
     const storage = watched(memory());
     const db = await open('test', { storage });
-    for (let round = 0; round < 4; round++) await db.putMany(rows(8000, round));
+    for (let round = 0; round < 4; round++) await db.putMany(rows(isDeep ? 8000 : 3000, round));
     const before = await db.stats();
     expect(before.liveBytes).toBeLessThan(before.storedBytes / 3);
     const result = await db.compact();
@@ -46,24 +46,24 @@ describe('a collection', () => {
       before.liveBytes,
     ]);
     const again = await open('test', { storage });
-    expectSame(await all(again), rows(8000, 3));
+    expectSame(await all(again), rows(isDeep ? 8000 : 3000, 3));
     expect((await db.compact()).segmentsDeleted).toBe(0);
   });
 
   it('starts by itself: rewriting all rows takes at most about twice the live bytes', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
-    const rounds = isDeep ? 12 : 5;
+    const [rounds, count] = isDeep ? [12, 20_000] : [4, 16_000];
     let most = 0;
     for (let round = 0; round < rounds; round++) {
-      await db.putMany(rows(20_000, round));
+      await db.putMany(rows(count, round));
       const { liveBytes } = await db.stats();
       await within(settled(() => storedBytes(storage) <= 2 * liveBytes + (1 << 20)));
       most = Math.max(most, storedBytes(storage) / liveBytes);
     }
     console.log(`stored at most ${most.toFixed(2)} x live after each of ${rounds} rewritings`);
     expect(most).toBeLessThan(2.5);
-    expectSame(await all(await open('test', { storage })), rows(20_000, rounds - 1));
+    expectSame(await all(await open('test', { storage })), rows(count, rounds - 1));
   });
 
   it('merges the segments of many small commits by itself', async () => {
@@ -83,15 +83,16 @@ describe('a collection', () => {
     const before = storedBytes(inner);
     // The last transaction fails, and so does the deletion of the segments written before.
     const error = new Error('cut off');
+    const [count, at] = isDeep ? [60_000, 9] : [30_000, 6];
     storage.fail({
       call: 'write',
-      at: storage.calls('write') + 9,
+      at: storage.calls('write') + at,
       lasting: true,
       when: 'before',
       error,
     });
     storage.fail({ call: 'delete', at: 1, lasting: true, when: 'before', error });
-    await expect(db.putMany(rows(60_000, 1))).rejects.toBe(error);
+    await expect(db.putMany(rows(count, 1))).rejects.toBe(error);
     storage.heal();
     expect(storedBytes(inner)).toBeGreaterThan(before + (2 << 20));
     await db.compact();
@@ -103,8 +104,9 @@ describe('a collection', () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     const from = random(7);
+    const bytes = isDeep ? 20_000 : 8000;
     const values = Array.from({ length: 3 }, () =>
-      Array.from({ length: 20 }, (_, at): Entry => [`v${at + 10}`, from.bytes(20_000 * (at + 1))]),
+      Array.from({ length: 20 }, (_, at): Entry => [`v${at + 10}`, from.bytes(bytes * (at + 1))]),
     );
     for (const entries of values) await db.putMany(entries);
     await db.compact();
@@ -179,21 +181,22 @@ describe('among several handles', () => {
   });
 
   it('a scan in one returns its rows to the end, while another rewrites and collects', async () => {
+    const count = isDeep ? 20_000 : 6000;
     const storage = watched(memory());
     const collector = await open('test', { storage });
     const reader = await open('test', { storage, cacheBytes: 0 });
     for (let round = 0; round < 3; round++) {
-      await collector.putMany(rows(20_000, round));
+      await collector.putMany(rows(count, round));
       const scan = reader.scan()[Symbol.asyncIterator]();
       const seen: Entry[] = [(await scan.next()).value as Entry];
       const [[, { round: seenRound }]] = seen as [[string, { round: number }]];
-      await collector.putMany(rows(20_000, round + 100));
+      await collector.putMany(rows(count, round + 100));
       const own = all(reader);
       const { segmentsDeleted } = await collector.compact();
       if (round > 0) expect(segmentsDeleted).toBeGreaterThan(0);
       for (let next = await scan.next(); !next.done; next = await scan.next())
         seen.push(next.value as Entry);
-      expectSame(seen, rows(20_000, seenRound));
+      expectSame(seen, rows(count, seenRound));
       await own;
     }
     // Releases all pins.
@@ -204,24 +207,28 @@ describe('among several handles', () => {
   });
 
   it('single reads and edits on a commit that was collected use the newest commit', async () => {
+    const [count, middle, later] = isDeep ? [20_000, 10_000, 15_000] : [4000, 2000, 3000];
+    const [middleKey, laterKey] = [middle, later].map(
+      (at) => `k${String(at).padStart(6, '0')}`,
+    ) as [string, string];
     const storage = memory();
     const collector = await open('test', { storage });
-    await collector.putMany(rows(20_000, 0));
+    await collector.putMany(rows(count, 0));
     const other = await open('test', { storage, cacheBytes: 0 });
     await other.put('k000000', 'mine');
-    await collector.putMany(rows(20_000, 1));
+    await collector.putMany(rows(count, 1));
     await collector.compact();
-    expectSame(await other.get('k010000'), rows(20_000, 1)[10_000]?.[1]);
-    await collector.putMany(rows(20_000, 2));
+    expectSame(await other.get(middleKey), rows(count, 1)[middle]?.[1]);
+    await collector.putMany(rows(count, 2));
     await collector.compact();
-    await other.put('k015000', 'mine');
-    await collector.putMany(rows(20_000, 3));
+    await other.put(laterKey, 'mine');
+    await collector.putMany(rows(count, 3));
     await collector.compact();
-    expect(await other.count({ lt: 'k010000' })).toBe(10_000);
-    await collector.putMany(rows(20_000, 4));
+    expect(await other.count({ lt: middleKey })).toBe(middle);
+    await collector.putMany(rows(count, 4));
     await collector.compact();
-    await other.delete('k015000');
-    expect(await all(other)).toHaveLength(19_999);
+    await other.delete(laterKey);
+    expect(await all(other)).toHaveLength(count - 1);
   });
 
   it('segments that a load stored early stay until it commits', async () => {
@@ -233,7 +240,7 @@ describe('among several handles', () => {
       open_ = resolve;
     });
     const source = async function* () {
-      yield* rows(30_000, 0);
+      yield* rows(isDeep ? 30_000 : 24_000, 0);
       await gate;
       yield ['last', 1] as Entry;
     };
@@ -244,7 +251,7 @@ describe('among several handles', () => {
     open_();
     await load;
     await collector.compact();
-    expect(await all(await open('test', { storage }))).toHaveLength(30_002);
+    expect(await all(await open('test', { storage }))).toHaveLength((isDeep ? 30_000 : 24_000) + 2);
   });
 
   it('segments that a load of the collector stores during its reads of locks stay, too', async () => {
@@ -262,7 +269,7 @@ describe('among several handles', () => {
     };
     const storage = { ...inner, locks: { ...locks, query } };
     const db = await open('test', { storage });
-    const entries = rows(30_000, 0);
+    const entries = rows(isDeep ? 30_000 : 15_000, 0);
     const source = async function* () {
       // Enough for a segment to be made, and too few for it to be written.
       yield* entries.slice(0, 6000);
@@ -278,7 +285,7 @@ describe('among several handles', () => {
   });
 
   it('random changes, reads and collections find every row', async () => {
-    await forSeeds(25, session);
+    await forSeeds(isDeep ? 25 : 16, session);
   });
 });
 

@@ -57,7 +57,11 @@ test('many rows from Dexie: each part is read once, and all are there once', asy
     expect(mapped).toBeLessThanOrEqual(ROWS + CUTS * 4000);
     const again = await importFrom(source, db.tasks, { again: true });
     expect(again).toMatchObject({ rows: ROWS, applied: 0, changedMeanwhile: 0, verified: true });
-    expect(await db.tasks.at(ROWS - 1)).toEqual({ id: ROWS, title: `Task ${ROWS - 1}`, isDone: (ROWS - 1) % 7 === 0 });
+    expect(await db.tasks.at(ROWS - 1)).toEqual({
+      id: ROWS,
+      title: `Task ${ROWS - 1}`,
+      isDone: (ROWS - 1) % 7 === 0,
+    });
     await db.close();
     break;
   }

@@ -43,9 +43,7 @@ it('writes a checkpoint without reading all rows, also where it is time to write
   const { remote, from, link: source } = await published(ROWS);
   const chance = random(7);
   for (let round = 0; round < 3; round++) {
-    const rows = Array.from({ length: 60_000 }, () =>
-      rowOf(chance.below(ROWS), `round ${round}`),
-    );
+    const rows = Array.from({ length: 60_000 }, () => rowOf(chance.below(ROWS), `round ${round}`));
     await from.putMany(rows);
     await source.push();
   }

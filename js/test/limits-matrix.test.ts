@@ -117,7 +117,7 @@ describe.each(LIMITS)('at the limit of $name', (limit) => {
   it.each(BASES)('all that is written is read, and no more is taken, over %s', async (base) => {
     const roots = new Set<string>();
     const rootsAbove = new Set<string>();
-    for (const writer of sampled(WRITERS, 4)) {
+    for (const writer of sampled(WRITERS, 8)) {
       const context = `${limit.name}, ${writer.name}, over ${base}`;
       roots.add(await writeAndRead(writer, base, limit.at, context));
       if (limit.code === undefined) {

@@ -17,6 +17,7 @@ import {
   type Store,
 } from '../src/index.js';
 import { all, failure } from './model.js';
+import { isDeep } from './property.js';
 import { exported } from './transferring.js';
 
 const LEAF = { value: Uint8Array.of(1), sum: 1n };
@@ -54,7 +55,8 @@ describe('a commit', () => {
     await db.put('k', { n: 1 });
     // The rows, and one by hand.
     await db.sumTree('hand').put('leaf', LEAF);
-    await expectSound(db);
+    // It is looked at once more when the next call was refused.
+    if (isDeep) await expectSound(db);
     const error = await expectRefused(db, 'invalid-argument', () =>
       db.sumTree('more').put('leaf', LEAF),
     );

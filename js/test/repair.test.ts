@@ -4,7 +4,7 @@ import { HedgerowError, memory, open, type RepairResult, repair } from '../src/i
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
 import { partlyNoise } from './noise.js';
-import { forSeeds } from './property.js';
+import { forSeeds, isDeep } from './property.js';
 import { random } from './random.js';
 import {
   chunksOf,
@@ -16,7 +16,7 @@ import {
 import { type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = sorted([
-  ...Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, partlyNoise(at)]),
+  ...Array.from({ length: isDeep ? 5000 : 3000 }, (_, at): Entry => [`k${at}`, partlyNoise(at)]),
   ['k25-large', random(1).bytes(200_000)],
   ['k4-large', random(2).bytes(5000)],
 ]);
@@ -92,7 +92,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
     sorted([...ROWS, ...Array.from({ length: puts }, (_, at): Entry => [`new${at}`, at])]);
 
   it('when the newest ones are damaged anywhere', async () => {
-    await forSeeds(12, async (from, _, begin) => {
+    await forSeeds(isDeep ? 12 : 8, async (from, _, begin) => {
       storage = watched(memory());
       const roots = await history();
       const good = from.below(5);
@@ -215,7 +215,7 @@ describe('when no commit verifies', () => {
   }
 
   it('salvage keeps all but what is damaged anywhere', async () => {
-    await forSeeds(10, async (from, _, begin) => {
+    await forSeeds(isDeep ? 10 : 8, async (from, _, begin) => {
       storage = watched(memory());
       await loaded();
       const some = [...chunks(LEAF), ...chunks(PIECE), ...chunks(LIST), ...chunks(1)];

@@ -53,6 +53,8 @@ export const drained = async (source: AsyncIterable<unknown>) => {
 };
 
 let imports = 0;
+/** The export of a store, which is the same for all scenes. */
+let exported: Blob | undefined;
 
 export const CALLS: Call[] = [
   { title: 'putMany of an array', run: ({ db }, signal) => db.putMany(pairs(NEW), { signal }) },
@@ -200,7 +202,8 @@ export async function sceneOf(cacheBytes?: number): Promise<Scene> {
   await draft.putMany(pairs(NEW));
   await made.put('k1', { n: 2000 });
   await draft.close();
-  const copy = await new Response((await made.export()).stream()).blob();
+  exported ??= await new Response((await made.export()).stream()).blob();
+  const copy = exported;
   await made.close();
   const options = { storage, indexes: INDEXES, sums: SUMS, cacheBytes, sliceMs: 1 };
   const db = await open('signals', options);

@@ -10,6 +10,7 @@ import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { Clock, liveNames, objectsOf } from './collected-remote.js';
 import { collectAll, pushLong, pushMany } from './collecting-devices.js';
 import { caught, keyOf, lazy, rowOf } from './lazy-devices.js';
+import { longRows } from './long-rows.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';
@@ -24,6 +25,9 @@ import {
 import { keyOf as keyOfEpoch } from './remote-scopes.js';
 import { OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC, signedBy } from './signed-keys.js';
 import { cost, device, many, rowsOf } from './sync-devices.js';
+
+/** So many bytes that they travel as packs. */
+const FIRST = isDeep ? many(20_000, 'first') : longRows(1500, 'first');
 
 const BOTH = { publicKeys: [PUBLIC, OTHER_PUBLIC] };
 const writes = signedBy(PRIVATE);
@@ -53,11 +57,11 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const a = await device(writes(inner), options);
     const b = await device(writes(inner), options);
     const follower = await device(reads(inner), options);
-    await a.db.putMany(many(20_000, 'first'));
+    await a.db.putMany(FIRST);
     await a.link.push();
     await follower.link.pull();
     // Deltas in heads, deltas of their own, logs and a checkpoint; races, which the second one loses.
-    for (let nth = 0; nth < (isDeep ? 40 : 16); nth++) {
+    for (let nth = 0; nth < (isDeep ? 40 : 12); nth++) {
       await a.db.putMany(many(nth % 8 === 7 ? 300 : 3, `change ${nth}`));
       await b.db.put('b', nth);
       const [one, two] = await Promise.all([a.link.push(), b.link.push()]);
@@ -114,17 +118,20 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
   it('is read lazily', async () => {
     const inner = memoryRemote();
     const from = await open('from', { storage: memory() });
-    await from.putMany(Array.from({ length: 30_000 }, (_unused, nth) => rowOf(nth)));
+    const [count, bytes] = isDeep ? [30_000, 30] : [3000, 450];
+    const rows = Array.from({ length: count }, (_unused, nth) => rowOf(nth, 'open', bytes));
+    await from.putMany(rows);
     const link = await from.remote(writes(inner), { probe: false, ...options });
     await link.push();
     const storage = memory();
     const follower = await lazy(reads(inner), storage, 'app', { link: options });
     expect(follower.link.traffic.requests).toBe(2);
-    expect(await follower.db.get(keyOf(15_000))).toEqual(rowOf(15_000)[1]);
-    await from.put(keyOf(20_000), 'changed');
+    const [middle, late] = [keyOf(count / 2), keyOf((count * 2) / 3)];
+    expect(await follower.db.get(middle)).toEqual(rows[count / 2]?.[1]);
+    await from.put(late, 'changed');
     await link.push();
     await follower.link.pull();
-    expect(await follower.db.get(keyOf(20_000))).toBe('changed');
+    expect(await follower.db.get(late)).toBe('changed');
     expect(follower.db.root).toBe(from.root);
     await follower.db.put(keyOf(7), 'mine');
     await expect(follower.link.push()).rejects.toEqual(READ_ONLY);
@@ -155,7 +162,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const clock = new Clock();
     const inner = memoryRemote(clock);
     const one = await device(writes(inner), options);
-    await pushMany(one, clock);
+    await pushMany(one, clock, isDeep ? 150 : 80);
     const before = (await objectsOf(inner)).size;
     await collectAll(one, clock);
     const scope = { ...PLAIN_SCOPE, ...options.encryption };
@@ -344,7 +351,9 @@ it('the longest head of all has room for its signature, and a longer one is not 
   };
   const lengthOf = (packs: number) => headLength(longer(packs, 1), PLAIN_SCOPE);
   let packs = 1;
-  while (lengthOf(packs + 1) <= MAX_HEAD_BYTES) packs += 1;
+  for (let step = 1024; step >= 1; step /= 2) {
+    while (lengthOf(packs + step) <= MAX_HEAD_BYTES) packs += step;
+  }
   const name = 1 + MAX_HEAD_BYTES - lengthOf(packs);
   const bytes = await encodeHead(longer(packs, name), from.bytes(16), PLAIN_SCOPE);
   expect(bytes).toHaveLength(MAX_HEAD_BYTES);

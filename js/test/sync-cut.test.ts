@@ -8,7 +8,7 @@ import { serveRemote } from '../src/server/server.js';
 import { forSeeds, isDeep } from './property.js';
 import type { Random } from './random.js';
 
-const CUTS = isDeep ? 1000 : 125;
+const [ROWS, CUTS] = isDeep ? [14_000, 1000] : [4000, 60];
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -101,7 +101,7 @@ it(
   { timeout: 120_000 },
   () =>
     forSeeds(1, async (from) => {
-      const { remote, db } = await published(from, 14_000);
+      const { remote, db } = await published(from, ROWS);
       const server = await serveRemote(remote);
       ends.push(() => server.close());
       const port = Number(new URL(server.url).port);
@@ -118,7 +118,7 @@ it(
       expect(twice).toBeLessThan(64 << 10);
       for (const one of [first.db, cloned]) {
         expect(one.root).toBe(db.root);
-        expect(await one.verify()).toMatchObject({ ok: true, rows: 14_000 });
+        expect(await one.verify()).toMatchObject({ ok: true, rows: ROWS });
       }
     }),
 );

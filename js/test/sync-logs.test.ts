@@ -2,13 +2,15 @@
 import { expect, it } from 'vitest';
 import { sameBytes } from '../src/base/bytes.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { longRows } from './long-rows.js';
 import { failure } from './model.js';
+import { isDeep } from './property.js';
 import { cost, device, many, offline, rowsOf } from './sync-devices.js';
 
 it('a clone that was cut off behind the checkpoint goes on with the entries', async () => {
   const inner = memoryRemote();
   const a = await device(inner);
-  await a.db.putMany(many(30_000, 'first'));
+  await a.db.putMany(isDeep ? many(30_000, 'first') : longRows(1500, 'first'));
   await a.link.push();
   await a.db.putMany(many(300, 'second'));
   await a.link.push();

@@ -5,13 +5,17 @@ import { HedgerowError, memory, open, type Store, type WatchOptions } from '../s
 import { faulty } from '../src/storage/faulty.js';
 import { type Entry, failure } from './model.js';
 import { partlyNoise } from './noise.js';
+import { isDeep } from './property.js';
 import { Copy, handles, rest, until } from './watching.js';
 
-const rows = (count: number): Entry[] =>
+const rows = (count: number, length = 90): Entry[] =>
   Array.from({ length: count }, (_, at) => [
     `k${String(at).padStart(6, '0')}`,
-    partlyNoise(at, 90),
+    partlyNoise(at, length),
   ]);
+
+/** So many that a first call reads more than once. */
+const MANY = isDeep ? rows(20_000) : rows(8000, 250);
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -35,7 +39,7 @@ describe('storage that cannot be read', () => {
     async (code) => {
       const storage = faulty(memory());
       const writing = await open('test', { storage });
-      await writing.putMany(rows(20_000));
+      await writing.putMany(MANY);
       const db = await open('test', { storage, cacheBytes: 0 });
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const timers = vi.spyOn(globalThis, 'setTimeout');
@@ -64,7 +68,7 @@ describe('storage that cannot be read', () => {
       vi.useRealTimers();
       const copy = new Copy();
       db.watch({}, copy.take, { initial: true });
-      await copy.becomes(rows(20_000));
+      await copy.becomes(MANY);
       await Promise.all([db.close(), writing.close()]);
     },
   );
@@ -72,10 +76,10 @@ describe('storage that cannot be read', () => {
   it('ends watches that were up to date, too, but not those of other rows', async () => {
     const shared = { ...memory(), isShared: true };
     const other = await open('ends', { storage: shared });
-    await other.putMany(rows(20_000));
+    await other.putMany(MANY);
     const storage = faulty(shared);
     const db = await open('ends', { storage, cacheBytes: 0 });
-    const copy = new Copy(rows(20_000));
+    const copy = new Copy(MANY);
     const errors: unknown[] = [];
     db.watch({}, copy.take, { onError: (cause) => errors.push(cause) });
     await rest();
@@ -99,14 +103,14 @@ describe('storage that cannot be read', () => {
   it('for a while does not end a watch', async () => {
     const storage = faulty(memory());
     const writing = await open('test', { storage });
-    await writing.putMany(rows(20_000));
+    await writing.putMany(MANY);
     const db = await open('test', { storage, cacheBytes: 0 });
     const error = new HedgerowError('storage', 'not now');
     storage.fail({ call: 'read', at: storage.calls('read') + 1, when: 'before', error });
     const copy = new Copy();
     const onError = vi.fn();
     db.watch({}, copy.take, { initial: true, onError });
-    await copy.becomes(rows(20_000));
+    await copy.becomes(MANY);
     expect(onError).not.toHaveBeenCalled();
     await Promise.all([db.close(), writing.close()]);
   });
@@ -132,7 +136,7 @@ describe('a handle that is closed', () => {
   it('also ends those that have not read their rows yet, or wait for an index', async () => {
     const storage = memory();
     const made = await open('test', { storage });
-    await made.putMany(rows(20_000));
+    await made.putMany(MANY);
     await made.close();
     const db = await open('test', { storage, cacheBytes: 0, indexes: { x: { path: '/x' } } });
     const errors: unknown[] = [];

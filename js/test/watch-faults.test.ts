@@ -4,15 +4,19 @@ import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { partlyNoise } from './noise.js';
+import { isDeep } from './property.js';
 import { trapIn, trapped } from './trapping.js';
 import { watched } from './watched-storage.js';
 import { Copy, handles, rest, until } from './watching.js';
 
-const rows = (count: number, value: unknown = 0): Entry[] =>
+const rows = (count: number, value: unknown = 0, length = 100): Entry[] =>
   Array.from({ length: count }, (_, at) => [
     `k${String(at).padStart(6, '0')}`,
-    { at, value, text: `${value} ${partlyNoise(at, 100)}` },
+    { at, value, text: `${value} ${partlyNoise(at, length)}` },
   ]);
+
+const MANY = isDeep ? rows(20_000) : rows(8000, 0, 300);
+const ROUNDS = isDeep ? 5 : 3;
 
 beforeEach(() => trapped.clear());
 afterEach(() => {
@@ -30,7 +34,7 @@ describe('after a trap', () => {
       db.watch({}, copy.take);
       await db.put('k000100', 1);
       await until(() => copy.calls === 1);
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         // The commit succeeds, and the diff after it traps.
         await db.putMany(rows(500, round));
         trapIn(1 + round, name);
@@ -64,7 +68,7 @@ describe('when storage fails', () => {
   it('changes that could not be read are reported later', async () => {
     const storage = faulty(memory());
     const writing = await open('test', { storage });
-    await writing.putMany(rows(20_000));
+    await writing.putMany(MANY);
     await writing.close();
     const db = await open('test', { storage, cacheBytes: 0 });
     const copy = new Copy();
@@ -74,7 +78,7 @@ describe('when storage fails', () => {
     await rest();
     expect(copy.calls).toBe(0);
     storage.heal();
-    await copy.becomes(rows(20_000));
+    await copy.becomes(MANY);
     await db.close();
   });
 

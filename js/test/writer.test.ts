@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
-import { forSeeds } from './property.js';
+import { forSeeds, isDeep } from './property.js';
 import { random } from './random.js';
 
 const rows = (count: number, round = 0): Entry[] =>
@@ -28,7 +28,8 @@ describe('a writer', () => {
       ['a', 'b'].map((name) => open(name, { storage: memory() })),
     );
     if (db === undefined || other === undefined) return;
-    const source = rows(100_000);
+    const count = isDeep ? 100_000 : 40_000;
+    const source = rows(count);
     const writer = db.writer();
     const awaited = await putAll(writer, source);
     expect(awaited).toBeGreaterThan(0);
@@ -36,7 +37,7 @@ describe('a writer', () => {
     expect(await db.count()).toBe(0);
     const result = await writer.finish();
     const { root } = await other.putMany(source);
-    expect(result).toMatchObject({ root, rows: 100_000 });
+    expect(result).toMatchObject({ root, rows: count });
     expect(result.slices).toBeGreaterThan(5);
     expect(result.chunks).toBeGreaterThan(100);
     expect(db.root).toBe(root);
@@ -58,7 +59,7 @@ describe('a writer', () => {
   });
 
   it('mixes puts and deletes in their order, and rows of any size', async () => {
-    await forSeeds(20, async (from, _, begin) => {
+    await forSeeds(isDeep ? 20 : 8, async (from, _, begin) => {
       const db = await open('mixed', { storage: memory() });
       await db.putMany(rows(300));
       const model = new Map<string, unknown>(await all(db));
@@ -86,15 +87,16 @@ describe('a writer', () => {
     const db = await open('every', { storage: memory() });
     const writer = db.writer({ commitEvery: 1000 });
     const seen = new Set<number>();
-    for (const [at, [key, value]] of rows(25_500).entries()) {
+    const count = 25_500;
+    for (const [at, [key, value]] of rows(count).entries()) {
       if (!writer.tryPut(key, value)) await writer.put(key, value);
       if (at % 50 > 0) continue;
       await new Promise((resolve) => setImmediate(resolve));
       seen.add(await db.count());
     }
-    expect((await writer.finish()).rows).toBe(25_500);
+    expect((await writer.finish()).rows).toBe(count);
     seen.add(await db.count());
-    expect([...seen].filter((count) => count % 1000 !== 0)).toEqual([25_500]);
+    expect([...seen].filter((count) => count % 1000 !== 0)).toEqual([count]);
     expect(seen.size).toBeGreaterThan(5);
   });
 
@@ -108,7 +110,7 @@ describe('a writer', () => {
   it('stores nothing when it is aborted', async () => {
     const storage = memory();
     const db = await open('aborted', { storage });
-    for (const count of [1, 100_000]) {
+    for (const count of [1, isDeep ? 100_000 : 40_000]) {
       const writer = db.writer();
       await putAll(writer, rows(count));
       await writer.abort();
@@ -135,7 +137,7 @@ describe('a writer', () => {
 
   it('reports a failure in the next awaited call', async () => {
     // In the order of keys, so that segments are written before the end.
-    const inOrder = sorted(rows(200_000));
+    const inOrder = rows(isDeep ? 200_000 : 120_000).sort(([a], [b]) => (a < b ? -1 : 1));
     for (const end of ['put', 'finish'] as const) {
       const storage = faulty(memory());
       const db = await open('failing', { storage });
@@ -165,7 +167,7 @@ describe('a writer', () => {
   it('does not block other writes, and keeps them', async () => {
     const db = await open('others', { storage: memory() });
     const writer = db.writer();
-    await putAll(writer, rows(20_000));
+    await putAll(writer, rows(isDeep ? 20_000 : 8000));
     await within(db.put('mine', 1));
     await within(db.put('k5', 'the last word'));
     await within(db.putMany([['more', 1]]));
@@ -175,14 +177,14 @@ describe('a writer', () => {
       ['mine', 1],
       ['more', 1],
     ];
-    expectSame(await all(db), sorted([...rows(20_000), ...others]));
+    expectSame(await all(db), sorted([...rows(isDeep ? 20_000 : 8000), ...others]));
   });
 
   it('is closed with its store', async () => {
     const storage = memory();
     const db = await open('closed', { storage });
     const writer = db.writer();
-    await putAll(writer, rows(50_000));
+    await putAll(writer, rows(isDeep ? 50_000 : 20_000));
     await within(db.close());
     expect(() => writer.tryPut('a', 1)).toThrow('the store was closed');
     expect(() => db.writer()).toThrow(failure('closed'));

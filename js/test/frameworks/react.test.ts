@@ -1,8 +1,10 @@
 // @vitest-environment happy-dom
 /** The hooks of `hedgerow/react`. */
 
+import { sampled } from '../property.js';
 import { reactOf } from './react-page.js';
 import { behaves } from './suite.js';
 
-behaves(reactOf('React', false));
-behaves(reactOf('React in StrictMode', true));
+for (const isStrict of sampled([false, true], 2)) {
+  behaves(reactOf(isStrict ? 'React in StrictMode' : 'React', isStrict));
+}

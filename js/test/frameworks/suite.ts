@@ -5,6 +5,7 @@ import { handles, rest, until, watches } from '../watching.js';
 import {
   type Framework,
   gated,
+  gone,
   type Issue,
   isInDocument,
   isReady,
@@ -218,7 +219,7 @@ export function behaves(framework: Framework): void {
       count.set(null);
       await until(() => pages.every((one) => last(one).status === 'loading'));
       expect(pages.map(last)).toEqual(own.map(loading));
-      await until(() => seen.now === 0);
+      await gone(seen);
     });
 
     it('of another store show what that has', async () => {
@@ -228,7 +229,7 @@ export function behaves(framework: Framework): void {
       await until(() => last(page)?.count === 2);
       page.set(two);
       await until(() => last(page).count === 5);
-      await until(() => seen.now === 0);
+      await gone(seen);
     });
   });
 
