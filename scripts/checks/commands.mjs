@@ -26,8 +26,11 @@ function takeReport(name) {
 
 const inRoot = (path) => relative(ROOT, path).split(sep).join('/');
 
+/** Young objects of tests get more room: their garbage is collected less often. */
+const ROOMY = { NODE_OPTIONS: '--max-semi-space-size=64' };
+
 /** Vitest with a report: `report` is its name, `args` are its arguments, before those of the files to run. */
-export function vitest({ report, program = ['vitest', ['run']], cwd = ROOT, env }) {
+export function vitest({ report, program = ['vitest', ['run']], cwd = ROOT, env = ROOMY }) {
   const outputs = [
     '--reporter=default',
     '--reporter=json',
