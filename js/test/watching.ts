@@ -11,6 +11,11 @@ export async function handles<Count extends 1 | 2 | 3>(count: Count, name = 'wat
   return (await Promise.all(opening)) as Count extends 1 ? [Store] : [Store, Store, Store];
 }
 
+/** Fails without `isTrue`. An `expect` for each of many changes costs more than the changes do. */
+function check(isTrue: boolean, message: string): void {
+  if (!isTrue) expect.fail(message);
+}
+
 /**
  * A copy of the rows of a range, updated by a watch callback. It throws for an empty call, for changes
  * out of order, and for a change that does not fit its rows.
@@ -40,15 +45,15 @@ export class Copy {
     let last: string | undefined;
     for (const change of changes) {
       const { key } = change;
-      if (last !== undefined) expect(compareKeys(last, key), `${last} ${key}`).toBeLessThan(0);
+      check(last === undefined || compareKeys(last, key) < 0, `${last} before ${key}`);
       last = key;
-      if (this.#isInitial) expect(change.op).toBe('add');
-      expect(this.rows.has(key), `${change.op} ${key}`).toBe(change.op !== 'add');
+      check(!this.#isInitial || change.op === 'add', `${change.op} ${key} at first`);
+      check(this.rows.has(key) === (change.op !== 'add'), `${change.op} ${key}`);
       if (change.op !== 'add') expectSame(change.oldValue, this.rows.get(key), key);
       if (change.op === 'del') this.rows.delete(key);
       else {
         if (change.op === 'change') {
-          expect(isDeepStrictEqual(change.oldValue, change.newValue), key).toBe(false);
+          check(!isDeepStrictEqual(change.oldValue, change.newValue), `${key} is as it was`);
         }
         this.rows.set(key, change.newValue);
       }
@@ -72,8 +77,8 @@ export class Copy {
 }
 
 /** Waits until something is true. */
-export function until(isTrue: () => boolean): Promise<void> {
-  return vi.waitFor(() => expect(isTrue()).toBe(true), { timeout: 20_000, interval: 1 });
+export async function until(isTrue: () => boolean): Promise<void> {
+  await vi.waitUntil(isTrue, { timeout: 20_000, interval: 1 });
 }
 
 /** Lets all work in progress continue for some turns. */

@@ -143,7 +143,7 @@ export const RUST = {
 export const VITEST = {
   name: 'vitest',
   what: 'the tests of the wrapper, in Node',
-  seconds: 200,
+  seconds: 280,
   isTiered: true,
   needs: ['build', 'sqlite'],
   lane: 'vitest',
