@@ -1,10 +1,11 @@
 /** The core traps: the call fails with a typed error, and the next one finds the store as it was. */
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { forSeeds, isDeep } from './property.js';
 import { random } from './random.js';
+import { headOf } from './remote-store.js';
 import { callFrom } from './trap-workload.js';
 import { alive, forget, isPending, started, trapIn, trapped } from './trapping.js';
 import { watched } from './watched-storage.js';
@@ -172,6 +173,37 @@ describe('a trap', () => {
     await within(db.putMany(large));
     expect((await db.stats()).segments).toBe(storage.stored.size);
     expectSame(await all(await open('test', { storage })), large);
+  });
+
+  it('while stats waits to hold its commit leaves it to the new instance', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    await db.putMany(rows(2000));
+    const { shared } = headOf(db);
+    let goOn = () => {};
+    vi.spyOn(shared, 'hold').mockImplementationOnce(async (commitBytes) => {
+      const held = await shared.hold(commitBytes);
+      trapIn(1, 'count');
+      await expect(db.count()).rejects.toEqual(crashed);
+      // A new instance has begun, and waits for its tables.
+      await new Promise<void>((resolve) => {
+        storage.hooks.load = async (loaded) => {
+          resolve();
+          await new Promise<void>((given) => {
+            goOn = given;
+          });
+          return loaded;
+        };
+        db.get('k000001').catch(() => {});
+      });
+      return held;
+    });
+    const stats = db.stats();
+    stats.catch(() => {});
+    for (let turns = 0; turns < 20; turns++) await pause();
+    delete storage.hooks.load;
+    goOn();
+    expect((await within(stats)).rows).toBe(2000);
   });
 
   it('does not undo a commit that storage has been given', async () => {

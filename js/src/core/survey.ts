@@ -35,7 +35,11 @@ export async function stepped<T>(
  */
 export async function survey(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;
+  // A commit is looked for by its hash: an instance that follows a trap knows none before it has its tables.
+  if (!engine.isReady) await host.recover();
+  const { epoch } = engine;
   await host.complete();
+  engine.own(epoch);
   const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     collectCommit(engine, op, commitBytes);
