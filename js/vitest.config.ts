@@ -22,7 +22,7 @@ export default defineConfig({
     pool: 'threads',
     // One more than there are cores: tests also wait.
     maxWorkers: availableParallelism() + 1,
-    // What was compiled for one run is there for the next.
+    // Each run keeps what it compiles for the next one.
     experimental: { fsModuleCache: true, fsModuleCachePath: at('../.cache/vitest') },
     // A machine that is busy is not at fault.
     testTimeout: 120_000,

@@ -285,7 +285,7 @@ describe('among several handles', () => {
   });
 
   it('random changes, reads and collections find every row', async () => {
-    await forSeeds(isDeep ? 25 : 16, session);
+    await forSeeds(25, session);
   });
 });
 

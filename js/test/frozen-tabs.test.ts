@@ -41,7 +41,7 @@ describe('while a frozen tab', () => {
   it('builds an index, another one builds it and finds rows by it within 7 seconds', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
-    const count = isDeep ? 30_000 : 14_000;
+    const count = 30_000;
     const entries = rows(count, 0);
     await settled((await c.open()).putMany(entries));
     const first = await a.open('test', { indexes: INDEXES });
@@ -60,7 +60,7 @@ describe('while a frozen tab', () => {
   });
 
   it('that builds an index comes further now and then, nobody builds it beside it', async () => {
-    const count = isDeep ? 200_000 : 100_000;
+    const count = 200_000;
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     await settled((await c.open()).putMany(rows(count, 0)));

@@ -16,32 +16,17 @@ import {
 } from '../src/remote/format/suite.js';
 import { memoryRemote, type Remote, type RemoteHead } from '../src/remote/index.js';
 import { flipped, forFlips } from './damaged-bytes.js';
-import {
-  asked,
-  caught,
-  keyOf,
-  lazy,
-  rowOf as longRowOf,
-  published,
-  rowsOf,
-  switched,
-} from './lazy-devices.js';
-import { expectSame } from './model.js';
+import { asked, caught, keyOf, lazy, published, rowOf, rowsOf, switched } from './lazy-devices.js';
 import { forSeeds, hasAllSeeds, isDeep } from './property.js';
 import { random } from './random.js';
 import { keyOf as keyOfEpoch } from './remote-scopes.js';
 import { watched } from './watched-storage.js';
 
-/** How many rows there are, and the bytes of each: few rows are longer. */
-const [ROWS, BYTES] = isDeep ? [30_000, 30] : [6000, 300];
-const MIDDLE = ROWS / 2;
-/** What nothing reads by the way. */
-const FAR = (ROWS * 2) / 3;
-const rowOf = (nth: number, state = 'open') => longRowOf(nth, state, BYTES);
+const ROWS = 30_000;
 const keys = remoteKeys({ keys: keyOfEpoch });
 const KEY = random(77).bytes(32);
 const sealed = () => ({ encryption: atRest({ key: KEY }), link: { encryption: keys } });
-const shared = published(ROWS, BYTES, { encryption: keys });
+const shared = published(ROWS, 30, { encryption: keys });
 
 it('opens with two requests, and reads what it needs, as of a remote that is not encrypted', async () => {
   const { remote, from } = await shared;
@@ -49,12 +34,12 @@ it('opens with two requests, and reads what it needs, as of a remote that is not
   expect(link.traffic.requests).toBe(2);
   expect(db.root).toBe(from.root);
   expect(await db.count()).toBe(ROWS);
-  const first = await asked(link, () => db.get(keyOf(MIDDLE)));
-  expect(first).toMatchObject({ result: rowOf(MIDDLE)[1], requests: 2 });
-  const again = await asked(link, () => db.get(keyOf(MIDDLE)));
-  expect(again).toMatchObject({ result: rowOf(MIDDLE)[1], requests: 0 });
-  const scanned = await asked(link, () => db.scan({ gte: keyOf(MIDDLE), limit: 100 }).toArray());
-  expect(scanned.result).toEqual(Array.from({ length: 100 }, (_, nth) => rowOf(MIDDLE + nth)));
+  const first = await asked(link, () => db.get(keyOf(15_000)));
+  expect(first).toMatchObject({ result: rowOf(15_000)[1], requests: 2 });
+  const again = await asked(link, () => db.get(keyOf(15_000)));
+  expect(again).toMatchObject({ result: rowOf(15_000)[1], requests: 0 });
+  const scanned = await asked(link, () => db.scan({ gte: keyOf(15_000), limit: 100 }).toArray());
+  expect(scanned.result).toEqual(Array.from({ length: 100 }, (_, nth) => rowOf(15_000 + nth)));
   expect(scanned.requests).toBeLessThanOrEqual(2);
   expect(link.traffic.receivedBytes).toBeLessThan(250_000);
   await db.close();
@@ -77,12 +62,12 @@ it('what was read is here after a restart, without a network, and sealed; anothe
   const { db } = await lazy(net, storage, 'app', sealed());
   const range = { gte: keyOf(1000), lt: keyOf(2000) };
   expect(await db.scan(range).toArray()).toHaveLength(1000);
-  expect(await caught(db.get(keyOf(FAR)))).toMatchObject({ code: 'offline' });
+  expect(await caught(db.get(keyOf(20_000)))).toMatchObject({ code: 'offline' });
   await db.put(keyOf(1500), 'mine');
   expect(await db.verify()).toMatchObject({ ok: true });
   await db.compact();
   net.isOff = false;
-  expect(await db.get(keyOf(FAR))).toEqual(rowOf(FAR)[1]);
+  expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000)[1]);
   await db.close();
   const { encryption } = sealed();
   // Without the remote, what is here can be read and verified.
@@ -104,7 +89,7 @@ it('another key of the remote, or none, is told at once; a key that comes late i
       code: 'wrong-key',
     });
   }
-  const plain = await published(isDeep ? 5000 : 500);
+  const plain = await published(5000);
   const wrong = { link: { encryption: keys } };
   expect(await caught(lazy(plain.remote, memory(), 'app', wrong))).toMatchObject({
     code: 'wrong-key',
@@ -112,7 +97,7 @@ it('another key of the remote, or none, is told at once; a key that comes late i
 });
 
 it('reads generations of several keys, each of which is asked for when it is met', async () => {
-  const { remote, from, link } = await published(ROWS, BYTES, { encryption: keys });
+  const { remote, from, link } = await published(ROWS, 30, { encryption: keys });
   const turned = await from.remote(remote, {
     name: 'turned',
     probe: false,
@@ -120,9 +105,7 @@ it('reads generations of several keys, each of which is asked for when it is met
   });
   await link.close();
   const chance = random(4);
-  await from.putMany(
-    Array.from({ length: (ROWS * 2) / 3 }, () => rowOf(chance.below(ROWS), 'turned')),
-  );
+  await from.putMany(Array.from({ length: 20_000 }, () => rowOf(chance.below(ROWS), 'turned')));
   await turned.push();
   let hasOld = false;
   const late = remoteKeys({
@@ -135,7 +118,7 @@ it('reads generations of several keys, each of which is asked for when it is met
   expect(early).toMatchObject({ code: 'wrong-key' });
   hasOld = true;
   const { db, link: own } = await lazy(remote, storage, 'app', options);
-  expectSame(await rowsOf(db), await rowsOf(from));
+  expect(await rowsOf(db)).toEqual(await rowsOf(from));
   await db.put(keyOf(1), 'mine');
   await own.push();
   await turned.pull();
@@ -245,10 +228,8 @@ it.each([
 ])(
   'bits that are flipped on their way from a remote that %s change no row',
   async (_, encryption) => {
-    const [count, bytes] = isDeep ? [6000, 150] : [2500, 450];
-    const { remote, from } = await published(count, bytes, { encryption });
+    const { remote, from } = await published(6000, 150, { encryption });
     const options = { link: { encryption } };
-    const wantedOf = (nth: number) => longRowOf(nth, 'open', bytes);
     const totals = { refused: 0, repaired: 0 };
     await forSeeds(SEEDS, async (chance) => {
       // All that travels, or one request of some; a bit, or the end of what came.
@@ -272,11 +253,11 @@ it.each([
       const read = async () => {
         const { db, link } = await lazy(net, storage, 'app', options);
         try {
-          const nth = chance.below(count);
-          expect(await db.get(keyOf(nth))).toEqual(wantedOf(nth)[1]);
+          const nth = chance.below(6000);
+          expect(await db.get(keyOf(nth))).toEqual(rowOf(nth, 'open', 150)[1]);
           const rows = await db.scan({ gte: keyOf(nth), limit: 50 }).toArray();
-          const wanted = Array.from({ length: Math.min(50, count - nth) }, (_unused, at) =>
-            wantedOf(nth + at),
+          const wanted = Array.from({ length: Math.min(50, 6000 - nth) }, (_unused, at) =>
+            rowOf(nth + at, 'open', 150),
           );
           expect(rows).toEqual(wanted);
           return link.traffic.requests;

@@ -10,10 +10,6 @@ vi.mock(import('../src/live/now.js'), async (original) => {
   const { counted } = await import('./live-store.js');
   return counted(await original());
 });
-/** Waits until no watch is left: not in short steps, as a failed look is costly. */
-const gone = (seen: { readonly now: number }) =>
-  vi.waitFor(() => expect(seen.now).toBe(0), { timeout: 20_000, interval: 50 });
-
 beforeEach(() => Object.assign(reads, { count: 0, isCold: false }));
 afterEach(() => void vi.restoreAllMocks());
 
@@ -75,7 +71,7 @@ describe('a live query', () => {
     expect(seen.now).toBe(1);
     heard[1]?.stop();
     heard[1]?.stop();
-    await gone(seen);
+    await until(() => seen.now === 0);
     await db.put(keyOf(2), 'new');
     // The rows that are still the same are the same objects.
     const last = one.get();
@@ -83,7 +79,7 @@ describe('a live query', () => {
     const again = other.get();
     expect(again).toBe(last);
     expect(seen.now).toBe(1);
-    await gone(seen);
+    await until(() => seen.now === 0);
     expect(one.get()).toBe(last);
     await db.close();
   });

@@ -7,12 +7,12 @@ import { sqlite } from '../src/storage/sql/node.js';
 import { table } from '../src/tables/index.js';
 import { newIssue, newIssues, oldIssue, oldIssues, oldRows } from './migrating.mjs';
 import { expectSame } from './model.js';
-import { type BeginStep, forSeeds, isDeep } from './property.js';
+import { type BeginStep, forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { folder } from './sql-storages.js';
 
-const ROWS = Number(process.env.ROWS ?? (isDeep ? 20_000 : 6000));
-const KILLS = Number(process.env.KILLS ?? (isDeep ? 2 : 1));
+const ROWS = Number(process.env.ROWS ?? 20_000);
+const KILLS = Number(process.env.KILLS ?? 2);
 const CHILD = fileURLToPath(new URL('migrate-child.mjs', import.meta.url));
 /** Up to so many rows, what each kill has left is read in full. */
 const FEW_ROWS = 50_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Patch, type PatchOperation } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
-import { forSeeds, isDeep } from './property.js';
+import { forSeeds } from './property.js';
 import { type Random, random } from './random.js';
 
 interface Case {
@@ -96,7 +96,7 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
 }
 
 it('merges objects like JavaScript, including the order of members', async () => {
-  await forSeeds(isDeep ? 60 : 32, async (chance, _, begin) => {
+  await forSeeds(60, async (chance, _, begin) => {
     const { below, next, pick } = chance;
     const key = () => pick(['a', 'b', 'c', '\u{ff5e}', '😀', 'k/1', 'k/2', 'k/3']);
     const operation = (): PatchOperation => {

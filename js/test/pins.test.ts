@@ -10,18 +10,19 @@ import { isDeep } from './property.js';
 import { random } from './random.js';
 import { Browser, breathe, pass, settled } from './tabs-world.js';
 
-const made = new Map<string, Entry[]>();
+const rowsByRound = new Map<string, Entry[]>();
 
 /** Rows that several tests share: random text takes longer than to store it. */
 function rows(count: number, round: number): Entry[] {
+  const name = `${count} ${round}`;
   const from = random(round + 1);
   const entries =
-    made.get(`${count} ${round}`) ??
+    rowsByRound.get(name) ??
     Array.from(
       { length: count },
       (_, at): Entry => [`k${String(at).padStart(6, '0')}`, { at, round, text: from.text(80) }],
     );
-  made.set(`${count} ${round}`, entries);
+  rowsByRound.set(name, entries);
   return entries;
 }
 

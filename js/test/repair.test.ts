@@ -92,7 +92,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
     sorted([...ROWS, ...Array.from({ length: puts }, (_, at): Entry => [`new${at}`, at])]);
 
   it('when the newest ones are damaged anywhere', async () => {
-    await forSeeds(isDeep ? 12 : 8, async (from, _, begin) => {
+    await forSeeds(12, async (from, _, begin) => {
       storage = watched(memory());
       const roots = await history();
       const good = from.below(5);
@@ -215,7 +215,7 @@ describe('when no commit verifies', () => {
   }
 
   it('salvage keeps all but what is damaged anywhere', async () => {
-    await forSeeds(isDeep ? 10 : 8, async (from, _, begin) => {
+    await forSeeds(10, async (from, _, begin) => {
       storage = watched(memory());
       await loaded();
       const some = [...chunks(LEAF), ...chunks(PIECE), ...chunks(LIST), ...chunks(1)];

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { open } from '../src/index.js';
 import { failure, within } from './model.js';
-import { forSampled, forSteps, isDeep, sampled } from './property.js';
+import { forSampled, forSteps } from './property.js';
 import { CALLS, type End, sceneOf, settles, standing, TURNS, watchedCall } from './signal-calls.js';
 
 const WAITS: [string, () => Promise<void>][] = [
@@ -25,15 +25,8 @@ const WAITS: [string, () => Promise<void>][] = [
   ]),
 ];
 
-/** Of each call of many so much less than in deep runs. */
-const SHARE = 16;
-
-/** Each call is made in one of two ways, from day to day in the other; in deep runs in both. */
-const PENDING = sampled(CALLS, 2);
-const AT_ANY_TIME = isDeep ? CALLS : CALLS.filter((call) => !PENDING.includes(call));
-
 describe('a signal', () => {
-  for (const call of AT_ANY_TIME) {
+  for (const call of CALLS) {
     it(`of ${call.title} is heard whenever it is aborted`, async () => {
       const { db, ...rest } = await sceneOf();
       const scene = { db, ...rest };
@@ -44,31 +37,27 @@ describe('a signal', () => {
       const refused = await settles(first, 'before the call');
       expect(refused).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
       expect(await standing(db)).toBe(before);
-      await forSampled(
-        WAITS,
-        async ([when, wait]) => {
-          const abort = new AbortController();
-          const state = watchedCall(call.run(scene, abort.signal));
-          await wait();
-          abort.abort('mine');
-          const end = await settles(state, when, scene.storage);
-          const now = await standing(db);
-          if ('cause' in end) {
-            expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
-            expect(now, when).toBe(before);
-          } else if (now !== before) {
-            await db.resetTo(held);
-            expect(await standing(db)).toBe(before);
-          }
-        },
-        SHARE,
-      );
+      await forSampled(WAITS, async ([when, wait]) => {
+        const abort = new AbortController();
+        const state = watchedCall(call.run(scene, abort.signal));
+        await wait();
+        abort.abort('mine');
+        const end = await settles(state, when, scene.storage);
+        const now = await standing(db);
+        if ('cause' in end) {
+          expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
+          expect(now, when).toBe(before);
+        } else if (now !== before) {
+          await db.resetTo(held);
+          expect(await standing(db)).toBe(before);
+        }
+      });
       held.release();
       await within(db.close());
     });
   }
 
-  for (const call of PENDING) {
+  for (const call of CALLS) {
     it(`of ${call.title} is heard while any call of storage is pending`, async () => {
       const end = await forSteps(async (step) => {
         const nth = step + 1;
@@ -113,7 +102,7 @@ describe('a signal', () => {
         }
         await again.close();
         return true;
-      }, SHARE);
+      });
       // All of them, but for one that is small, wait for storage.
       expect(end).toBeGreaterThan((call.reads ?? 1) - 1);
     });

@@ -4,7 +4,7 @@
  * `SEED=n` runs one seed; `node scripts/simulate.mjs` runs a million, outside of this runner.
  */
 import { expect, it } from 'vitest';
-import { forSeeds, hasAllSeeds, isDeep, runSeed } from './property.js';
+import { forSeeds, hasAllSeeds, runSeed } from './property.js';
 import { simulate, Tally } from './simulation.js';
 
 const SEEDS = 4_000;
@@ -20,7 +20,7 @@ it(
     const tally = new Tally();
     const run = (_: unknown, seed: number) => simulate(seed, tally);
     for (const seed of FOUND) await runSeed(seed, run);
-    const seeds = await forSeeds(isDeep ? SEEDS : SEEDS / 4, run);
+    const seeds = await forSeeds(SEEDS, run);
     const facts = Object.entries(tally).map(([name, value]) => `${name} ${value}`);
     console.info(`${seeds.length} seeds: ${facts.join(', ')}`);
     expect(tally.seeds).toBe(FOUND.length + seeds.length);

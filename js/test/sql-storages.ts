@@ -25,12 +25,6 @@ export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', 
 /** The versions of expo-sqlite that are tested: each hands out bytes in another way. */
 export const EXPO_VERSIONS: readonly string[] = publishedExpoVersions ?? ['15', '57'];
 
-/** Versions of a package that a newer one follows. */
-export const OLDER_VERSIONS: readonly string[] = [
-  ...OP_VERSIONS.slice(0, -1),
-  ...EXPO_VERSIONS.slice(0, -1),
-];
-
 // In memory where there is room for it, which containers may lack: thousands of files are flushed.
 const SHARED = '/dev/shm';
 const { bavail, bsize } = existsSync(SHARED) ? statfsSync(SHARED) : { bavail: 0, bsize: 0 };

@@ -82,11 +82,11 @@ describe.each([
   ['is encrypted', encryption],
 ])('of a small remote that %s', (_, own) => {
   const options = own ? { encryption: own } : {};
-  let made: ReturnType<typeof small> | undefined;
+  let sharedRemote: ReturnType<typeof small> | undefined;
   /** The same for both tests, which leave the remote as it is. */
   const shared = () => {
-    made ??= small(options);
-    return made;
+    sharedRemote ??= small(options);
+    return sharedRemote;
   };
 
   it('each single flipped bit is refused, by the decoder of the object alone', async () => {

@@ -8,11 +8,11 @@ import { bytesOf } from '../src/base/root.js';
 import { HedgerowError, type Snapshot, type Store } from '../src/index.js';
 import { Inspection } from '../src/verify/verify.js';
 import { type Entry, expectSame, sorted } from './model.js';
-import { forSeeds, hasAllSeeds, isDeep } from './property.js';
+import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';
 import { Browser, breathe, pass, type Tab } from './tabs-world.js';
 
-const SEEDS = isDeep ? 12 : 8;
+const SEEDS = 12;
 const TABS = 3;
 
 /** Codes with which a collection may fail. */

@@ -28,8 +28,7 @@ describe('a writer', () => {
       ['a', 'b'].map((name) => open(name, { storage: memory() })),
     );
     if (db === undefined || other === undefined) return;
-    const count = isDeep ? 100_000 : 40_000;
-    const source = rows(count);
+    const source = rows(100_000);
     const writer = db.writer();
     const awaited = await putAll(writer, source);
     expect(awaited).toBeGreaterThan(0);
@@ -37,7 +36,7 @@ describe('a writer', () => {
     expect(await db.count()).toBe(0);
     const result = await writer.finish();
     const { root } = await other.putMany(source);
-    expect(result).toMatchObject({ root, rows: count });
+    expect(result).toMatchObject({ root, rows: 100_000 });
     expect(result.slices).toBeGreaterThan(5);
     expect(result.chunks).toBeGreaterThan(100);
     expect(db.root).toBe(root);
@@ -59,7 +58,7 @@ describe('a writer', () => {
   });
 
   it('mixes puts and deletes in their order, and rows of any size', async () => {
-    await forSeeds(isDeep ? 20 : 8, async (from, _, begin) => {
+    await forSeeds(20, async (from, _, begin) => {
       const db = await open('mixed', { storage: memory() });
       await db.putMany(rows(300));
       const model = new Map<string, unknown>(await all(db));

@@ -6,7 +6,7 @@ import { createApplication } from '@angular/platform-browser';
 import { afterEach, expect, it, vi } from 'vitest';
 import { injectLive, injectLiveCount, injectLiveRow } from '../../src/frameworks/angular.js';
 import { rest, until, watches } from '../watching.js';
-import { gone, issueOf, storeOf, tablesOf } from './framework.js';
+import { issueOf, storeOf, tablesOf } from './framework.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -54,7 +54,7 @@ it('ends with its injector', async () => {
   await db.delete('k0');
   await until(() => list().rows[0]?.[0] === 'k1');
   injector.destroy();
-  await gone(seen);
+  await until(() => seen.now === 0);
   app.destroy();
 });
 

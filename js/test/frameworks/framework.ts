@@ -1,5 +1,4 @@
 /** What a framework is to the tests, and what its components are to show. */
-import { expect, vi } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import type { LiveQuery, Told, Watchable } from '../../src/live/types.js';
 import { table } from '../../src/tables/index.js';
@@ -46,9 +45,6 @@ export async function storeOf(count = 0, options = {}): Promise<Store> {
 
 /** Whether the document has what is shown: some frameworks bring it there a moment later. */
 export const isInDocument = (page: Page) => page.text() === JSON.stringify(last(page));
-/** Waits until no watch is left: not in short steps, as it takes a second or two and a failed look is costly. */
-export const gone = (seen: { readonly now: number }) =>
-  vi.waitFor(() => expect(seen.now).toBe(0), { timeout: 20_000, interval: 50 });
 /** What is shown. */
 export const last = ({ states }: Page): State => states.at(-1) as State;
 /** Whether what is shown is that of the arguments. */

@@ -18,7 +18,7 @@ import type { HedgerowError } from '../../src/index.js';
 import type { LiveQuery } from '../../src/live/types.js';
 import type { Entry } from '../model.js';
 import { rest, until, watches } from '../watching.js';
-import { gated, gone, rowsOf, storeOf } from './framework.js';
+import { gated, rowsOf, storeOf } from './framework.js';
 import { clear, rendered } from './react-page.js';
 
 afterEach(clear);
@@ -75,7 +75,7 @@ describe('hooks', () => {
     const { container } = rendered(within(createElement(Dropped)));
     expect(container.textContent).toBe('waiting');
     expect(seen.begun).toBe(1);
-    await gone(seen);
+    await until(() => seen.now === 0);
   });
 
   it('share one watch, whoever renders', async () => {
@@ -150,7 +150,7 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
     render(null);
     open();
     await until(() => seen.begun === 1);
-    await gone(seen);
+    await until(() => seen.now === 0);
   });
 
   it('a hook shows at once what is in memory', async () => {

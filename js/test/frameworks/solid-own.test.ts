@@ -6,7 +6,7 @@ import { createComponent, getNextElement, hydrate, insert, template } from 'soli
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/solid.js';
 import { until, watches } from '../watching.js';
-import { gone, issueOf, storeOf, tablesOf } from './framework.js';
+import { issueOf, storeOf, tablesOf } from './framework.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -62,7 +62,7 @@ it('is followed by what reads its members, and ends with its owner', async () =>
   await until(() => keys.length === 3);
   expect(keys).toEqual(['k0,k1', 'k1,k2', 'k2,k3']);
   end();
-  await gone(seen);
+  await until(() => seen.now === 0);
 });
 
 describe('what a server has rendered', () => {

@@ -7,7 +7,6 @@ import { handles, rest, until, watches } from '../watching.js';
 import {
   type Framework,
   gated,
-  gone,
   isInDocument,
   isReady,
   keyed,
@@ -31,7 +30,7 @@ export function ends({ name, mount }: Framework): void {
       await until(() => pages.every(isReady));
       await until(() => seen.now === 2);
       for (const page of pages) page.unmount();
-      await gone(seen);
+      await until(() => seen.now === 0);
       const count = pages.map(({ states }) => states.length);
       await db.put('k1', 'unseen');
       await rest();
@@ -54,7 +53,7 @@ export function ends({ name, mount }: Framework): void {
       await until(() => last(after).rows?.[0] === 'k1');
       expect(seen.begun).toBe(1);
       after.unmount();
-      await gone(seen);
+      await until(() => seen.now === 0);
     });
   });
 

@@ -5,7 +5,6 @@ import { handles, rest, until, watches } from '../watching.js';
 import {
   type Framework,
   gated,
-  gone,
   type Issue,
   isInDocument,
   isReady,
@@ -219,7 +218,7 @@ export function behaves(framework: Framework): void {
       count.set(null);
       await until(() => pages.every((one) => last(one).status === 'loading'));
       expect(pages.map(last)).toEqual(own.map(loading));
-      await gone(seen);
+      await until(() => seen.now === 0);
     });
 
     it('of another store show what that has', async () => {
@@ -229,7 +228,7 @@ export function behaves(framework: Framework): void {
       await until(() => last(page)?.count === 2);
       page.set(two);
       await until(() => last(page).count === 5);
-      await gone(seen);
+      await until(() => seen.now === 0);
     });
   });
 

@@ -5,7 +5,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { afterEach, expect, it, vi } from 'vitest';
 import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/svelte.js';
 import { until, watches } from '../watching.js';
-import { gone, issueOf, storeOf, tablesOf } from './framework.js';
+import { issueOf, storeOf, tablesOf } from './framework.js';
 import Proxied from './Proxied.svelte';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -70,7 +70,7 @@ it('is read outside of effects, as in handlers of events: then nothing is follow
   expect(Object.keys(list)).toEqual(['status', 'rows', 'isStale', 'error']);
   await db.put('k1', 'new');
   await until(() => row.value === 'new');
-  await gone(seen);
+  await until(() => seen.now === 0);
   await db.put('k1', 'newer');
   await until(() => row.value === 'newer');
 });

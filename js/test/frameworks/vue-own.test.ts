@@ -18,7 +18,7 @@ import { renderToString } from 'vue/server-renderer';
 import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/vue.js';
 import { live } from '../../src/live/index.js';
 import { rest, until, watches } from '../watching.js';
-import { gone, issueOf, rowsOf, storeOf, tablesOf } from './framework.js';
+import { issueOf, rowsOf, storeOf, tablesOf } from './framework.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -134,7 +134,7 @@ describe('an effect scope', () => {
     await db.put('k1', 'new');
     await until(() => row.value.value === 'new');
     scope.stop();
-    await gone(seen);
+    await until(() => seen.now === 0);
     await db.put('k1', 'unseen');
     await rest();
     expect(row.value.value).toBe('new');
@@ -163,7 +163,7 @@ describe('an effect scope', () => {
     expect(container.textContent).toBe('k0,k1,k2');
     expect(seen).toEqual({ begun: 1, now: 1 });
     app.unmount();
-    await gone(seen);
+    await until(() => seen.now === 0);
   });
 });
 
