@@ -99,7 +99,10 @@ test('a transaction of a tab that is behind comes behind all others, and all hea
   await until(() => told.length === 3);
   for (const seq of [1, 2]) {
     await theirs?.adapter.applyCommittedTx('todos', tx(seq, todo('late', `${seq}`)));
-    expect(await adapter.getStreamPosition('todos')).toMatchObject({ latestSeq: 4 + seq });
+    // The other tab hears of it a moment later.
+    await expect
+      .poll(() => adapter.getStreamPosition('todos'))
+      .toMatchObject({ latestSeq: 4 + seq });
     await until(() => told.length === 3 + seq);
     expect(told.at(-1)).toMatchObject({ seq: 4 + seq, changedRows: [{ key: 'late' }] });
   }
