@@ -102,10 +102,22 @@ fn inside<'r>(rows: &'r Rows, faults: &'r [Fault]) -> impl Iterator<Item = &'r S
 }
 
 /// Cuts the damage out, from right to left: a deletion must read only nodes to the right of its range,
-/// which are sound by then.
+/// which are sound by then. Ranges that touch are one: the last node of a tree is read, to take it as the root.
 fn cut_out(host: &mut Host, faults: &[Fault]) {
-    for fault in faults.iter().rev() {
-        host.delete_range(&fault.range);
+    let mut ranges: Vec<Range> = Vec::new();
+    for Fault { range, .. } in faults {
+        let last = ranges.last_mut().map(|range| &mut range.upper);
+        match (last, &range.lower) {
+            (Some(upper @ Bound::Included(_)), Bound::Excluded(start))
+                if *upper == Bound::Included(start.clone()) =>
+            {
+                *upper = range.upper.clone();
+            }
+            _ => ranges.push(range.clone()),
+        }
+    }
+    for range in ranges.iter().rev() {
+        host.delete_range(range);
     }
 }
 

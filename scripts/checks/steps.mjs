@@ -135,7 +135,8 @@ export const RUST = {
   lane: 'cargo',
   needs: ['toolchain'],
   inputs: CORE,
-  commands: [['cargo', ['test', '--locked', '--no-fail-fast']]],
+  // Without examples, which `clippy` checks, and without tests in documentation: there are none.
+  commands: [['cargo', ['test', '--locked', '--no-fail-fast', '--tests']]],
   ...counted(countLibtest),
 };
 
