@@ -9,13 +9,15 @@ export const SLOTS = Math.max(2, Math.floor(availableParallelism() / 3));
  * Runs `steps` in their order, at most `slots` at a time. `run` runs a step, and resolves to whether it passed.
  * A step waits for those among `steps` that it `needs`; steps of one `lane` never overlap; a step that is `alone`
  * overlaps with none; one that `isFree`, which waits for the network, takes no slot. After a failure no step begins, but
- * those that have begun finish; with `goesOn`, all run.
+ * those that have begun finish. With `goesOn` the others run, and for a step that needs one that failed, `run` gets the
+ * name of that one as its second argument.
  */
 export async function runSteps(steps, run, { slots = SLOTS, goesOn = false } = {}) {
   const names = new Set(steps.map(({ name }) => name));
   const waiting = [...steps];
   const running = new Map();
   const done = new Set();
+  const failed = new Set();
   let isGood = true;
 
   const mayBegin = ({ lane, needs = [], alone = false, isFree = false }) => {
@@ -27,9 +29,13 @@ export async function runSteps(steps, run, { slots = SLOTS, goesOn = false } = {
     return needs.every((name) => done.has(name) || !names.has(name));
   };
   const begin = async (step) => {
-    const isOk = await run(step);
+    const isOk = await run(
+      step,
+      step.needs?.find((name) => failed.has(name)),
+    );
     running.delete(step);
     done.add(step.name);
+    if (!isOk) failed.add(step.name);
     isGood &&= isOk || goesOn;
   };
   for (;;) {

@@ -90,6 +90,14 @@ export class StepRun {
     return { name, seconds, counts, problem, output, files: tests };
   }
 
+  /** Does not run it; returns its row. `failed` is a step that it needs. */
+  leaveOut(failed) {
+    const { name } = this.#step;
+    const problem = `not run: it needs ${failed}`;
+    console.log(`--- ${name}: ${problem}`);
+    return { name, seconds: 0, problem, output: '' };
+  }
+
   /** The files of tests that it runs; `undefined` if it has none. */
   #testsToRun() {
     if (this.#inputs?.tests === undefined) return undefined;

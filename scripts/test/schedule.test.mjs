@@ -13,7 +13,11 @@ const TIERS = { everyday: EVERYDAY_STEPS, deep: DEEP_STEPS };
 async function trace(steps, { slots, goesOn, failing = [] } = {}) {
   const events = [];
   let [now, most] = [0, 0];
-  const run = async ({ name, turns = 1 }) => {
+  const run = async ({ name, turns = 1 }, failedNeed) => {
+    if (failedNeed !== undefined) {
+      events.push(`${name} needs ${failedNeed}`);
+      return false;
+    }
     events.push(`+${name}`);
     most = Math.max(most, ++now);
     for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
@@ -73,6 +77,17 @@ test('what is repeated goes on after a failure', async () => {
   const steps = ['a', 'b', 'c'].map((name) => ({ name }));
   const { events } = await trace(steps, { slots: 1, goesOn: true, failing: ['a'] });
   assert.equal(events, '+a -a +b -b +c -c');
+});
+
+test('what needs a failed step, or what needs that, is left out', async () => {
+  const steps = [
+    { name: 'a' },
+    { name: 'b', needs: ['a'] },
+    { name: 'c', needs: ['b'] },
+    { name: 'd' },
+  ];
+  const { events } = await trace(steps, { slots: 1, goesOn: true, failing: ['a'] });
+  assert.equal(events, '+a -a b needs a c needs b +d -d');
 });
 
 test('a step that waits for the network takes no slot', async () => {
