@@ -235,6 +235,7 @@ describe('forged proofs', () => {
         return { ...forged, proof: moved };
       }
       case 8:
+        if (proof.length === 0) return forged;
         return { ...forged, proof: flipped(proof, 8 * place + from.below(8)) };
       default: {
         // Flip two bits of the bitmap, so that the count may still be right.
