@@ -113,9 +113,6 @@ fn benches(criterion: &mut Criterion) {
         let blocks: Vec<_> =
             rows.chunks(3500).map(|rows| format!("[{}]", rows.join(","))).collect();
         group.throughput(Throughput::Bytes(lines.len() as u64));
-        group.bench_function("memchr", |bencher| {
-            bencher.iter(|| memchr::memchr_iter(b'\n', black_box(lines.as_bytes())).count());
-        });
         group.bench_function("utf8", |bencher| {
             bencher.iter(|| std::str::from_utf8(black_box(lines.as_bytes())).is_ok());
         });
