@@ -1,6 +1,8 @@
 import { defineConfig } from '@playwright/test';
 import e2e from '../../e2e/playwright.config.js';
 
+// A project that is gone must not pass unseen.
+const { launchOptions } = e2e.projects.find(({ name }) => name === 'untimed').use;
 const CACHE = '../../.cache/test';
 
 /** In the browser of the other tests. */
@@ -13,5 +15,5 @@ export default defineConfig({
   workers: 1,
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: `${CACHE}/playwright-site.json` }]],
-  use: { launchOptions: e2e.use?.launchOptions },
+  use: { launchOptions },
 });

@@ -1,6 +1,8 @@
 import { defineConfig } from '@playwright/test';
 import e2e from '../../../e2e/playwright.config.js';
 
+// A project that is gone must not pass unseen.
+const { launchOptions } = e2e.projects.find(({ name }) => name === 'untimed').use;
 const CACHE = '../../../.cache/test';
 
 /** In the browser of the other tests. The app starts by itself. */
@@ -11,5 +13,5 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: `${CACHE}/playwright-offline.json` }]],
-  use: { launchOptions: e2e.use?.launchOptions },
+  use: { launchOptions },
 });
