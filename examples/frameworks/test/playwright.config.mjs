@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import e2e from '../../../e2e/playwright.config.js';
 
-// A project that is gone must not pass unseen.
+// Without options, Playwright would start a browser of its own.
 const { launchOptions } = e2e.projects.find(({ name }) => name === 'untimed').use;
 const CACHE = '../../../.cache/test';
 
