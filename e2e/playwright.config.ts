@@ -48,6 +48,9 @@ const chromium = (engine: 'chromium' | 'chromium-sqlite') => ({
   },
 });
 
+/** How the tests of the examples and of the site start Chromium. */
+export const { launchOptions } = chromium('chromium');
+
 export default defineConfig<EngineOption>({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',

@@ -137,7 +137,7 @@ describe('onHealth', () => {
         const watch = new HealthWatch(of('origin'));
         const states: string[] = [];
         let [atMs, expected] = [-Infinity, ''];
-        // What a listener throws is only reported, so that it must not judge.
+        // A listener must not judge: its exceptions are only reported.
         const gaps: number[] = [];
         const stop = watch.on(({ state, cause }) => {
           gaps.push(performance.now() - atMs);

@@ -1,8 +1,6 @@
 import { defineConfig } from '@playwright/test';
-import e2e from '../../e2e/playwright.config.js';
+import { launchOptions } from '../../e2e/playwright.config.js';
 
-// Without options, Playwright would start a browser of its own.
-const { launchOptions } = e2e.projects.find(({ name }) => name === 'untimed').use;
 const CACHE = '../../.cache/test';
 
 /** In the browser of the other tests. */
