@@ -309,6 +309,20 @@ fn an_index_is_built_while_others_write() {
     }
 }
 
+#[test]
+fn an_index_that_is_added_while_another_one_is_half_made_has_all_rows() {
+    let rows = issues(300);
+    let mut host = Host::of(SMALL, &rows);
+    let mut ingest = host.ingest();
+    ingest.extend_indexes(&[definition(0)], true, 1000);
+    host.finish(&mut ingest).unwrap();
+    let named: Vec<_> = host.forest.indexes().map(|named| named.name.clone()).collect();
+    assert!(!named[0].starts_with('i'), "it is complete: {named:?}");
+    let commits = reindex(&mut host, &[0, 2], 1000);
+    assert!(commits > 1, "{commits}");
+    assert_eq!(host.root, Host::indexed(SMALL, &[0, 2].map(definition), &rows).root);
+}
+
 fn issues(count: u32) -> Rows {
     (0..count)
         .map(|at| {

@@ -14,6 +14,7 @@ use hedgerow_support::output::changes_between;
 use hedgerow_support::property::{Steps, for_seeds};
 use hedgerow_support::rows::{Rows, issue};
 use hedgerow_support::store::a_key;
+use hedgerow_support::values::Values;
 use proptest::prelude::*;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -80,6 +81,18 @@ fn holds(lower: &Bound<String>, upper: &Bound<String>, key: &String) -> bool {
 fn range(lower: &Bound<String>, upper: &Bound<String>) -> Range {
     let bytes = |bound: &Bound<String>| bound.as_ref().map(|key| key.clone().into_bytes());
     Range { lower: bytes(lower), upper: bytes(upper) }
+}
+
+#[test]
+fn a_row_of_json_that_becomes_bytes_of_the_same_text_is_a_change() {
+    let rows = |kind| Values::from([("k".to_owned(), (kind, b"1".to_vec()))]);
+    for (from, to) in [(Kind::Json, Kind::Bytes), (Kind::Bytes, Kind::Json)] {
+        let mut host = Host::new(SMALL);
+        host.put_values(&rows(from));
+        let before = host.tree();
+        host.put_values(&rows(to));
+        assert_eq!(host.diff(before, &Range::ALL).len(), 1, "{from:?} to {to:?}");
+    }
 }
 
 proptest! {

@@ -65,6 +65,26 @@ fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
     }
 }
 
+/// Its tree has all the keys that it puts, but not those that it deletes.
+#[test]
+fn a_load_into_an_empty_store_deletes_what_another_writer_has_put_meanwhile() {
+    let row = |key: &str| (key.to_owned(), "1".to_owned());
+    let mut host = Host::of(SMALL, &Rows::new());
+    let mut ingest = host.ingest();
+    // A key below one that was put ends the stream.
+    let ours = [Op::Put(vec![row("b")]), Op::Delete(vec!["a".to_owned()])];
+    feed(&mut host, &mut ingest, &ours);
+    ingest.finish();
+    host.drive(&mut ingest).unwrap();
+    let mut other = host.ingest();
+    feed(&mut host, &mut other, &[Op::Put(vec![row("a"), row("c")])]);
+    host.finish(&mut other).unwrap();
+    ingest.rebase(host.forest.clone(), Vec::new());
+    host.drive(&mut ingest).unwrap();
+    let (root, _) = ingest.committed().expect("a commit after the last step");
+    assert_eq!(root, Host::of(SMALL, &Rows::from([row("b"), row("c")])).root);
+}
+
 proptest! {
     #![proptest_config(cases(400))]
 

@@ -1,6 +1,6 @@
 /** Collection: it frees the space of dead chunks, and never deletes a chunk in use. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memory, open, type Store } from '../src/index.js';
+import { type Change, memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { noise } from './noise.js';
@@ -48,6 +48,26 @@ describe('a collection', () => {
     const again = await open('test', { storage });
     expectSame(await all(again), rows(isDeep ? 8000 : 3000, 3));
     expect((await db.compact()).segmentsDeleted).toBe(0);
+  });
+
+  it('frees what a watch and a count began with, while they go on', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    await db.putMany(rows(2000, 0));
+    const rounds = new Set<unknown>();
+    const counts: number[] = [];
+    const take = (changes: readonly Change[]) => {
+      for (const { op, ...change } of changes)
+        if ('newValue' in change) rounds.add((change.newValue as { round: number }).round);
+    };
+    db.watch({}, take, { initial: true });
+    db.watchCount({}, (count) => counts.push(count));
+    await expect.poll(() => [rounds.has(0), ...counts]).toEqual([true, 2000]);
+    await db.putMany(rows(2001, 1));
+    await expect.poll(() => [rounds.has(1), ...counts]).toEqual([true, 2000, 2001]);
+    await db.compact();
+    const { storedBytes: stored, liveBytes } = await db.stats();
+    expect(stored).toBeLessThan(1.2 * liveBytes);
   });
 
   it('starts by itself: rewriting all rows takes at most about twice the live bytes', async () => {

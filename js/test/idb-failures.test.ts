@@ -81,6 +81,22 @@ for (const kind of KINDS) {
       });
     }
 
+    it('each write that finds no room says so to its store', async () => {
+      let calls = 0;
+      await store.close();
+      store = await idb().open('a', { onFull: () => void calls++ });
+      await commit(1, 0);
+      engine.quota = engine.used + 100;
+      for (const after of [1, 2]) {
+        expect(await commit(2, 1)).toBe('quota-exceeded');
+        expect(calls).toBeGreaterThanOrEqual(after);
+      }
+      engine.quota = Number.POSITIVE_INFINITY;
+      calls = 0;
+      await commit(3, 1);
+      expect(calls).toBe(0);
+    });
+
     it('a lost race is nobody else’s business', async () => {
       await commit(1, 0);
       for (const length of [1000, 100_000]) expect(await commit(2, 0, length)).toBe(false);

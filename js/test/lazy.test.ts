@@ -46,6 +46,19 @@ it('a scan of all rows gives all rows, and each byte travels once', async () => 
   await db.close();
 });
 
+it('goes on after more failures than it makes requests at once', async () => {
+  const { remote } = await shared;
+  const net = switched(remote);
+  const { db } = await lazy(net, memory());
+  net.isOff = true;
+  for (let nth = 0; nth < 8; nth++) {
+    expect(await caught(db.get(keyOf(7000 * nth)))).toMatchObject({ code: 'offline' });
+  }
+  net.isOff = false;
+  expect(await db.get(keyOf(30_000))).toEqual(rowOf(30_000)[1]);
+  await db.close();
+});
+
 it('what was read is here after a restart, without a network; the rest is told with its keys', async () => {
   const { remote } = await shared;
   const net = switched(remote);

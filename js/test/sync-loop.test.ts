@@ -4,6 +4,7 @@ import { pause } from '../src/base/timeout.js';
 import { HedgerowError, type SyncState } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { SyncProgress } from '../src/sync/context.js';
+import { type LoopHost, SyncLoop } from '../src/sync/loop.js';
 import { device, many, offline } from './sync-devices.js';
 
 it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
@@ -28,6 +29,32 @@ it('a loop pushes what is committed, pulls what it is poked for, and ends with i
   await loop.over;
   expect(states.at(-1)).toBe('stopped');
   expect(states).toContain('syncing');
+});
+
+it('a loop goes on at once with what was committed while it was at work', async () => {
+  let commit = () => {};
+  let rounds = 0;
+  const host: LoopHost = {
+    isPending: async () => false,
+    async work() {
+      rounds += 1;
+      if (rounds === 1) commit();
+      return { hasNews: false, isPending: false };
+    },
+    onCommit(listener) {
+      commit = listener;
+      return () => {};
+    },
+    hold: (work) => work(new AbortController().signal),
+    say() {},
+    pass() {},
+    // No wait ends by itself.
+    sleep: (_, signal) => new Promise((wake) => signal?.addEventListener('abort', () => wake())),
+    chance: () => 0.5,
+  };
+  const loop = new SyncLoop(host, { pauseMs: 0 });
+  await expect.poll(() => rounds).toBe(2);
+  await loop.stop();
 });
 
 it('without a network a loop is offline, and goes on when it is back', async () => {
