@@ -87,16 +87,20 @@ describe('what is read', () => {
     const groups: number[] = [];
     let underWay = 0;
     let most = 0;
+    let isOpen = true;
     const watching = observed(storage, (store) => async (wanted) => {
       groups.push(wanted.length);
       underWay += 1;
       most = Math.max(most, underWay);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      // None ends before the third has begun, and a fourth has had its turn.
+      if (underWay === 3) setTimeout(() => (isOpen = true));
+      await vi.waitUntil(() => isOpen, { interval: 1, timeout: 20_000 });
       underWay -= 1;
       return store.read(wanted);
     });
     const db = await open('slices', { storage: watching });
     const before = groups.length;
+    isOpen = false;
     const values = await db.getMany(KEYS.filter((_, at) => at % 10 === 0));
     expect(values.filter((value) => typeof value === 'string')).toHaveLength(1000);
     expect(Math.max(...groups.slice(before))).toBe(8);
