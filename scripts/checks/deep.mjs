@@ -225,16 +225,18 @@ const BROWSER_STEPS = [
     inputs: [...TARBALL, 'docs', 'site', 'e2e', 'demo', 'examples', 'js/test'],
     commands: [['node', ['scripts/docs.mjs', '--build', '--as-built']]],
   }),
-  browsers({
-    name: 'timed',
-    what: 'the tests in real browsers that measure time',
-    seconds: 110,
-    lane: undefined,
-    alone: true,
-    needs: ['build', 'chromium'],
-    projects: ['timed'],
-  }),
 ];
+
+/** Alone, and so the last. */
+const TIMED = browsers({
+  name: 'timed',
+  what: 'the tests in real browsers that measure time',
+  seconds: 110,
+  lane: undefined,
+  alone: true,
+  needs: ['build', 'chromium'],
+  projects: ['timed'],
+});
 
 const PACKAGE_STEPS = [
   {
@@ -291,11 +293,12 @@ const PACKAGE_STEPS = [
   },
 ];
 
-/** The steps of `npm run test:deep`. */
+/** The steps of `npm run test:deep`. Those of browsers, which follow each other, are the longest chain and begin first. */
 export const DEEP_STEPS = [
   ...STATIC_STEPS,
+  ...BROWSER_STEPS,
+  ...PACKAGE_STEPS,
   ...CORE_STEPS,
   ...WRAPPER_STEPS,
-  ...PACKAGE_STEPS,
-  ...BROWSER_STEPS,
+  TIMED,
 ];
