@@ -340,10 +340,7 @@ const SLEEP_MS = 5;
 const IDLE_MICROS = 500;
 const { setTimeout: realTimeout } = globalThis;
 
-/**
- * Microseconds of the CPU that this thread has taken, as of its last sleep or tick: other files run in other threads. Of
- * all threads where the system does not tell.
- */
+/** Microseconds of the CPU that this thread has taken, as of its last sleep or tick; of all threads where none is told apart. */
 function cpuMicros(): number {
   const { user, system } = process.cpuUsage();
   try {
