@@ -111,6 +111,70 @@ test('a transaction of a tab that is behind comes behind all others, and all hea
   expect(await theirs?.adapter.pullSince('todos', 4)).toMatchObject({ requiresFullReload: true });
 });
 
+/** A tab whose collection has taken the places up to `seq` for transactions that change nothing. */
+function publishEmpty({ coordinator }: Persistence, seqs: readonly number[]) {
+  for (const seq of seqs) {
+    const payload = { ...tx(seq), latestRowVersion: seq, requiresFullReload: true };
+    coordinator.publish('todos', { payload } as never);
+  }
+}
+
+interface Committing {
+  commit(collectionId: string, tx: object, wanted: object): Promise<unknown>;
+}
+
+interface Heard {
+  readonly type: string;
+  readonly seq: number;
+  readonly requiresFullReload: boolean;
+}
+
+test.each([1, 2, 3])(
+  'a row that another tab has put at place %i, which this tab gives to empty transactions, is told behind them',
+  async (place) => {
+    const [db, other] = await tabs();
+    const [mine, theirs] = [db, other].map((one) => hedgerowPersistence(one));
+    const heard: Heard[] = [];
+    closing.push(
+      mine?.coordinator.subscribe('todos', ({ payload }) => heard.push(payload as Heard)) as never,
+    );
+    for (let seq = 1; seq <= place; seq++) {
+      const rows = seq === place ? [todo('a')] : [];
+      await theirs?.adapter.applyCommittedTx('todos', tx(seq, ...rows));
+    }
+    await expect
+      .poll(() => mine?.adapter.getStreamPosition('todos'))
+      .toMatchObject({ latestSeq: place });
+    // The collection has taken all three places before the first transaction is committed.
+    const adapter = mine?.adapter as unknown as Committing;
+    for (const seq of [1, 2, 3]) {
+      const empty = { txId: `empty-${seq}`, mutations: [] };
+      await adapter.commit('todos', empty, { term: 1, seq, rowVersion: seq });
+    }
+    await until(() => heard.some(({ seq, requiresFullReload }) => seq > 3 && requiresFullReload));
+  },
+);
+
+test('rows that come to the place of an empty transaction that could not be committed are told', async () => {
+  const [db, other] = await tabs();
+  const [mine, theirs] = [db, other].map((one) => hedgerowPersistence(one));
+  const heard: Heard[] = [];
+  closing.push(
+    mine?.coordinator.subscribe('todos', ({ payload }) => heard.push(payload as Heard)) as never,
+  );
+  const commit = vi.spyOn(mine?.adapter as unknown as Committing, 'commit');
+  for (let at = 0; at < 2; at++) commit.mockRejectedValueOnce(new Error('no space'));
+  publishEmpty(mine as Persistence, [1, 2]);
+  const resets = () => heard.filter(({ type }) => type === 'collection:reset').length;
+  for (const seq of [1, 2]) {
+    await theirs?.adapter.applyCommittedTx('todos', tx(seq, todo(`${seq}`)));
+    await until(() => resets() === seq);
+  }
+  await theirs?.adapter.applyCommittedTx('todos', tx(3, todo('3')));
+  await until(() => heard.some(({ seq }) => seq === 3));
+  expect(resets()).toBe(2);
+});
+
 test('two collections of one tab and one name see what each of them writes', async () => {
   const [db] = await tabs();
   const persistence = hedgerowPersistence(db);

@@ -45,13 +45,21 @@ export class Log {
     this.#kept = kept;
   }
 
-  /** Whether there is a transaction at a place that changes what this one does. */
-  async has(store: Pick<Reads, 'get'>, { term, seq }: Place, tx: Unplaced): Promise<boolean> {
+  /**
+   * Whether there is a transaction at a place that changes what this one does. One that an adapter has put behind others does
+   * not count for it: its collection hears of what came before only at a place that it has not given away.
+   */
+  async has(
+    store: Pick<Reads, 'get'>,
+    { term, seq }: Place,
+    tx: Unplaced,
+    adapter: string,
+  ): Promise<boolean> {
     const stored = await store.get(this.#places.transaction(term, seq));
     if (stored === undefined) return false;
-    const { delta, txId } = this.#form.decode(stored) as Logged;
+    const { behind, delta, txId } = this.#form.decode(stored) as Logged;
     if (txId === tx.txId) return true;
-    if (delta === undefined) return false;
+    if (delta === undefined || behind === adapter) return false;
     const text = (of: Delta) =>
       JSON.stringify(this.#form.encode({ ...of, txId: '', latestRowVersion: 0 }));
     return text(delta) === text(deltaOf({ ...tx, term: 0, seq: 0, rowVersion: 0 }));

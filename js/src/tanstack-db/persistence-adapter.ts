@@ -120,7 +120,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
       const isBehind = !isLater({ term, seq }, meta);
       if (isBehind) {
         // The same again; or another tab has been there with something else.
-        if (await log.has(store, { term, seq }, tx)) return position(meta);
+        if (await log.has(store, { term, seq }, tx, this.id)) return position(meta);
         [term, seq] = [meta.term, meta.seq + 1];
       }
       const version = Math.max(meta.version + 1, wanted?.rowVersion ?? 0);

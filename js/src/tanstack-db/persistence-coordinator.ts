@@ -4,7 +4,7 @@ import { uniqueName } from '../base/locks.js';
 import type { Change } from '../read/diff.js';
 import type { Store } from '../store/store.js';
 import type { Meta } from './persisted-keys.js';
-import type { Logged, Place } from './persisted-log.js';
+import { isLater, type Logged, type Place } from './persisted-log.js';
 import type { Adapter } from './persistence-adapter.js';
 import type { Envelope, HedgerowCoordinator, LocalMutation } from './persistence-types.js';
 
@@ -15,7 +15,11 @@ interface State {
   calls: number;
   /** The place that was told last, unless what was told may still wait. */
   told: Place | undefined;
+  /** The last place of a collection's own transaction that could not be committed: another tab may take it. */
+  failed: Place | undefined;
 }
+
+const UNUSED: State = { listeners: 0, calls: 0, told: undefined, failed: undefined };
 
 /** What a collection tells of its own transaction. */
 interface Published extends Place {
@@ -72,8 +76,10 @@ export class Coordinator implements HedgerowCoordinator {
     const { txId, latestRowVersion: rowVersion, requiresFullReload, term, seq } = payload;
     if (requiresFullReload !== true || this.#adapter.hasCommitted(collectionId, txId)) return;
     const empty = { txId, mutations: [] };
-    // A store that refuses this refuses the next transaction, too, and that is told.
-    this.#adapter.commit(collectionId, empty, { term, seq, rowVersion }).catch(() => {});
+    this.#adapter.commit(collectionId, empty, { term, seq, rowVersion }).catch(() => {
+      const state = this.#stateOf(collectionId);
+      if (!state.failed || isLater({ term, seq }, state.failed)) state.failed = { term, seq };
+    });
   }
 
   subscribe(collectionId: string, onMessage: (message: Envelope) => void): () => void {
@@ -94,6 +100,8 @@ export class Coordinator implements HedgerowCoordinator {
           const { term, seq } = logged;
           state.told = state.calls === 0 ? { term, seq } : undefined;
           tell(this.#payloadOf(logged));
+          // The collection takes this place for one of its own, and does not listen.
+          if (state.failed && !isLater(logged, state.failed)) tell(reset());
         }
       }
     };
@@ -143,7 +151,7 @@ export class Coordinator implements HedgerowCoordinator {
   }
 
   #stateOf(collectionId: string): State {
-    const state = this.#states.get(collectionId) ?? { listeners: 0, calls: 0, told: undefined };
+    const state = this.#states.get(collectionId) ?? { ...UNUSED };
     this.#states.set(collectionId, state);
     return state;
   }
