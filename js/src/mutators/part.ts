@@ -12,11 +12,11 @@ export async function runMutator(
   const undo = run.edits.mark();
   const part = run.part();
   try {
-    return await wait((async () => mutator(new Transaction(part), args))());
+    return await wait(part.calls.result(() => mutator(new Transaction(part), args)));
   } catch (cause) {
     undo();
     throw cause;
   } finally {
-    part.end();
+    part.calls.end();
   }
 }

@@ -6,7 +6,7 @@ import { optionsOf } from '../base/options.js';
 import type { IndexDefinitions } from '../indexes/index-set.js';
 import type { Snapshot } from '../store/snapshot.js';
 import type { Store } from '../store/store.js';
-import type { Transaction } from '../transaction/transaction.js';
+import type { Run, Transaction } from '../transaction/transaction.js';
 import { namedError, refuse } from './errors.js';
 import type { Ways } from './kept.js';
 import type { Migrations } from './migrate/migrations.js';
@@ -65,7 +65,7 @@ export class TableSet {
   }
 
   /** Puts the tables on a handle. */
-  attach(handle: Handle, migrations: Migrations | undefined): void {
+  attach(handle: Handle, migrations: Migrations | undefined, inner: unknown): void {
     // When its constructor has ended.
     if ('snapshot' in handle && migrations !== undefined) {
       queueMicrotask(() => migrations.begin(handle));
@@ -81,7 +81,7 @@ export class TableSet {
         enumerable: true,
         // A transaction makes those that it uses.
         get: () => {
-          const value = tableOf(handle, spec, migrations);
+          const value = tableOf(handle, spec, migrations, inner);
           Object.defineProperty(handle, spec.name, { value, enumerable: true });
           return value;
         },
@@ -90,12 +90,17 @@ export class TableSet {
   }
 }
 
-function tableOf(handle: Handle, spec: Spec, migrations: Migrations | undefined): TableReads {
+function tableOf(
+  handle: Handle,
+  spec: Spec,
+  migrations: Migrations | undefined,
+  inner: unknown,
+): TableReads {
   const now = async (at: Reads) => migrations?.checkReady(spec, at);
   if ('snapshot' in handle) {
     return new StoreTable(handle, spec, migrations);
   }
-  if ('put' in handle) return new TxTable(handle, spec, now);
+  if ('put' in handle) return new TxTable(handle, spec, now, (inner as Run).calls);
   const at = handle as unknown as Reads;
   return new TableReads({ spec, at, whenReady: () => now(at) });
 }

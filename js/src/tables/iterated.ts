@@ -8,32 +8,50 @@ export interface Begun<To> {
 
 const DONE = { done: true, value: undefined } as const;
 
-export function iterated<To>(begin: () => Promise<Begun<To>>): AsyncIterableIterator<To, void> {
+/** `open` is called when it begins; it returns the function to call at its end. */
+export function iterated<To>(
+  begin: () => Promise<Begun<To>>,
+  open: () => (() => void) | undefined,
+): AsyncIterableIterator<To, void> {
   let beginning: Promise<Begun<To>> | undefined;
   let begun: Begun<To> | undefined;
   let isOver = false;
+  let end: (() => void) | undefined;
+  const over = () => {
+    isOver = true;
+    end?.();
+  };
+  const failed = (cause: unknown): never => {
+    over();
+    throw cause;
+  };
   const made = ({ done, value }: IteratorResult<unknown>): IteratorResult<To, void> => {
-    if (done === true || begun === undefined) return DONE;
+    if (done === true || begun === undefined) {
+      over();
+      return DONE;
+    }
     try {
       return { done: false, value: begun.make(value as never) };
     } catch (cause) {
-      isOver = true;
       begun.source.return?.().catch(() => {});
-      throw cause;
+      return failed(cause);
     }
   };
   const first = async () => {
-    beginning ??= begin();
+    if (beginning === undefined) {
+      end = open();
+      beginning = begin();
+    }
     begun = await beginning;
     return isOver ? DONE : made(await begun.source.next());
   };
   const iterator: AsyncIterableIterator<To, void> = {
     next() {
       if (isOver) return Promise.resolve(DONE);
-      return begun === undefined ? first() : begun.source.next().then(made);
+      return begun === undefined ? first().catch(failed) : begun.source.next().then(made, failed);
     },
     async return() {
-      isOver = true;
+      over();
       if (beginning !== undefined) await (await beginning).source.return?.();
       return DONE;
     },

@@ -51,7 +51,7 @@ export async function openTables(
   const wanted = needsIndexes ? { ...options, indexes } : options;
   const onHandle = (handle: object, inner?: unknown) => {
     migrations?.inner.set(handle, inner);
-    set.attach(handle as Handle, migrations);
+    set.attach(handle as Handle, migrations, inner);
   };
   const db = await open(name, wanted, onHandle);
   if (set.fault === undefined) return db;

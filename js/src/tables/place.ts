@@ -1,5 +1,6 @@
 /** Where the rows of a table are read and written: a store, a branch, a snapshot or a transaction. */
 
+import type { FunctionCalls } from '../base/function-calls.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange } from '../indexes/columns.js';
 import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
@@ -19,10 +20,17 @@ export interface Reads {
   };
 }
 
+/** The calls of a transaction's function that a table in it is part of, and how errors name it. */
+export function callsIn({ calls, spec }: Place): [FunctionCalls, string] | undefined {
+  return calls && [calls, `tx.${spec.name}`];
+}
+
 /** A table in one of these places. */
 export interface Place {
   readonly spec: Spec;
   readonly at: Reads;
+  /** Of the function of a transaction. */
+  readonly calls?: FunctionCalls;
   /** The store or branch, for live queries. */
   readonly store?: object;
   /** Resolves when indexes list all rows by their newest form; rejects with `not-ready` if the read does not wait. */

@@ -1,5 +1,6 @@
 /** Queries of a table: conditions, an order and a window, read by an index. */
 
+import { belong } from '../base/belong.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { checkNumber, optionsOf } from '../base/options.js';
 import { checkSignal } from '../base/signal.js';
@@ -9,7 +10,7 @@ import { namedError, refuse } from './errors.js';
 import { iterated } from './iterated.js';
 import { loadMatch } from './later.js';
 import type { Wanted } from './match.js';
-import type { Place } from './place.js';
+import { callsIn, type Place } from './place.js';
 import { type Plan, planOf } from './plan.js';
 import { eachInPlace, Slices } from './slices.js';
 import type { Row } from './spec.js';
@@ -30,6 +31,10 @@ type Read = Plan & { readonly wanted?: Wanted };
 export class Query {
   readonly #place: Place;
   readonly #terms: Terms;
+
+  static {
+    belong(Query, 'toArray first at count delete', (query) => callsIn(query.#place));
+  }
 
   constructor(place: Place, terms: Terms = ALL) {
     this.#place = place;
@@ -148,14 +153,17 @@ export class Query {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Row, void> {
-    return iterated(async () => {
-      const [plan, options] = await this.#begin('for await', {});
-      if (plan.wanted !== undefined) {
-        return { source: this.#wanted(plan, options), make: (row: Row) => row };
-      }
-      const values = this.#place.at.scan(this.#options(plan, options)).values();
-      return { source: values[Symbol.asyncIterator](), make: this.#decode };
-    });
+    return iterated(
+      async () => {
+        const [plan, options] = await this.#begin('for await', {});
+        if (plan.wanted !== undefined) {
+          return { source: this.#wanted(plan, options), make: (row: Row) => row };
+        }
+        const values = this.#place.at.scan(this.#options(plan, options)).values();
+        return { source: values[Symbol.asyncIterator](), make: this.#decode };
+      },
+      () => this.#place.calls?.begin(`tx.${this.#name}`),
+    );
   }
 
   readonly #decode = (stored: unknown): Row => {

@@ -1,9 +1,10 @@
 /** The reads of a table, wherever it is read. */
 
+import { belong } from '../base/belong.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkKeys } from '../base/key.js';
 import { keyText, namedError, refuse, shownKey } from './errors.js';
-import type { Place } from './place.js';
+import { callsIn, type Place } from './place.js';
 import { Query, type ReadOptions } from './query.js';
 import { eachInPlace } from './slices.js';
 import type { Row, Spec } from './spec.js';
@@ -13,6 +14,10 @@ export class TableReads {
   /** Where it is read. */
   readonly place: Place;
   protected readonly spec: Spec;
+
+  static {
+    belong(TableReads, 'get getMany has rank', ({ place }) => callsIn(place));
+  }
 
   constructor(place: Place) {
     this.place = place;

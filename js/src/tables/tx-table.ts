@@ -1,10 +1,12 @@
 /** A table in a transaction. */
 
+import { belong } from '../base/belong.js';
+import type { FunctionCalls } from '../base/function-calls.js';
 import { isRange } from '../base/range.js';
 import type { Transaction } from '../transaction/transaction.js';
 import { type Change, encoded, updated } from './edit.js';
 import { namedError } from './errors.js';
-import type { Reads } from './place.js';
+import { callsIn, type Reads } from './place.js';
 import type { Row, Spec } from './spec.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 
@@ -12,9 +14,19 @@ import { refuseExisting, TableReads } from './table-reads.js';
 export class TxTable extends TableReads {
   readonly #tx: Transaction;
 
-  constructor(tx: Transaction, spec: Spec, whenReady: (at: Reads) => Promise<void>) {
+  static {
+    belong(TxTable, 'insert update deleteMany', ({ place }) => callsIn(place));
+  }
+
+  constructor(
+    tx: Transaction,
+    spec: Spec,
+    whenReady: (at: Reads) => Promise<void>,
+    calls: FunctionCalls,
+  ) {
     super({
       spec,
+      calls,
       at: tx as unknown as Reads,
       whenReady: () => whenReady(tx as unknown as Reads),
       remove: (rows) => tx.deleteMany(rows),

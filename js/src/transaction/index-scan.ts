@@ -2,6 +2,7 @@
 import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
+import type { FunctionCalls } from '../base/function-calls.js';
 import { compareKeys } from '../base/key.js';
 import { isInRange } from '../base/range.js';
 import {
@@ -134,10 +135,24 @@ async function* merged(
   read.ended = true;
 }
 
-function shaped<T>(found: () => AsyncGenerator<Found>, shape: (found: Found) => T): Rows<T> {
-  return rowsOf(async function* () {
-    for await (const one of found()) yield shape(one);
+function shaped<T>(
+  calls: FunctionCalls,
+  found: () => AsyncGenerator<Found>,
+  shape: (found: Found) => T,
+): Rows<T> {
+  const rows = rowsOf(async function* () {
+    const end = calls.begin('tx.scan');
+    try {
+      for await (const one of found()) yield shape(one);
+    } finally {
+      end();
+    }
   });
+  return {
+    ...rows,
+    toArray: () => calls.add('tx.scan.toArray', rows.toArray),
+    first: () => calls.add('tx.scan.first', rows.first),
+  };
 }
 
 /** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
@@ -145,6 +160,7 @@ export function mergedIndexScan(
   sources: () => Sources,
   options: IndexScanOptions,
 ): IndexScan<unknown> {
+  const { calls } = sources();
   const found = (keysOnly: boolean) => () => merged(sources(), options, keysOnly);
   const entry = ({ key, value, secondary }: Found): [string, unknown, SecondaryKey] => [
     key,
@@ -152,8 +168,8 @@ export function mergedIndexScan(
     secondary,
   ];
   return {
-    ...shaped(found(false), entry),
-    keys: () => shaped(found(true), ({ key }) => key),
-    values: () => shaped(found(false), ({ value }) => value),
+    ...shaped(calls, found(false), entry),
+    keys: () => shaped(calls, found(true), ({ key }) => key),
+    values: () => shaped(calls, found(false), ({ value }) => value),
   };
 }

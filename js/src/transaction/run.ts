@@ -254,9 +254,12 @@ class Attempt<T> {
 async function ended<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
   try {
     checkSignal(signal);
-    const result = until(body(run), signal);
+    const result = until(
+      run.calls.result(() => body(run)),
+      signal,
+    );
     return await (waits?.until(result) ?? result);
   } finally {
-    run.end();
+    run.calls.end();
   }
 }

@@ -1,7 +1,9 @@
 /** Scans of a transaction: stored rows merged with its own edits, in the order of keys. */
 
 import * as ReadFlag from '../base/abi/read-flag.js';
+import { belong } from '../base/belong.js';
 import type { Exactly } from '../base/exactly.js';
+import type { FunctionCalls } from '../base/function-calls.js';
 import { compareKeys } from '../base/key.js';
 import { encodeRange, type KeyRange } from '../base/range.js';
 import type { Host } from '../core/host.js';
@@ -23,6 +25,8 @@ export interface Sources {
   readonly view: number;
   readonly edits: OwnEdits;
   readonly reads: Reads;
+  /** Of the function, which must read each scan to its end, or leave it. */
+  readonly calls: FunctionCalls;
 }
 
 /** Members of a block for each row: its key, or its key and its value. */
@@ -108,9 +112,14 @@ async function* merged(
 /** Rows of a scan; `shape` makes each result from a key and a value. */
 class MergedRows<T> implements Rows<T> {
   protected readonly sources: () => Sources;
+  protected readonly calls: FunctionCalls;
   protected readonly options: ScanOptions;
   readonly #width: Width;
   readonly #shape: (key: string, value: unknown) => T;
+
+  static {
+    belong(MergedRows, 'toArray first', ({ calls }) => [calls, 'tx.scan']);
+  }
 
   constructor(
     sources: () => Sources,
@@ -119,6 +128,7 @@ class MergedRows<T> implements Rows<T> {
     shape: (key: string, value: unknown) => T,
   ) {
     this.sources = sources;
+    this.calls = sources().calls;
     this.options = options;
     this.#width = width;
     this.#shape = shape;
@@ -135,7 +145,12 @@ class MergedRows<T> implements Rows<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    for await (const rows of this.#blocks()) for (const row of rows) yield row;
+    const end = this.calls.begin('tx.scan');
+    try {
+      for await (const rows of this.#blocks()) for (const row of rows) yield row;
+    } finally {
+      end();
+    }
   }
 
   /** Blocks of rows, each row recorded as read only when it is taken. */

@@ -1,7 +1,8 @@
 /** The object that the function of a transaction gets: reads of one commit, and edits of its own. */
 
 import * as Status from '../base/abi/status.js';
-import { HedgerowError } from '../base/errors.js';
+import { belong } from '../base/belong.js';
+import { FunctionCalls } from '../base/function-calls.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import { deletedRange, isRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
@@ -34,7 +35,7 @@ export class Run implements Sources {
   readonly base: Base;
   readonly edits: OwnEdits;
   readonly reads: Reads;
-  #ended = false;
+  readonly calls = new FunctionCalls();
 
   constructor(host: Host, base: Base, edits: OwnEdits, reads = new Reads()) {
     this.host = host;
@@ -48,18 +49,9 @@ export class Run implements Sources {
     return new Run(this.host, this.base, this.edits, this.reads);
   }
 
-  /** The function has ended: further reads and edits are refused. */
-  end(): void {
-    this.#ended = true;
-  }
-
   /** Throws `closed` when the function has ended. */
   check(): void {
-    if (this.#ended)
-      throw new HedgerowError(
-        'closed',
-        'the transaction has ended: await its calls within its function',
-      );
+    this.calls.check();
   }
 
   get view(): number {
@@ -76,10 +68,14 @@ export class Run implements Sources {
 export class Transaction {
   readonly #run: Run;
 
+  static {
+    belong(Transaction, 'get getMany has count at rank deleteMany', (tx) => [tx.#run.calls, 'tx']);
+  }
+
   /** Made by `db.transaction`. */
   constructor(run: Run) {
     this.#run = run;
-    run.host.onHandle?.(this, run.edits);
+    run.host.onHandle?.(this, run);
   }
 
   /** The value of a key, or `undefined`. Every call makes a new value. */

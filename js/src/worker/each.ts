@@ -1,6 +1,6 @@
 import { endedWhenForgotten } from '../base/forgotten.js';
 import type { Link } from './link.js';
-import type { Call } from './protocol.js';
+import { type Call, nameOf } from './protocol.js';
 
 type Part = readonly [members: readonly unknown[], taken: () => void];
 
@@ -20,6 +20,7 @@ async function* reading(
   state: { isOver?: boolean },
 ): AsyncGenerator<unknown, void, void> {
   const parts: Part[] = [];
+  const close = link.callsOf(target)?.begin(nameOf([...path, ['each']]));
   let end: { readonly error?: unknown } | undefined;
   let wake = () => {};
   const over = (how: { readonly error?: unknown }) => {
@@ -51,6 +52,7 @@ async function* reading(
     }
   } finally {
     state.isOver = true;
+    close?.();
     if (end === undefined) link.stop(id);
   }
 }

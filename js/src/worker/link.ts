@@ -1,5 +1,6 @@
 /** The connection of a page to the worker that has its store. */
 import { HedgerowError } from '../base/errors.js';
+import { FunctionCalls } from '../base/function-calls.js';
 import { report } from '../base/report.js';
 import { crossing, taken } from './args.js';
 import { errorOf, type ToldError } from './errors.js';
@@ -34,6 +35,9 @@ interface Call {
 /** The number of the object that a handle of a connection stands for; `undefined` for all else. */
 type NumberOf = (value: unknown, link: Link) => number | undefined;
 
+const ENDED = new FunctionCalls();
+ENDED.end();
+
 const lost = (why: string) => new HedgerowError('disconnected', `${why}: connect again`);
 
 /** Puts errors back in their places. */
@@ -54,8 +58,8 @@ export class Link {
   readonly #outbox: Outbox;
   readonly #calls = new Map<number, Call>();
   readonly #feeders = new Map<number, Feeder>();
-  /** The numbers of transactions whose functions run. */
-  readonly #running = new Set<number>();
+  /** The transactions whose functions run, by their numbers. */
+  readonly #running = new Map<number, FunctionCalls>();
   #last = 0;
   #failure: HedgerowError | undefined;
   #welcome: (told: readonly unknown[]) => void = () => {};
@@ -155,11 +159,14 @@ export class Link {
   /** Makes an edit of a transaction, which tells by that if the store refuses it. */
   edit(target: number, calls: readonly Tag.Call[]): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#running.has(target)) {
-      const message = 'the transaction has ended: await its calls within its function';
-      throw new HedgerowError('closed', message);
-    }
+    const running = this.#running.get(target) ?? ENDED;
+    running.check();
     this.#outbox.post([Tag.CALL, 0, target, taken(calls), []]);
+  }
+
+  /** The calls of the function of a transaction; `undefined` if it does not run, or is none. */
+  callsOf(target: number): FunctionCalls | undefined {
+    return this.#running.get(target);
   }
 
   /** Nothing more is wanted of a call; or releases what it has given. */
@@ -234,9 +241,10 @@ export class Link {
 
   async #run(id: number, call: Call, target: number): Promise<void> {
     call.fault = undefined;
-    this.#running.add(target);
+    const calls = new FunctionCalls();
+    this.#running.set(target, calls);
     try {
-      await call.pending.run?.(target);
+      await calls.result(() => call.pending.run?.(target));
     } catch (cause) {
       call.fault = { cause };
     }

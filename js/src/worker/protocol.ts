@@ -176,6 +176,12 @@ export const CALLS = Object.fromEntries(
 /** Whether a call gives an object on which the path goes on. */
 export const isKind = (gives: Gives): gives is Kind => gives in NAMES;
 
+/** How an error names a call in a transaction: by the table, if it is one of a table or of a query of it. */
+export function nameOf([first, ...rest]: readonly Call[]): string {
+  const last = rest.at(-1)?.[0];
+  return ['tx', first?.[0], ...(last === undefined || last === 'each' ? [] : [last])].join('.');
+}
+
 /** Members that are properties of the store. */
 export const isProperty = (name: string) => name === 'root' || name === 'branchName';
 

@@ -96,7 +96,9 @@ function given(self: object, name: string, gives: Tag.Gives, args: unknown[]): u
     if (args.some((arg) => typeof arg === 'function')) refuseFunction(name);
     return handleOf({ ...own, kind: gives, path });
   }
-  if (name === 'update' && typeof args[1] === 'function') return updated(self, args, handleOf);
+  if (name === 'update' && typeof args[1] === 'function') {
+    return inFunction(own, path, () => updated(self, args, handleOf));
+  }
   if (gives === 'run') return transact(own, name, args, handleOf);
   if (gives === 'watch') return watch(link, target, path);
   // Edits of transactions are told by their commit.
@@ -108,7 +110,21 @@ function given(self: object, name: string, gives: Tag.Gives, args: unknown[]): u
     return made;
   }
   if (gives === 'branchHandle' || gives === 'exportHandle') return opened(own, gives, path);
-  return answered(own, [name, ...args], gives);
+  return inFunction(own, path, () => answered(own, [name, ...args], gives));
+}
+
+/** Makes a call; if it is one in a transaction, as a part of its function. */
+function inFunction(
+  { link, target }: Own,
+  path: readonly Tag.Call[],
+  call: () => Promise<unknown>,
+): Promise<unknown> {
+  const calls = link.callsOf(target);
+  if (calls === undefined) return call();
+  return calls.add(Tag.nameOf(path), async () => {
+    calls.check();
+    return call();
+  });
 }
 
 /** A promise of what a call answers. */

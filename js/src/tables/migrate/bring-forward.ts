@@ -1,8 +1,7 @@
 /** Brings rows of a lower version forward: thousands of them in one transaction. */
 
 import type { Store } from '../../store/store.js';
-import type { OwnEdits } from '../../transaction/edits.js';
-import type { Transaction } from '../../transaction/transaction.js';
+import type { Run, Transaction } from '../../transaction/transaction.js';
 import type { Reads } from '../place.js';
 import { Slices } from '../slices.js';
 import type { Spec } from '../spec.js';
@@ -61,7 +60,7 @@ export async function bringForward(
       runs += 1;
       [rows, refused] = [0, 0];
       // A load, or a deletion, that was called before is of the app: it wins.
-      (inner.get(tx) as OwnEdits).areBelowBulks = true;
+      (inner.get(tx) as Run).edits.areBelowBulks = true;
       const endMs = performance.now() + (runs === 1 ? TAKE_MS : TAKE_AGAIN_MS);
       keys.again();
       do {

@@ -1,0 +1,102 @@
+/** The calls of a function that are valid only within it: of a transaction, which must not end before they do. */
+import { HedgerowError } from './errors.js';
+
+/** Microtasks after the end of a function in which code of it that still runs is found out. */
+const AFTER_END = 8;
+
+/** The promise of a call. It knows when somebody learns how it has settled: `await` calls `then` of a promise of its own kind. */
+class CallPromise<T> extends Promise<T> {
+  onHeard: (() => void) | undefined;
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is a promise.
+  override then<Result = T, Failure = never>(
+    onValue?: ((value: T) => Result | PromiseLike<Result>) | null,
+    onError?: ((cause: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Result | Failure> {
+    return super.then(
+      (value) => {
+        this.onHeard?.();
+        return onValue ? onValue(value) : (value as unknown as Result);
+      },
+      (cause: unknown) => {
+        this.onHeard?.();
+        if (onError) return onError(cause);
+        throw cause;
+      },
+    );
+  }
+
+  /** Nobody will hear how it settles: then an error of it is no unhandled one. */
+  forget(): void {
+    super.then(undefined, () => {});
+  }
+}
+
+/** A call that has begun; iterations have no promise. */
+interface OpenCall {
+  readonly name: string;
+  promise?: CallPromise<unknown>;
+}
+
+const closed = (message: string) => new HedgerowError('closed', message);
+
+/** One run of a function, and the calls that it has begun and not awaited yet. */
+export class FunctionCalls {
+  readonly #calls = new Set<OpenCall>();
+  #hasEnded = false;
+  #wasLate = false;
+
+  /**
+   * Runs the function. Rejects with `closed` if it ends before one of its calls: what that does would be lost. A call ends
+   * when its caller goes on, so that it makes no difference whether rows are in memory or must be read.
+   */
+  async result<T>(body: () => T | PromiseLike<T>): Promise<T> {
+    const value = await body();
+    this.end();
+    for (const { name } of this.#calls) throw this.#early(name);
+    for (let tick = 0; tick < AFTER_END; tick++) await null;
+    if (this.#wasLate) throw this.#early('a call');
+    return value;
+  }
+
+  #early(name: string): HedgerowError {
+    for (const { promise } of this.#calls) promise?.forget();
+    return closed(
+      `${name} was not awaited: the function of a transaction must await all its calls`,
+    );
+  }
+
+  /** The function has ended: `check` throws from now on. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  /** Throws `closed` when the function has ended. */
+  check(): void {
+    if (!this.#hasEnded) return;
+    this.#wasLate = true;
+    throw closed('the transaction has ended: await its calls within its function');
+  }
+
+  /** Makes a call, which is open until somebody has heard how it settles. */
+  add<T>(name: string, call: () => Promise<T>): Promise<T> {
+    const open: OpenCall = { name };
+    // Before those that it makes itself.
+    this.#calls.add(open);
+    const promise = new CallPromise<T>((resolve) => resolve(call()));
+    promise.onHeard = () => this.#calls.delete(open);
+    open.promise = promise;
+    return promise;
+  }
+
+  /** Adds an iteration; the function that it returns ends it. */
+  begin(name: string): () => void {
+    const open: OpenCall = { name };
+    this.#calls.add(open);
+    return () => this.#calls.delete(open);
+  }
+}
