@@ -200,7 +200,7 @@ proptest! {
 #[test]
 fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
-        IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation, NotNames,
+        ClearBounded, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation, NotNames,
         NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
@@ -240,6 +240,9 @@ fn malformed_operations_are_refused_with_their_offsets() {
         (r#"{"op":"update","key":"a","merge":{"b":1e400}}"#, 38, NumberTooLarge),
         (r#"{"op":"del","key":"a",}"#, 22, Syntax),
         (r#"{"op":"del" "key":"a"}"#, 12, Syntax),
+        (r#"{"op":"clear","key":"a"}"#, 20, ClearBounded),
+        (r#"{"prefix":"a","op":"clear"}"#, 10, ClearBounded),
+        (r#"{"op":"clear","lt":1,"gte":"a"}"#, 19, ClearBounded),
         (r#"{"op":"clear"} 1"#, 15, Syntax),
         (r#"{"op":"clear""#, 13, Syntax),
     ] {

@@ -53,14 +53,6 @@ describe('deleteMany of a range', () => {
     expect(await all(db)).toEqual([]);
   });
 
-  it('deletes what has the bound, also beside members that are undefined', async () => {
-    const db = await indexed();
-    const { rows } = await db.deleteMany({ prefix: 'a/', gt: missing });
-    expect(rows).toBe(2);
-    expect(await keysOf(db)).toEqual(['b/1', 'b/2']);
-    expect((await db.deleteMany({ prefix: '' })).rows).toBe(2);
-  });
-
   it('honours its signal to the end', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });

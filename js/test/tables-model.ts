@@ -101,6 +101,7 @@ const isScalar = (value: unknown) =>
   (typeof value === 'string' && !/\p{Surrogate}/u.test(value));
 
 function isWithin(value: unknown, { gt, gte, lt, lte, startsWith }: ModelBounds): boolean {
+  if (startsWith === '') return false;
   if (startsWith !== undefined) return typeof value === 'string' && value.startsWith(startsWith);
   const given = [gt, gte, lt, lte].filter((bound) => bound !== undefined);
   if (given.length === 1 && kindOf(value) !== kindOf(given[0])) return false;

@@ -56,7 +56,7 @@ describe('a query', () => {
     [
       'a missing bound',
       (rows) => rows.between('status', undefined, 'b'),
-      /between: status needs both/,
+      /where: gte of status is undefined/,
     ],
     ...[null, 5, 'text', [], undefined].map(
       (given) =>

@@ -378,11 +378,17 @@ describe('an insert, an update and a delete', () => {
     });
   });
 
-  it('of many delete nothing for a condition that is undefined', async () => {
+  it('of many delete nothing for a condition that is undefined, or empty', async () => {
     const db = await store();
     await db.issues.put({ id: 'a', status: 'open' });
-    for (const conditions of [{}, { status: undefined }]) {
-      const expected = named('invalid-argument', /^issues: deleteMany needs a condition/);
+    for (const [conditions, message] of [
+      [{}, /^issues: delete needs a condition/],
+      [{ status: undefined }, /^issues: where: status is undefined/],
+      [{ status: 'open', id: undefined }, /^issues: where: id is undefined/],
+      [{ status: { gte: undefined } }, /^issues: where: gte of status is undefined/],
+      [{ status: { startsWith: '' } }, /^issues: delete: the text of a condition has no letters/],
+    ] as [object, RegExp][]) {
+      const expected = named('invalid-argument', message);
       expect(await refused(() => db.issues.deleteMany(conditions))).toEqual(expected);
       await db.transaction(async (tx: Any) => {
         expect(await refused(() => tx.issues.deleteMany(conditions))).toEqual(expected);

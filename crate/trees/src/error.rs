@@ -106,6 +106,8 @@ pub enum RowFault {
     NumberTooLarge,
     /// The operation is a change of an index, not of rows.
     IndexEntry,
+    /// A `clear`, which deletes all rows, has a key or a bound.
+    ClearBounded,
 }
 
 /// A failed operation. The store is unchanged.

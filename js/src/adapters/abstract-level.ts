@@ -12,7 +12,7 @@ import {
 } from 'abstract-level';
 import type { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
-import { isInRange } from '../base/range.js';
+import { isInRange, keyRange } from '../base/range.js';
 import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
@@ -134,11 +134,11 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
 
   #range({ gt, gte, lt, lte }: LevelRange): KeyRange {
     const bound = (bytes?: Uint8Array) => bytes && this.#key(bytes);
-    return {
+    return keyRange({
       prefix: this.#prefix,
       ...(gte ? { gte: bound(gte) } : { gt: bound(gt) }),
       ...(lte ? { lte: bound(lte) } : { lt: bound(lt) }),
-    };
+    });
   }
 
   _get(key: Uint8Array, options: Reading): Promise<Uint8Array | undefined> {
@@ -228,8 +228,8 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
 /** The part of a range that an iterator reads on after `seek`: nothing if the target is outside. */
 function begunAt(range: KeyRange, key: string, reverse: boolean): KeyRange {
   const { prefix, gt, gte, lt, lte } = range;
-  if (!isInRange(key, { prefix, gt, gte, lt, lte })) return { prefix, gt: key, lt: key };
-  return reverse ? { prefix, gt, gte, lte: key } : { prefix, gte: key, lt, lte };
+  if (!isInRange(key, range)) return keyRange({ prefix, gt: key, lt: key });
+  return keyRange(reverse ? { prefix, gt, gte, lte: key } : { prefix, gte: key, lt, lte });
 }
 
 type Entry = [key: Uint8Array, value: Uint8Array | undefined];

@@ -26,6 +26,7 @@ const ROW_FAULTS = [
   'the row to update is not an object', // NotObject
   'a number is too large: numbers are doubles', // NumberTooLarge
   'changes of an index (`secondary`) are no patch', // IndexEntry
+  '`clear` deletes all rows: it takes no key and no range', // ClearBounded
 ];
 
 /** The parts of chunks and tables: the names of the variants of `Field`. */

@@ -142,13 +142,23 @@ export const RANGE = {
   scanned: `${COUNTED} reverse after offset limit`,
 } as const;
 
-/** As `optionsOf`, for a range. */
+/** Members that narrow a range. */
+const BOUND = /^(prefix|[gl]te?|equals|index)$/;
+
+/**
+ * As `optionsOf`, for a range. A bound that is `undefined`, or an empty prefix, is refused: a variable that was forgotten must
+ * not select all rows.
+ */
 export function rangeOf<T extends object>(
   call: string,
   given: T,
   names: (typeof RANGE)[keyof typeof RANGE],
 ): Defined<T> {
   const range = optionsOf(call, given, names, 'a range');
+  for (const name of Object.keys(given)) {
+    if (BOUND.test(name) && !(name in range)) refuse(`${call}: ${name} is undefined: leave it out`);
+  }
+  if ('prefix' in range && range.prefix === '') refuse(`${call}: prefix is empty: leave it out`);
   if ('equals' in range && !('index' in range)) refuse(`${call}: equals needs an index`);
   return range;
 }

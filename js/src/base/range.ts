@@ -9,15 +9,24 @@ import { RANGE, rangeOf } from './options.js';
 /** The keys that satisfy all given members, in the order of their UTF-8 bytes. */
 export interface KeyRange {
   /** Keys that start with this. */
-  readonly prefix?: string | undefined;
+  readonly prefix?: string;
   /** Keys above this. */
-  readonly gt?: string | undefined;
+  readonly gt?: string;
   /** Keys not below this. */
-  readonly gte?: string | undefined;
+  readonly gte?: string;
   /** Keys below this. */
-  readonly lt?: string | undefined;
+  readonly lt?: string;
   /** Keys not above this. */
-  readonly lte?: string | undefined;
+  readonly lte?: string;
+}
+
+/** The range of those bounds that are there. */
+export function keyRange(
+  bounds: {
+    readonly [Name in keyof KeyRange]: string | undefined;
+  },
+): KeyRange {
+  return Object.fromEntries(Object.entries(bounds).filter(([, key]) => key !== undefined));
 }
 
 /** The parts and their flags, in the order in which the core reads them. */
@@ -96,10 +105,10 @@ export function cut(
   const [lower, upper] = [gt ?? gte, lt ?? lte];
   if (side === 'above') {
     const isIn = lower === undefined || compareKeys(lower, key) <= 0;
-    return isIn ? { prefix, gt: key, lt, lte } : range;
+    return isIn ? keyRange({ prefix, gt: key, lt, lte }) : range;
   }
   const isIn = upper === undefined || compareKeys(upper, key) >= 0;
-  return isIn ? { prefix, gt, gte, lt: key } : range;
+  return isIn ? keyRange({ prefix, gt, gte, lt: key }) : range;
 }
 
 /** Whether `keys` is a range rather than a list of keys. */

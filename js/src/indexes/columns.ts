@@ -11,7 +11,7 @@ import {
   ROW_ENTRIES_FACTOR,
 } from '../base/limits.js';
 import { part } from '../base/parts.js';
-import { checkBounds, cut, type KeyRange } from '../base/range.js';
+import { checkBounds, cut, type KeyRange, keyRange } from '../base/range.js';
 import type { Index } from './definition.js';
 import { after, encodeScalar, type Scalar, Tag } from './scalar.js';
 import type { wordsOf } from './words.js';
@@ -27,17 +27,17 @@ export interface IndexRange {
    * Rows with this secondary key. For several columns, the first ones are enough: then `prefix` and
    * bounds are about the columns after them.
    */
-  readonly equals?: SecondaryKey | undefined;
+  readonly equals?: SecondaryKey;
   /** Rows whose secondary key (its first column) is a string that starts with this. */
-  readonly prefix?: string | undefined;
+  readonly prefix?: string;
   /**
    * A bound. A range with one bound includes only values of the type of that bound. A bound with
    * fewer columns than there are stands for all keys that start with these columns.
    */
-  readonly gt?: SecondaryKey | undefined;
-  readonly gte?: SecondaryKey | undefined;
-  readonly lt?: SecondaryKey | undefined;
-  readonly lte?: SecondaryKey | undefined;
+  readonly gt?: SecondaryKey;
+  readonly gte?: SecondaryKey;
+  readonly lt?: SecondaryKey;
+  readonly lte?: SecondaryKey;
 }
 
 /** Where an entry is in its index: its secondary key, with all columns, and the key of its row. */
@@ -137,9 +137,10 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
     lower ??= typed(high, Tag.false, Tag.true);
     upper = lte === undefined ? encode(high) : after(encode(high));
   }
-  if (prefix !== undefined) return { prefix: encode(prefix).slice(0, -1), gte: lower, lt: upper };
+  if (prefix !== undefined)
+    return keyRange({ prefix: encode(prefix).slice(0, -1), gte: lower, lt: upper });
   if (first && lower === undefined) return { gte: first, lt: after(first) };
-  return { gte: lower, lt: upper };
+  return keyRange({ gte: lower, lt: upper });
 }
 
 /** Most bytes of the entries of a row with an array: see `most_bytes` in the core. */

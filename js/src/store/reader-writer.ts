@@ -195,9 +195,9 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /** Deletes all rows. */
-  async clear(): Promise<void> {
+  async clear(options: TransactionOptions = {}): Promise<void> {
     this.from.check();
-    const job = { durability: this.handle.durability };
+    const job = this.jobOf('clear', options);
     await this.run(job, false, (own) => deleteRange(this.from.host, this.from.branchHead, {}, own));
   }
 

@@ -41,13 +41,14 @@ export interface Showable<Row, Db = Store> {
 
 /** Calls that begin, or narrow, a query. */
 interface Narrowing<Row, Definition, Narrowed> {
-  /** Rows that fulfil conditions: `{ status: 'open', modified: { gte: t } }`. One column can have bounds. */
+  /**
+   * Rows that fulfil conditions: `{ status: 'open', modified: { gte: t } }`. One column can have bounds. A condition that is
+   * `undefined` is refused; no row fulfils one of an empty text.
+   */
   where(
     conditions: {
       // `Conditions` written out, so that TypeScript shows the columns in errors.
-      readonly [Column in AnyColumn<Row, Definition>]?:
-        | Condition<MemberOf<Row, Column>>
-        | undefined;
+      readonly [Column in AnyColumn<Row, Definition>]?: Condition<MemberOf<Row, Column>>;
     },
   ): Narrowed;
   /** Rows whose column is at least `from`, and below `to`. */

@@ -25,6 +25,15 @@ export interface Plan {
 
 /** Plans a query. Throws `invalid-argument` if no index fits, or a value cannot be compared. */
 export function planOf(spec: Spec, terms: Terms): Plan {
+  const plan = planOfSome(spec, terms);
+  if (!terms.isNone) return plan;
+  // A range without keys.
+  const key = `${spec.prefix}0`;
+  const range = { gt: key, lt: key };
+  return { range, after: undefined, left: undefined, isIndex: false };
+}
+
+function planOfSome(spec: Spec, terms: Terms): Plan {
   checkCompared(spec, terms);
   const exact = accessOf(spec, terms);
   const { filters, tests } = terms;

@@ -57,9 +57,6 @@ export class Query {
   }
 
   between(column: string, from: unknown, to: unknown): Query {
-    if (from === undefined || to === undefined) {
-      refuse(this.#name, `between: ${column} needs both bounds; take where for one`);
-    }
     return this.where({ [column]: { gte: from, lt: to } });
   }
 
@@ -284,11 +281,22 @@ export class Query {
     if (remove === undefined) refuse(this.#name, 'delete is no call of a snapshot');
     const { signal } = optionsOf(`${this.#name}.delete`, given, 'signal');
     const [plan] = await this.#begin('delete', { signal });
-    const { offset, limit, after } = this.#terms;
-    const isWhole = offset === 0 && limit === ALL.limit && after === undefined;
+    const { offset, limit, after, equal, bounded, tests, isNone, isAll } = this.#terms;
+    if (isNone)
+      refuse(
+        this.#name,
+        'delete: the text of a condition has no letters, so that it selects no row',
+      );
+    const isLess = offset > 0 || limit !== ALL.limit || after !== undefined;
+    if (!isAll && !isLess && equal.size === 0 && bounded === undefined && tests.length === 0) {
+      refuse(
+        this.#name,
+        'delete needs a condition: only all().delete() and clear() delete all rows',
+      );
+    }
     // The store takes no whole index: what has no bound is mostly a mistake.
     const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
-    if (isWhole && hasBound && plan.wanted === undefined) {
+    if (!isLess && hasBound && plan.wanted === undefined) {
       return remove(plan.range, signal).catch(this.#named);
     }
     if (within !== undefined) {

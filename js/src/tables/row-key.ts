@@ -3,7 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
-import type { KeyRange } from '../base/range.js';
+import { type KeyRange, keyRange } from '../base/range.js';
 import { type IndexRange, positionsOf } from '../indexes/columns.js';
 import { indexOf } from '../indexes/definition.js';
 import { encodeScalar } from '../indexes/scalar.js';
@@ -56,14 +56,14 @@ function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange 
     return prefix + one;
   };
   const { equals, prefix: start, gt, gte, lt, lte } = range;
-  if (equals !== undefined) return { gte: bound(equals), lte: bound(equals) };
-  return {
+  if (equals !== undefined) return keyRange({ gte: bound(equals), lte: bound(equals) });
+  return keyRange({
     prefix: prefix + (start ?? ''),
     gt: bound(gt),
     gte: bound(gte),
     lt: bound(lt),
     lte: bound(lte),
-  };
+  });
 }
 
 /** Keys under `prefix` that are encoded of the members `names` of rows, in the order of their values. */

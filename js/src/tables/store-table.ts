@@ -92,14 +92,14 @@ export class StoreTable extends TableReads {
     given: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<number> {
     const options = optionsOf(`${this.spec.name}.deleteMany`, given, 'signal');
-    if (isRange(keysOrConditions)) return this.selected(keysOrConditions).delete(options);
+    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete(options);
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
     return (await this.#db.deleteMany(keys, options).catch(this.named)).rows;
   }
 
   /** Deletes all rows of the table. */
   async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
-    return new Query(this.place).delete(options);
+    return this.all().delete(options);
   }
 
   async putMany(

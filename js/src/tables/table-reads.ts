@@ -8,6 +8,7 @@ import { callsIn, type Place } from './place.js';
 import { Query, type ReadOptions } from './query.js';
 import { eachInPlace } from './slices.js';
 import type { Row, Spec } from './spec.js';
+import { ALL } from './terms.js';
 
 /** A table of a snapshot, and what those of stores and transactions share. */
 export class TableReads {
@@ -83,14 +84,6 @@ export class TableReads {
     return new Query(this.place);
   }
 
-  /** The rows to delete. Throws `invalid-argument` without a condition: one that is `undefined` would delete all rows. */
-  protected selected(conditions: unknown): Query {
-    if (Object.values(conditions as object).every((one) => one === undefined)) {
-      refuse(this.spec.name, 'deleteMany needs a condition; all().delete() deletes all rows');
-    }
-    return this.#all.where(conditions);
-  }
-
   where(conditions: unknown): Query {
     return this.#all.where(conditions);
   }
@@ -105,7 +98,7 @@ export class TableReads {
 
   /** All rows, in the order of their keys. */
   all(): Query {
-    return this.#all;
+    return new Query(this.place, { ...ALL, isAll: true });
   }
 
   count(options?: ReadOptions): Promise<number> {

@@ -24,6 +24,10 @@ export interface Terms {
   readonly equal: ReadonlyMap<string, unknown>;
   /** The one column that has bounds. */
   readonly bounded?: Bounded | undefined;
+  /** Whether no row fulfils a condition: a text without a letter. */
+  readonly isNone: boolean;
+  /** Whether all rows were asked for by name: only then are rows deleted without a condition. */
+  readonly isAll: boolean;
   /** The columns of the order. */
   readonly order: readonly string[];
   readonly reverse: boolean;
@@ -42,6 +46,8 @@ export interface Terms {
 /** All rows, in the order of their keys. */
 export const ALL: Terms = {
   equal: new Map(),
+  isNone: false,
+  isAll: false,
   order: [],
   reverse: false,
   offset: 0,
@@ -59,9 +65,9 @@ export function withConditions(table: string, terms: Terms, conditions: unknown)
     refuse(table, `where takes conditions in a plain object, not ${kindOf(conditions)}`);
   }
   const equal = new Map(terms.equal);
-  let { bounded } = terms;
+  let { bounded, isNone } = terms;
   for (const [column, wanted] of Object.entries(conditions)) {
-    if (wanted === undefined) continue;
+    if (wanted === undefined) refuseUndefined(table, column);
     if (equal.has(column)) refuse(table, `where: ${column} has two conditions`);
     if (!isPlain(wanted)) {
       equal.set(column, wanted);
@@ -75,20 +81,26 @@ export function withConditions(table: string, terms: Terms, conditions: unknown)
       );
     }
     const bounds = boundsOf(table, column, wanted);
-    // Without a word it is no condition: nothing is typed yet.
-    if (bounds.words !== undefined && wordsOf(bounds.words).length === 0) continue;
+    isNone ||= bounds.startsWith === '';
+    isNone ||= bounds.words !== undefined && wordsOf(bounds.words).length === 0;
     bounded = { column: bounds.words === undefined ? column : wordsIn(column), of: column, bounds };
   }
   if (bounded !== undefined && equal.has(bounded.of)) {
     refuse(table, `where: ${bounded.of} has two conditions`);
   }
-  return { ...terms, equal, bounded };
+  return { ...terms, equal, bounded, isNone };
+}
+
+/** What is not there is often a variable that was forgotten, and must not select all rows. */
+function refuseUndefined(table: string, condition: string): never {
+  refuse(table, `where: ${condition} is undefined: leave it out, or give a value`);
 }
 
 function boundsOf(table: string, column: string, wanted: object): Bounds<string> {
-  const bounds: Record<string, unknown> = Object.fromEntries(
-    Object.entries(wanted).filter(([, value]) => value !== undefined),
-  );
+  const bounds: Record<string, unknown> = { ...wanted };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (value === undefined) refuseUndefined(table, `${name} of ${column}`);
+  }
   const names = Object.keys(bounds);
   const unknown = names.find((name) => !BOUNDS.includes(name));
   if (unknown !== undefined) {

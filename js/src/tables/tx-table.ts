@@ -68,7 +68,7 @@ export class TxTable extends TableReads {
 
   /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
   async deleteMany(keysOrConditions: unknown): Promise<number> {
-    if (isRange(keysOrConditions)) return this.selected(keysOrConditions).delete();
+    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete();
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
     return this.#tx.deleteMany(keys).catch(this.named);
   }

@@ -146,16 +146,16 @@ export type IndexName<Definition> = Definition extends { readonly indexes: infer
 /** What a condition compares a column with: of an array, with its members. */
 export type Compared<Member> = Member extends readonly (infer Item)[] ? Item : Member;
 
-/** Bounds of a column. One bound alone selects only values of its type. */
+/** Bounds of a column. One bound alone selects only values of its type. No row has a text without letters. */
 export interface Bounds<Value> {
-  readonly gt?: Value | undefined;
-  readonly gte?: Value | undefined;
-  readonly lt?: Value | undefined;
-  readonly lte?: Value | undefined;
+  readonly gt?: Value;
+  readonly gte?: Value;
+  readonly lt?: Value;
+  readonly lte?: Value;
   /** Of text: what it begins with. */
-  readonly startsWith?: (Value extends string ? string : never) | undefined;
+  readonly startsWith?: Value extends string ? string : never;
   /** Of text, by an index with `{ words }`: words of it begin with each of these. */
-  readonly words?: (Value extends string ? string : never) | undefined;
+  readonly words?: Value extends string ? string : never;
 }
 
 /** `null` also stands for a member that is absent. */
@@ -185,7 +185,7 @@ export type AnyColumn<Row, Definition> = keyof {
 
 /** What rows must be like: a condition for each column. */
 export type Conditions<Row, Definition> = {
-  readonly [Column in AnyColumn<Row, Definition>]?: Condition<MemberOf<Row, Column>> | undefined;
+  readonly [Column in AnyColumn<Row, Definition>]?: Condition<MemberOf<Row, Column>>;
 };
 
 /** A table as `table` makes it. The types are known to TypeScript alone. */

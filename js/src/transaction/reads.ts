@@ -1,6 +1,12 @@
 import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
-import { type EncodedRange, encodeRange, isInRange, type KeyRange } from '../base/range.js';
+import {
+  type EncodedRange,
+  encodeRange,
+  isInRange,
+  type KeyRange,
+  keyRange,
+} from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
@@ -148,7 +154,7 @@ function readPart({ range, reverse, reached, ended }: ScanRead): KeyRange | unde
   if (reached === undefined) return undefined;
   const { prefix, gt, gte, lt, lte }: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'> =
     range;
-  return reverse ? { prefix, gte: reached, lt, lte } : { prefix, gt, gte, lte: reached };
+  return keyRange(reverse ? { prefix, gte: reached, lt, lte } : { prefix, gt, gte, lte: reached });
 }
 
 async function hasChange(

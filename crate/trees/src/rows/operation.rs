@@ -2,7 +2,7 @@
 //! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"unset":[..],"constrain":[..]}`; and the
 //! changes that a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
 //! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts,
-//! and members with other names are ignored.
+//! and members with other names are ignored; but a clear has no key and no bounds, which would not count.
 //!
 //! Changes of an index, which have a `secondary` key, are refused: a deleted entry does not mean that
 //! its row was deleted.
@@ -70,7 +70,7 @@ impl Values<'_> {
     }
 }
 
-const NAMES: [&[u8]; 9] = [
+const NAMES: [&[u8]; 14] = [
     b"op",
     b"key",
     b"value",
@@ -80,9 +80,16 @@ const NAMES: [&[u8]; 9] = [
     b"unset",
     b"oldValue",
     b"secondary",
+    b"prefix",
+    b"gt",
+    b"gte",
+    b"lt",
+    b"lte",
 ];
 /// The index of `value` in [`NAMES`].
 const VALUE: usize = 2;
+/// The index of the first bound in [`NAMES`].
+const BOUNDS: usize = 9;
 
 const WORDS: [(&[u8], Does); 6] = [
     (b"put", Does::Put),
@@ -118,7 +125,8 @@ pub(super) fn read_operation(
             found[name] = Some(value..members.at);
         }
     }
-    let [op, key, value, new_value, merge, constrain, unset, old_value, secondary] = found;
+    let bound = found[BOUNDS..].iter().flatten().map(|bound| bound.start).min();
+    let [op, key, value, new_value, merge, constrain, unset, old_value, secondary, ..] = found;
     let word = op.as_ref().map_or(&[][..], |op| &text[op.clone()]);
     let Some(which) = WORDS.iter().position(|(other, _)| is_string(word, other)) else {
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
@@ -131,7 +139,11 @@ pub(super) fn read_operation(
     }
     let value = if is_change { new_value } else { value };
     let mut operation = Operation { does, key: at..at, value: at..at, normal, end: members.at };
-    if does != Does::Clear {
+    if does == Does::Clear {
+        if let Some(start) = key.map(|key| key.start).or(bound) {
+            return Err((start, RowFault::ClearBounded));
+        }
+    } else {
         operation.key = key.ok_or((at, RowFault::KeyMissing))?;
     }
     match does {
