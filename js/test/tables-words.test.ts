@@ -85,7 +85,9 @@ it('random sets of texts are found by their words', async () => {
       const expected = [...notes.values()].filter((note) => {
         if (kind !== undefined && note.kind !== kind) return false;
         const words = [note.text ?? []].flat().flatMap(modelWords);
-        return wanted.length > 0 && wanted.every((start) => words.some((word) => word.startsWith(start)));
+        return (
+          wanted.length > 0 && wanted.every((start) => words.some((word) => word.startsWith(start)))
+        );
       });
       // Of a kind without a word no index has each row once.
       const ofKind = kind === undefined ? {} : { kind };

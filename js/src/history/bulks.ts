@@ -11,12 +11,26 @@ export interface Bulk {
   end(): void;
 }
 
+type Turn = Pick<Bulk, 'before' | 'end'>;
+
 const NONE: readonly Overrides[] = [];
+const ALONE: Turn = { before: Promise.resolve(), end: () => {} };
 
 /** The bulk changes of a branch that are in progress. */
 export class Bulks {
   readonly #underWay = new Set<Overrides>();
   #tail: Promise<void> = Promise.resolve();
+  #calls: Promise<void> | undefined;
+
+  /** Settles when the bulk changes and calls before now that need nobody have ended. */
+  get tail(): Promise<void> {
+    return this.#tail;
+  }
+
+  /** Settles when all calls of `beginCall` so far have ended; `undefined` if there are none. Edits that come later wait for it. */
+  get calls(): Promise<void> | undefined {
+    return this.#calls;
+  }
 
   /** The bulk changes in progress, for an edit that is called now. */
   underWay(): readonly Overrides[] {
@@ -28,20 +42,40 @@ export class Bulks {
    * `before`. One that waits for its source neither waits for others nor delays them.
    */
   begin(isAtHand: boolean): Bulk {
+    return this.#bulk(isAtHand ? this.#inLine() : ALONE);
+  }
+
+  /**
+   * Begins a change that depends on what the store has, or whose result does: it waits for `before`, and edits that are called
+   * later wait for its end.
+   */
+  beginCall(): Bulk {
+    const turn = this.#inLine();
+    const calls = this.#tail;
+    this.#calls = calls;
+    void calls.then(() => {
+      if (this.#calls === calls) this.#calls = undefined;
+    });
+    return this.#bulk(turn);
+  }
+
+  #bulk({ before, end: release }: Turn): Bulk {
     const overrides: Overrides = new Set();
     this.#underWay.add(overrides);
-    const before = isAtHand ? this.#tail : Promise.resolve();
-    let release = () => {};
-    if (isAtHand) {
-      const ended = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      this.#tail = before.then(() => ended);
-    }
     const end = () => {
       this.#underWay.delete(overrides);
       release();
     };
     return { overrides, before, end };
+  }
+
+  #inLine(): Turn {
+    const before = this.#tail;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#tail = before.then(() => ended);
+    return { before, end };
   }
 }

@@ -20,6 +20,11 @@ export class Pending {
     return this.#edits.get(key);
   }
 
+  /** Resolves when all edits so far are committed or refused; `undefined` when there are none. */
+  all(): Promise<unknown> | undefined {
+    return this.#edits.size === 0 ? undefined : Promise.all(this.#edits.values());
+  }
+
   /** Resolves when the edits so far of some keys are committed or refused; `undefined` when there are none of these. */
   ofAll(isAmong: (key: string) => boolean): Promise<unknown> | undefined {
     let all: Promise<unknown> | undefined;

@@ -1,6 +1,7 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
 import { ended } from '../base/ended.js';
 import { optionsOf } from '../base/options.js';
+import { OWN } from '../base/own.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
@@ -18,6 +19,7 @@ import type { Taken, ValueUpdate } from '../transaction/single.js';
 import { transacting } from '../transaction/transacting.js';
 import type { Transaction } from '../transaction/transaction.js';
 import type { Watchers } from '../watch/watchers.js';
+import { inOrder } from '../write/in-order.js';
 import type { IngestResult } from '../write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../write/patch.js';
 import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js';
@@ -104,8 +106,10 @@ export abstract class ReaderWriter extends Reader {
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.from.check();
     const job = this.jobOf('applyPatch', options, 'format onProgress');
+    const { host, branchHead, pending } = this.from;
+    const after = pending?.all();
     return this.run(job, isFed(patch), (own) =>
-      applyPatch(this.from.host, this.from.branchHead, patch, own),
+      applyPatch(host, branchHead, patch, { ...own, after }),
     );
   }
 
@@ -138,23 +142,41 @@ export abstract class ReaderWriter extends Reader {
     return this.#transact(body, this.jobOf('commit', options, 'keep'));
   }
 
+  /** A transaction whose function is of the library: calls that are made after it take effect after it. */
+  async [OWN]<T>(
+    body: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    return (await this.#transact(body, this.jobOf('transaction', options), true)).value;
+  }
+
   #transact<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
     job: TransactionOptions & { readonly durability: Durability },
+    holdsUp = false,
   ): Promise<CommitResult<T>> {
     const { host, branchHead } = this.from;
-    return this.#transacting(job, ({ Transactions }, own) =>
+    return this.#transacting(job, holdsUp, ({ Transactions }, own) =>
       new Transactions(host, branchHead).run(body, own),
     );
   }
 
   #transacting<T>(
     job: TransactionOptions & { readonly durability: Durability },
+    holdsUp: boolean,
     work: (parts: Parts, job: Job) => Promise<T>,
   ): Promise<T> {
     this.from.check();
     const { waits } = this.handle.changes;
-    return this.run(job, false, async (own) => work(await transacting(), { ...own, waits }));
+    const { before, over, end } = inOrder(this.from, holdsUp);
+    return this.run(job, false, async (own) => {
+      try {
+        await before;
+        return await work(await transacting(), { ...own, waits, over });
+      } finally {
+        end();
+      }
+    });
   }
 
   /**
@@ -272,7 +294,7 @@ export abstract class ReaderWriter extends Reader {
   ): Promise<unknown> {
     const change = (parts: Parts, own: Job): Promise<unknown> =>
       parts[call](this.from, key, what, own);
-    return this.#transacting(this.jobOf(call, options), change);
+    return this.#transacting(this.jobOf(call, options), typeof what !== 'function', change);
   }
 
   #edit(

@@ -1,6 +1,7 @@
 /** Queries of a table: conditions, an order and a window, read by an index. */
 
 import { belong } from '../base/belong.js';
+import type { HedgerowError } from '../base/errors.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { checkNumber, optionsOf } from '../base/options.js';
 import { checkSignal } from '../base/signal.js';
@@ -126,9 +127,13 @@ export class Query {
     const options = optionsOf(`${this.#name}.${call}`, given, 'signal wait');
     const plan = this.#plan();
     if (plan.isIndex) await this.#place.whenReady?.(options);
-    if (plan.left === undefined) return [plan, options];
+    return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
+  }
+
+  async #wantedOf({ left }: Plan): Promise<{ readonly wanted?: Wanted }> {
+    if (left === undefined) return {};
     const { wantedOf } = await loadMatch();
-    return [{ ...plan, wanted: wantedOf(this.#place.spec, plan.left) }, options];
+    return { wanted: wantedOf(this.#place.spec, left) };
   }
 
   async toArray(given: ReadOptions = {}): Promise<Row[]> {
@@ -236,8 +241,7 @@ export class Query {
     callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
     options: WatchOptions = {},
   ): () => void {
-    const { offset, limit, after } = this.#terms;
-    if (offset > 0 || limit !== ALL.limit || after !== undefined) {
+    if (!this.#isWhole) {
       refuse(
         this.#name,
         'watch follows all rows of a query: for offset, limit and after take live()',
@@ -277,37 +281,53 @@ export class Query {
   }
 
   async delete(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
-    const { remove, within, at } = this.#place;
+    const { remove, within, at, whenReady } = this.#place;
     if (remove === undefined) refuse(this.#name, 'delete is no call of a snapshot');
     const { signal } = optionsOf(`${this.#name}.delete`, given, 'signal');
-    const [plan] = await this.#begin('delete', { signal });
-    const { offset, limit, after, equal, bounded, tests, isNone, isAll } = this.#terms;
-    if (isNone)
-      refuse(
-        this.#name,
-        'delete: the text of a condition has no letters, so that it selects no row',
-      );
-    const isLess = offset > 0 || limit !== ALL.limit || after !== undefined;
-    if (!isAll && !isLess && equal.size === 0 && bounded === undefined && tests.length === 0) {
-      refuse(
-        this.#name,
-        'delete needs a condition: only all().delete() and clear() delete all rows',
-      );
-    }
+    const plan = this.#plan();
+    this.#checkDeletion();
+    // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.
+    const ready = plan.isIndex ? whenReady?.({ signal }) : undefined;
+    if (ready !== undefined) await ready;
     // The store takes no whole index: what has no bound is mostly a mistake.
     const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
-    if (!isLess && hasBound && plan.wanted === undefined) {
+    if (this.#isWhole && hasBound && plan.left === undefined) {
       return remove(plan.range, signal).catch(this.#named);
     }
     if (within !== undefined) {
       // In a transaction the rows cannot change once they were read; but it waits for no index.
-      if (plan.isIndex) await at.count({ ...plan.range, signal });
-      return within((place) => new Query(place, this.#terms).delete(), signal).catch(this.#named);
+      const inside = () => within((place) => new Query(place, this.#terms).delete(), signal);
+      return inside().catch(async (cause: unknown) => {
+        if ((cause as HedgerowError).code !== 'not-ready') this.#named(cause);
+        await at.count({ ...plan.range, signal }).catch(this.#named);
+        return inside().catch(this.#named);
+      });
     }
+    const wanted = await this.#wantedOf(plan);
     // Of an array a row may have several entries.
     const keys = new Set<string>();
-    for await (const [key] of this.#entries(plan, { signal })) keys.add(key);
+    for await (const [key] of this.#entries({ ...plan, ...wanted }, { signal })) keys.add(key);
     return remove(keys, signal);
+  }
+
+  /** Whether it has no window. */
+  get #isWhole(): boolean {
+    const { offset, limit, after } = this.#terms;
+    return offset === 0 && limit === ALL.limit && after === undefined;
+  }
+
+  /** Throws `invalid-argument` if rows would be deleted that nobody has asked for. */
+  #checkDeletion(): void {
+    const { equal, bounded, tests, isNone, isAll } = this.#terms;
+    if (isNone) {
+      refuse(
+        this.#name,
+        'delete: the text of a condition has no letters, so that it selects no row',
+      );
+    }
+    const hasCondition = equal.size > 0 || bounded !== undefined || tests.length > 0;
+    if (hasCondition || isAll || !this.#isWhole) return;
+    refuse(this.#name, 'delete needs a condition: only all().delete() and clear() delete all rows');
   }
 
   /** What `live` shows. */

@@ -1,6 +1,7 @@
 /** A table of a store, or of a branch of one. */
 
 import { optionsOf } from '../base/options.js';
+import { OWN } from '../base/own.js';
 import { isRange } from '../base/range.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import type { Store } from '../store/store.js';
@@ -38,7 +39,7 @@ export class StoreTable extends TableReads {
       watch: (range, callback, options) => db.watch(range, callback, options),
       remove: async (rows, signal) => (await db.deleteMany(rows, { signal })).rows,
       within: (body, signal) =>
-        db.transaction((tx) => body((tx as unknown as Record<string, TxTable>)[spec.name]!.place), {
+        db[OWN]((tx) => body((tx as unknown as Record<string, TxTable>)[spec.name]!.place), {
           signal,
         }),
     });
@@ -64,7 +65,7 @@ export class StoreTable extends TableReads {
       if (await tx.has(key)) refuseExisting(this.spec, row);
       tx.put(key, value);
     };
-    await this.#db.transaction(insert, options).catch((cause: unknown) => {
+    await this.#db[OWN](insert, options).catch((cause: unknown) => {
       throw namedError(cause, this.spec.name, this.spec.shownKey(row));
     });
   }
@@ -77,7 +78,12 @@ export class StoreTable extends TableReads {
   ): Promise<Row | undefined> {
     const stored = this.keyOf(key);
     const update = (tx: Transaction) => updated(tx, this.spec, stored, change);
-    return this.#db.transaction(update, options).catch((cause: unknown) => {
+    // A function of the app may wait for a call that comes later.
+    const done =
+      typeof change === 'function'
+        ? this.#db.transaction(update, options)
+        : this.#db[OWN](update, options);
+    return done.catch((cause: unknown) => {
       throw namedError(cause, this.spec.name, key);
     });
   }

@@ -3,8 +3,8 @@ import type { IndexRange } from '../indexes/columns.js';
 import type { ReadContext } from '../read/context.js';
 import { holdWith, type WaitOptions } from '../read/holder.js';
 import type { IngestResult } from '../write/ingest.js';
-import type { Job, resultOf } from '../write/put-many.js';
-import { type Made, Transactions } from './run.js';
+import type { resultOf } from '../write/put-many.js';
+import { type Made, type Job as TransactionJob, Transactions } from './run.js';
 
 /**
  * Deletes the rows that the entries in a range of an index name. It is a transaction that has read which rows these
@@ -13,7 +13,7 @@ import { type Made, Transactions } from './run.js';
 export async function deleteEntries(
   from: ReadContext,
   range: IndexRange & WaitOptions,
-  { signal, durability }: Pick<Job<string>, 'signal' | 'durability'>,
+  { signal, durability, over }: Pick<TransactionJob, 'signal' | 'durability' | 'over'>,
   // An argument, since an import would split what a page loads first into more files.
   toResult: typeof resultOf,
 ): Promise<IngestResult> {
@@ -28,6 +28,7 @@ export async function deleteEntries(
   const remove = new Transactions(host, branchHead).run((tx) => tx.deleteMany(range), {
     signal,
     durability,
+    over,
     onCommit,
   });
   const { value: rows } = await remove;

@@ -5,6 +5,7 @@ import type { IndexRange } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/holder.js';
+import { inOrder } from '../write/in-order.js';
 import type { IngestResult } from '../write/ingest.js';
 import { deleteRange, type Job, putMany, resultOf } from '../write/put-many.js';
 import type { Source } from '../write/source.js';
@@ -27,5 +28,11 @@ export async function deleteMany(
   }
   const range = deletedRange('deleteMany', deletes as KeyRange | IndexRange);
   if (!isOfIndex(range)) return deleteRange(host, branchHead, range, options);
-  return (await transacting()).deleteEntries(from, range, options, resultOf);
+  const { before, over, end } = inOrder(from, true);
+  try {
+    await before;
+    return await (await transacting()).deleteEntries(from, range, { ...options, over }, resultOf);
+  } finally {
+    end();
+  }
 }

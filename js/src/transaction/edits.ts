@@ -23,13 +23,14 @@ const BLOCK_UNITS = 1 << 18;
 export class OwnEdits {
   readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
-  /** Bulk changes in progress win over these edits, as over earlier ones. */
-  areBelowBulks = false;
+  /** The bulk changes over which these edits win; by default those in progress at each edit. */
+  over: readonly Overrides[] | undefined;
   /** What the edits since the last mark have replaced. */
   #replaced: Map<string, OwnEdit | undefined> | undefined;
 
-  constructor(branchHead: BranchHead) {
+  constructor(branchHead: BranchHead, over?: readonly Overrides[]) {
     this.#branchHead = branchHead;
+    this.over = over;
   }
 
   /** Number of keys. */
@@ -57,7 +58,7 @@ export class OwnEdits {
 
   #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
     const order = this.#edits.get(key)?.order ?? this.#edits.size;
-    return { over: this.areBelowBulks ? [] : this.#branchHead.bulks.underWay(), order };
+    return { over: this.over ?? this.#branchHead.bulks.underWay(), order };
   }
 
   #set(edit: OwnEdit): void {

@@ -5,7 +5,7 @@ import { MAX_HOLD_MS } from '../base/limits.js';
 import { checkSignal, until, type Waits } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
-import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
+import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { tryEdits } from '../write/try-edits.js';
@@ -50,6 +50,8 @@ export interface Job extends CommitOptions {
   readonly durability: Durability;
   /** Also ends the wait for the function. */
   readonly waits?: Waits;
+  /** See `OrderedCall`. */
+  readonly over?: readonly Overrides[] | undefined;
   /** Called when its edits are committed; not if it has none. */
   readonly onCommit?: (made: Made) => void;
   /** Makes the commit, which it does without edits, too. Runs exclusively; `undefined` if another writer was first. */
@@ -123,7 +125,7 @@ export class Transactions {
   }
 
   #begin<T>(body: Body<T>, job: Job, held: HeldHead): Attempt<T> {
-    const run = new Run(this.#host, new Base(held), new OwnEdits(this.#branchHead));
+    const run = new Run(this.#host, new Base(held), new OwnEdits(this.#branchHead, job.over));
     return new Attempt(run, body, job);
   }
 

@@ -27,8 +27,6 @@ async function run<T>(
   body: Parameters<Transactions['run']>[0],
 ): Promise<T> {
   checkKey(key);
-  // Calls of the handle take effect in their order.
-  await from.pending?.of(key);
   return (await new Transactions(from.host, from.branchHead).run(body, job)).value as T;
 }
 

@@ -49,7 +49,7 @@ export async function applyPatch(
   host: Host,
   branchHead: BranchHead,
   patch: Patch,
-  options: PatchOptions & Pick<Job<unknown>, 'durability'>,
+  options: PatchOptions & Pick<Job<unknown>, 'durability' | 'after'>,
 ): Promise<IngestResult> {
   try {
     const job = { ...options, isPatch: true };

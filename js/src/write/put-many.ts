@@ -49,6 +49,8 @@ export interface Job<Row> extends PutManyOptions<Row> {
   /** Rows are keys to delete, or operations of a patch; by default they are put. */
   readonly deletes?: boolean;
   readonly isPatch?: boolean;
+  /** Edits before it, which a patch whose operations are in memory sees. */
+  readonly after?: Promise<unknown> | undefined;
 }
 
 /** Puts or deletes rows, or applies a patch. */
@@ -65,6 +67,7 @@ export async function putMany<Row>(
   const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
     await turn();
+    if (job.isPatch && isAtHand(source)) await Promise.all([job.after, bulk.before]);
     checkSignal(signal);
     return await ingestAll(host, branchHead, source, job, bulk, startMs);
   } finally {
@@ -152,7 +155,7 @@ export async function deleteRange(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
-  const bulk = branchHead.bulks.begin(true);
+  const bulk = branchHead.bulks.beginCall();
   try {
     const options = { bulk, signal, makesRoom: true };
     const ingest = await Ingest.begin(host, branchHead, durability, options);

@@ -36,6 +36,13 @@ interface Waiting extends Edit {
   reject(cause: unknown): void;
 }
 
+/** Edits that share a commit: no call lies between them for which the later ones would have to wait. */
+interface Batch {
+  readonly edits: Waiting[];
+  /** What they wait for: see `Bulks.calls`. */
+  readonly before: Promise<void> | undefined;
+}
+
 /**
  * Puts and deletes of single rows. Those made in one turn, or while a commit is in progress,
  * share the next commit.
@@ -46,7 +53,9 @@ export class SingleEdits {
   readonly #durability: Durability;
   /** The edits that reads wait for. */
   readonly pending = new Pending();
-  #edits: Waiting[] = [];
+  /** The last batch, until its commit begins. */
+  #open: Batch | undefined;
+  /** Settles when the edits of all batches so far are committed or refused. */
   #flushing: Promise<void> | undefined;
 
   constructor(host: Host, branchHead: BranchHead, durability: Durability) {
@@ -73,16 +82,30 @@ export class SingleEdits {
     value: string | Uint8Array | undefined,
     options: EditOptions | undefined,
   ): Promise<void> {
-    const over = this.#branchHead.bulks.underWay();
+    const { bulks } = this.#branchHead;
+    const over = bulks.underWay();
+    const batch = this.#batch(bulks.calls);
     const done = new Promise<void>((resolve, reject) => {
-      this.#edits.push({ key: JSON.stringify(key), value, over, options, resolve, reject });
+      batch.edits.push({ key: JSON.stringify(key), value, over, options, resolve, reject });
     });
     this.pending.add(key, done);
-    this.#flushing ??= Promise.resolve().then(() => this.#flush());
     return done;
   }
 
-  /** Resolves once the edits that wait now are committed or refused. */
+  /** The batch of an edit that waits for `before`. */
+  #batch(before: Promise<void> | undefined): Batch {
+    const open = this.#open;
+    if (open !== undefined && (before === undefined || before === open.before)) return open;
+    const batch = { edits: [], before };
+    this.#open = batch;
+    const flushing = this.#flush(batch).then(() => {
+      if (this.#flushing === flushing) this.#flushing = undefined;
+    });
+    this.#flushing = flushing;
+    return batch;
+  }
+
+  /** Resolves once the edits so far are committed or refused. */
   async flushed(): Promise<void> {
     await this.#flushing;
   }
@@ -92,22 +115,22 @@ export class SingleEdits {
     while (this.#flushing !== undefined) await this.#flushing;
   }
 
-  #flush(): Promise<void> {
-    return this.#branchHead
-      .exclusively(async () => {
-        await this.#commitAll(this.#take().filter(isWanted));
-      })
-      .catch((cause: unknown) => {
-        // The queue failed before the commit began: reject all edits.
-        for (const { reject } of this.#take()) reject(cause);
+  async #flush(batch: Batch): Promise<void> {
+    await batch.before;
+    try {
+      await this.#branchHead.exclusively(async () => {
+        this.#close(batch);
+        await this.#commitAll(batch.edits.filter(isWanted));
       });
+    } catch (cause) {
+      // The queue failed before the commit began.
+      this.#close(batch);
+      for (const { reject } of batch.edits) reject(cause);
+    }
   }
 
-  #take(): Waiting[] {
-    const edits = this.#edits;
-    this.#edits = [];
-    this.#flushing = undefined;
-    return edits;
+  #close(batch: Batch): void {
+    if (this.#open === batch) this.#open = undefined;
   }
 
   #commit(edits: readonly Waiting[]): Promise<object> {

@@ -60,7 +60,7 @@ export async function bringForward(
       runs += 1;
       [rows, refused] = [0, 0];
       // A load, or a deletion, that was called before is of the app: it wins.
-      (inner.get(tx) as Run).edits.areBelowBulks = true;
+      (inner.get(tx) as Run).edits.over = [];
       const endMs = performance.now() + (runs === 1 ? TAKE_MS : TAKE_AGAIN_MS);
       keys.again();
       do {
