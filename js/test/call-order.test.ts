@@ -38,7 +38,8 @@ async function store(isCold: boolean) {
     opened.push(() => db.close());
     return db;
   }
-  for await (const _ of first.scan()) {}
+  for await (const _ of first.scan()) {
+  }
   opened.push(() => first.close());
   return first;
 }

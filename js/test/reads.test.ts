@@ -46,7 +46,6 @@ describe('reads of a store of several leaves', () => {
   it('a reverse scan yields them from the end', () => check({ reverse: true }));
 
   const ranges: ScanOptions[] = [
-    { prefix: '' },
     { prefix: 'c' },
     { prefix: 'city/' },
     { prefix: 'city/0000' },

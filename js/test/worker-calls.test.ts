@@ -136,7 +136,7 @@ describe('a watch', () => {
     const { remote, db } = await seen();
     const told: unknown[][] = [];
     let go = () => {};
-    const stop = remote.watch({ prefix: '' }, (changes, { root }) => {
+    const stop = remote.watch({}, (changes, { root }) => {
       expect(root).toMatch(/^[0-9a-f]{64}$/);
       told.push(changes as unknown[]);
       return new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ describe('a watch', () => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'invalid-argument' });
     const ending = new AbortController();
     const counts: number[] = [];
-    remote.watchCount({ prefix: '' }, (count) => void counts.push(count), {
+    remote.watchCount({}, (count) => void counts.push(count), {
       signal: ending.signal,
     });
     await until(() => counts.length === 1);

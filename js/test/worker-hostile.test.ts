@@ -218,13 +218,7 @@ describe('a page', () => {
 
   it('with the number of a call that goes on gets no second one', async () => {
     const { call, send, answers, works } = await page();
-    send([
-      CALL,
-      900,
-      0,
-      [['watch', { prefix: '' }, undefined]],
-      [[0, 2, undefined, 'callback', 0]],
-    ]);
+    send([CALL, 900, 0, [['watch', {}, undefined]], [[0, 2, undefined, 'callback', 0]]]);
     send([CALL, 900, 0, [['put', 'a', 1]], []]);
     expect(await works()).toBe(true);
     expect(answers.filter(([, id]) => id === 900)).toEqual([]);

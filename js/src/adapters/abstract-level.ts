@@ -14,6 +14,7 @@ import type { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { isInRange, keyRange } from '../base/range.js';
 import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
+import { deleteRange } from './delete-range.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
 /** Options of a `HedgerowLevel`. */
@@ -192,7 +193,8 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
       const reader = this.#reader(range);
       const picked = () =>
         reader.scan({ ...keys, reverse, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit });
-      await this.#store.deleteMany(isWhole ? keys : await picked().keys().toArray());
+      if (isWhole) await deleteRange(this.#store, keys);
+      else await this.#store.deleteMany(await picked().keys().toArray());
     });
   }
 

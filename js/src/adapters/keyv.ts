@@ -1,7 +1,9 @@
 /** A storage adapter of Keyv in a store. */
 
 import { optionsOf } from '../base/options.js';
+import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
+import { deleteRange } from './delete-range.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
 /** Options of `HedgerowKeyv`. */
@@ -117,7 +119,7 @@ export class HedgerowKeyv {
 
   /** Deletes all of the namespace, or without one all below the prefix. */
   async clear(): Promise<void> {
-    await (await this.#opened()).deleteMany({ prefix: this.#within(this.namespace) });
+    await deleteRange(await this.#opened(), keyRange({ prefix: this.#within(this.namespace) }));
   }
 
   /** Deletes what has expired, also of other namespaces: Keyv itself only hides it. Resolves to the number of rows. */
@@ -125,7 +127,7 @@ export class HedgerowKeyv {
     const db = await this.#opened();
     return db.transaction(async (tx) => {
       let deleted = 0;
-      for await (const [key, row] of tx.scan({ prefix: this.#prefix })) {
+      for await (const [key, row] of tx.scan(keyRange({ prefix: this.#prefix }))) {
         if (!isExpired(row as Row)) continue;
         tx.delete(key);
         deleted += 1;
@@ -139,7 +141,7 @@ export class HedgerowKeyv {
     namespace?: string,
   ): AsyncGenerator<(string | Awaited<Value> | undefined)[], void> {
     const db = await this.#opened();
-    for await (const [key, row] of db.scan({ prefix: this.#within(namespace) })) {
+    for await (const [key, row] of db.scan(keyRange({ prefix: this.#within(namespace) }))) {
       if (isExpired(row as Row)) continue;
       yield [key.slice(this.#prefix.length), (row as Row).value as Awaited<Value>];
     }

@@ -1,7 +1,9 @@
 /** A driver of `unstorage` in a store. */
 
 import { optionsOf } from '../base/options.js';
+import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
+import { deleteRange } from './delete-range.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
 /** Options of `hedgerowDriver`. */
@@ -74,16 +76,16 @@ export function hedgerowDriver(store: Opened, options: UnstorageOptions = {}): U
     removeItem: async (key) => (await opened()).delete(prefix + key),
     async getKeys(base = '') {
       const keys = await (await opened())
-        .scan({ prefix: prefix + base })
+        .scan(keyRange({ prefix: prefix + base }))
         .keys()
         .toArray();
       return keys.map((key) => key.slice(prefix.length));
     },
     async clear(base = '') {
-      await (await opened()).deleteMany({ prefix: prefix + base });
+      await deleteRange(await opened(), keyRange({ prefix: prefix + base }));
     },
     async watch(callback) {
-      const stop = (await opened()).watch({ prefix }, (changes) => {
+      const stop = (await opened()).watch(keyRange({ prefix }), (changes) => {
         for (const { op, key } of changes) {
           callback(op === 'del' ? 'remove' : 'update', key.slice(prefix.length));
         }

@@ -20,13 +20,17 @@ export interface KeyRange {
   readonly lte?: string;
 }
 
-/** The range of those bounds that are there. */
+/** The range of those bounds that are there. All keys begin with an empty prefix, so that it is none. */
 export function keyRange(
   bounds: {
     readonly [Name in keyof KeyRange]: string | undefined;
   },
 ): KeyRange {
-  return Object.fromEntries(Object.entries(bounds).filter(([, key]) => key !== undefined));
+  return Object.fromEntries(
+    Object.entries(bounds).filter(
+      ([name, key]) => key !== undefined && (name !== 'prefix' || key !== ''),
+    ),
+  );
 }
 
 /** The parts and their flags, in the order in which the core reads them. */

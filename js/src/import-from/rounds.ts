@@ -6,6 +6,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { Failures, type Made, rowsOf, Slices } from './encode.js';
 import { type Batch, Reader } from './reader.js';
@@ -166,7 +167,7 @@ async function sweep(
 ): Promise<number> {
   const { signal, durability } = options;
   const left: string[] = [];
-  for await (const key of branch.scan({ prefix, signal }).keys()) {
+  for await (const key of branch.scan({ ...keyRange({ prefix }), signal }).keys()) {
     if (!seen.has(key)) left.push(key);
   }
   if (left.length === 0) return 0;

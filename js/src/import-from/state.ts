@@ -4,6 +4,7 @@
  * after the merge, too.
  */
 
+import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import type { Transaction } from '../transaction/transaction.js';
 import { KEY, type StoredState } from './state-key.js';
@@ -86,7 +87,7 @@ export class StateRow {
   /** How many rows the branch has under a prefix, without the state. */
   async count(prefix: string): Promise<number> {
     const isCounted = KEY.startsWith(prefix) && this.#text !== undefined;
-    return (await this.#branch.count({ prefix })) - (isCounted ? 1 : 0);
+    return (await this.#branch.count(keyRange({ prefix }))) - (isCounted ? 1 : 0);
   }
 
   /** Deletes from `db` what a merge has brought of it. */

@@ -3,6 +3,7 @@
 import { belong } from '../base/belong.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkKeys } from '../base/key.js';
+import { keyRange } from '../base/range.js';
 import { keyText, namedError, refuse, shownKey } from './errors.js';
 import { callsIn, type Place } from './place.js';
 import { Query, type ReadOptions } from './query.js';
@@ -120,7 +121,7 @@ export class TableReads {
   /** How many rows come before that with a key, whether or not there is one. */
   async rank(key: unknown): Promise<number> {
     const { prefix } = this.spec;
-    return this.place.at.count({ prefix, lt: this.keyOf(key) }).catch(this.named);
+    return this.place.at.count(keyRange({ prefix, lt: this.keyOf(key) })).catch(this.named);
   }
 }
 

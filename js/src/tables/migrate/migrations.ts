@@ -1,5 +1,6 @@
 /** The migrations of the tables of an open store: one for each table and handle. */
 
+import { keyRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
 import type { Change } from '../../read/diff.js';
 import type { Store } from '../../store/store.js';
@@ -111,6 +112,6 @@ export class Migrations {
       }
     };
     // A closed store tells nothing more.
-    db.watch({ prefix: spec.prefix }, look, { onError: () => {} });
+    db.watch(keyRange({ prefix: spec.prefix }), look, { onError: () => {} });
   }
 }

@@ -1,6 +1,7 @@
 /** Whether the indexes of a commit list all rows of a table by their newest form, but for those that are refused. */
 
 import { HedgerowError, isMissing } from '../../base/errors.js';
+import { keyRange } from '../../base/range.js';
 import type { Snapshot } from '../../store/snapshot.js';
 import type { Store } from '../../store/store.js';
 import type { Reads } from '../place.js';
@@ -48,7 +49,10 @@ export class Readiness {
     const { prefix } = this.#spec;
     let left = this.refused.rows;
     try {
-      for await (const change of this.#db.diff(this.#root, root, { prefix, signal })) {
+      for await (const change of this.#db.diff(this.#root, root, {
+        ...keyRange({ prefix }),
+        signal,
+      })) {
         const { op } = change;
         const isOfOld =
           (op !== 'add' && isOld(this.#spec, change.oldValue)) ||
