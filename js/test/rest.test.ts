@@ -180,7 +180,7 @@ it('a change whose answer was lost is no conflict with the change after it', asy
   const { db, link } = await client(server, {
     push: (request) => {
       const answer = server.push(request);
-      if (isLost) throw new TypeError('the network is down');
+      if (isLost) throw new TypeError('Failed to fetch');
       return answer;
     },
   });
@@ -202,7 +202,7 @@ it('many changes go in batches, each of which is accepted for itself', async () 
   let left = 2;
   const { db, link, pushes } = await client(server, {
     push: (request) => {
-      if (left-- === 0) throw new TypeError('the network is down');
+      if (left-- === 0) throw new TypeError('Failed to fetch');
       pushes.push(request);
       return server.push(request);
     },
@@ -242,7 +242,7 @@ it('a loop keeps it in sync, and tells what a person should know', async () => {
   let isDown = false;
   const { db, link } = await client(server, {
     pull: (request) => {
-      if (isDown) throw new TypeError('the network is down');
+      if (isDown) throw new TypeError('Failed to fetch');
       return server.pull(request);
     },
   });

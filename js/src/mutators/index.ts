@@ -1,6 +1,5 @@
 /** `hedgerow/mutators`: changes made offline, and a server that decides. */
-import type { Remote } from '../remote/remote.js';
-import type { OwnServer } from '../wire/own-server.js';
+import { type Linking, linked } from '../wire/own-server.js';
 import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
@@ -24,11 +23,6 @@ export type {
   TransactionOf,
 } from './types.js';
 
-/** What is used of a store. */
-interface Linking {
-  remote(remote: Remote): Promise<unknown>;
-}
-
 /**
  * Binds a store to the app's own server, which speaks the push and pull of Replicache. Costs no request. The rows of the
  * store's branch are from then on those of the server, with the calls of mutators that it has not acknowledged made on
@@ -39,6 +33,5 @@ export async function mutators<Db extends Linking, const M extends Mutators<Tran
   db: Db,
   options: MutatorOptions<M>,
 ): Promise<ServerLink<M>> {
-  const own: OwnServer = { kind: 'mutators', wanted: options };
-  return (await db.remote(own as unknown as Remote)) as ServerLink<M>;
+  return (await linked(db, { kind: 'mutators', wanted: options })) as ServerLink<M>;
 }

@@ -2,7 +2,7 @@
 import { HedgerowError } from '../base/errors.js';
 import type { Answer } from '../remote/adapters/exchange.js';
 import { hasNoLine, isUnsent } from '../remote/unsent.js';
-import { badResponse, PAGE } from '../wire/pull-body.js';
+import { badResponse, failureIn, PAGE } from '../wire/pull-body.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type Refusal, refusalOf } from './refusal.js';
@@ -101,5 +101,6 @@ async function said(answer: Answer): Promise<Refusal> {
     return isPage ? badResponse(PAGE, cause) : undefined;
   }
   if (typeof members !== 'object' || members === null) return undefined;
-  return refusalOf((name) => (members as Record<string, unknown>)[name]);
+  const named = members as Record<string, unknown>;
+  return refusalOf((name) => named[name]) ?? failureIn(named);
 }

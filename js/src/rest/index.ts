@@ -1,6 +1,5 @@
 /** `hedgerow/rest`: a server of plain rows, without mutators. */
-import type { Remote } from '../remote/remote.js';
-import type { OwnServer } from '../wire/own-server.js';
+import { type Linking, linked } from '../wire/own-server.js';
 import type { RestLink } from './rest-link.js';
 import type { RestOptions } from './types.js';
 
@@ -22,16 +21,10 @@ export type {
   RowChange,
 } from './types.js';
 
-/** What is used of a store. */
-interface Linking {
-  remote(remote: Remote): Promise<unknown>;
-}
-
 /**
  * Binds a store to a server that has rows and no mutators. Costs no request. What changes here is sent to it by `push`, row
  * by row; what changes there comes by `pull`, and is merged three-way. Rows that were here before are changes, too.
  */
 export async function rest(db: Linking, options: RestOptions): Promise<RestLink> {
-  const own: OwnServer = { kind: 'rest', wanted: options };
-  return (await db.remote(own as unknown as Remote)) as RestLink;
+  return (await linked(db, { kind: 'rest', wanted: options })) as RestLink;
 }

@@ -1,6 +1,8 @@
 /** Binds a store to a server of plain rows. Loaded when `rest()` is first called. */
 import { HedgerowError } from '../base/errors.js';
+import { isPlain, kindOf } from '../base/kind.js';
 import { checkName, optionsOf } from '../base/options.js';
+import { stringify } from '../base/value.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { ConflictLog } from '../sync/conflict-log.js';
@@ -10,7 +12,9 @@ import { makeBranches } from '../sync/make-branches.js';
 import { namesOf, originOf } from '../sync/names.js';
 import { checkPolicy, type SentRow } from '../sync/policy.js';
 import { SyncRefs } from '../sync/state.js';
+import { isResponse } from '../wire/app-function.js';
 import { type Endpoint, MAX_PULL_BYTES, type WireOptions, wireFaults } from '../wire/endpoint.js';
+import { badResponse } from '../wire/pull-body.js';
 import { Wire } from '../wire/wire.js';
 import type { RestContext } from './context.js';
 import { Memo, valueAt } from './memo.js';
@@ -72,16 +76,22 @@ async function sentRow({ shared, refs }: RestContext, key: string): Promise<Sent
 
 /** Functions may answer with what is no `Response`. */
 function wireOptionsOf({ pull, push, auth }: RestOptions): WireOptions {
-  const one = <Request>(endpoint: RestEndpoint<Request, unknown>): Endpoint<Request> =>
+  const one = <Request>(
+    endpoint: RestEndpoint<Request, unknown>,
+    members: readonly string[],
+  ): Endpoint<Request> =>
     typeof endpoint === 'function'
-      ? async (request, how) => responseOf(await endpoint(request, how))
+      ? async (request, how) => responseOf(await endpoint(request, how), members)
       : endpoint;
-  return { pull: one(pull), push: one(push), auth };
+  return { pull: one(pull, ['cookie', 'patch']), push: one(push, ['refused']), auth };
 }
 
-function responseOf(answer: unknown): Response {
+/** The answer of a function, which may be an object with some `members`: what else it gives is a mistake, and no consent. */
+function responseOf(answer: unknown, members: readonly string[]): Response {
   if (answer === undefined || answer === null) return new Response(null, { status: 204 });
-  // Not by its class: some platforms have one of their own.
-  if (typeof (answer as Partial<Response>).headers?.get === 'function') return answer as Response;
-  return new Response(JSON.stringify(answer));
+  if (isResponse(answer)) return answer;
+  const other = isPlain(answer) ? Object.keys(answer).find((name) => !members.includes(name)) : '';
+  if (other === undefined) return new Response(stringify(answer));
+  const what = other === '' ? kindOf(answer) : `an object with ${other}`;
+  throw badResponse(`a function gave ${what}, not a Response, or { ${members.join(', ')} }`);
 }

@@ -3,6 +3,7 @@
  * of its branch here at once, so that later changes begin there.
  */
 import { HedgerowError } from '../base/errors.js';
+import { isPlain, kindOf } from '../base/kind.js';
 import { encodeRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { sameValue } from '../base/same-value.js';
@@ -14,7 +15,7 @@ import { Decisions } from '../sync/conflict-log.js';
 import { mergeIn } from '../sync/pull.js';
 import { OwnEdits } from '../transaction/edits.js';
 import { Transactions } from '../transaction/run.js';
-import { badResponse } from '../wire/pull-body.js';
+import { badResponse, failureIn } from '../wire/pull-body.js';
 import { tryEdits } from '../write/try-edits.js';
 import type { RestContext } from './context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
@@ -143,14 +144,18 @@ async function send(
   const answer = await wire.send('push', { changes }, signal);
   const text = new TextDecoder().decode(await answer.bytes(MAX_ANSWER_BYTES));
   if (text.trim() === '') return [];
-  let told: RestPushed & { readonly error?: unknown };
+  let told: unknown;
   try {
     told = JSON.parse(text);
   } catch (cause) {
     throw badResponse('it answers a push with no JSON', cause);
   }
-  if (told?.error !== undefined) throw badResponse(`it answers ${JSON.stringify(told.error)}`);
-  const refused = told?.refused ?? [];
+  if (told !== null && !isPlain(told)) {
+    throw badResponse(`it answers a push with ${kindOf(told)}, not an object`);
+  }
+  const { refused = [], ...others } = (told ?? {}) as RestPushed & Record<string, unknown>;
+  const failure = failureIn(others);
+  if (failure !== undefined) throw failure;
   if (!Array.isArray(refused)) throw badResponse('its refused is no array');
   const byKey = new Map(changes.map((change) => [change.key, change]));
   const found = new Map<string, RefusedChange>();

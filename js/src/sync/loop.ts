@@ -271,7 +271,9 @@ export class SyncLoop {
       const error =
         cause instanceof HedgerowError
           ? cause
-          : new HedgerowError('storage', 'a sync has failed', { cause });
+          : new HedgerowError('bad-response', `pull or push has thrown ${String(cause)}`, {
+              cause,
+            });
       // The jitter keeps devices apart that went offline together.
       const ms = this.#retryMs * (0.5 + this.#host.chance() / 2);
       this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);

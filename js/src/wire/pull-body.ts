@@ -23,6 +23,13 @@ export function badResponse(what: string, cause?: unknown): HedgerowError {
   return new HedgerowError('bad-response', `the server: ${what}`, { cause, status: 200 });
 }
 
+/** The error for an answer that tells of a failure, though its status does not: `error`, `errors` as of GraphQL, `ok: false`. */
+export function failureIn(members: Readonly<Record<string, unknown>>): HedgerowError | undefined {
+  const { error, errors, ok } = members;
+  const said = error ?? errors ?? (ok === false ? { ok } : undefined);
+  return said === undefined ? undefined : badResponse(`it answers ${JSON.stringify(said)}`);
+}
+
 /** What is thrown for what was thrown while a patch was taken: one that is malformed is a fault of the server. */
 export function patchFault(cause: unknown): unknown {
   return isRefusal(cause) ? badResponse(`its patch: ${cause.message}`, cause) : cause;

@@ -1,6 +1,8 @@
 /** Requests to the app's own server. */
 import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
 import { type Answer, exchange, refused } from '../remote/adapters/exchange.js';
+import { callOf, isResponse, Thrown } from './app-function.js';
 import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
 
@@ -47,12 +49,15 @@ export class Wire {
     const endpoint = this.#options[what] as Endpoint<object>;
     const auth = this.#auth;
     const isFunction = typeof endpoint === 'function';
-    const fetch = async (url: string, init: RequestInit): Promise<Response> =>
-      isFunction
-        ? endpoint(request, { signal: init.signal as AbortSignal, auth })
-        : globalThis.fetch(url, init);
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (!isFunction) return globalThis.fetch(url, init);
+      const signal = init.signal as AbortSignal;
+      const answer: unknown = await callOf(() => endpoint(request, { signal, auth }));
+      if (isResponse(answer)) return answer;
+      throw badResponse(`the function ${what} gave no Response, but ${kindOf(answer)}`);
+    };
     const { url, headers } = isFunction ? { url: '', headers: {} } : endpoint;
-    return exchange(fetch, {
+    const answered = exchange(fetch, {
       method: 'POST',
       url,
       headers: {
@@ -63,6 +68,10 @@ export class Wire {
       body: isFunction ? undefined : new TextEncoder().encode(JSON.stringify(request)),
       cache: 'no-store',
       signal,
+      passes: (cause) => cause instanceof Thrown,
+    });
+    return answered.catch((cause: unknown) => {
+      throw cause instanceof Thrown ? cause.cause : cause;
     });
   }
 }

@@ -16,6 +16,8 @@ export interface Request {
   readonly body?: Uint8Array | undefined;
   readonly cache: RequestCache;
   readonly signal: AbortSignal | undefined;
+  /** Whether what `fetch` throws is no failure of the network: the request rejects with it. None is by default. */
+  readonly passes?: (cause: unknown) => boolean;
 }
 
 export interface Answer {
@@ -40,9 +42,11 @@ const BYTE_MS = 1 / 16;
 class Exchange {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal | undefined;
+  readonly #passes: (cause: unknown) => boolean;
 
-  constructor(signal: AbortSignal | undefined) {
+  constructor({ signal, passes = () => false }: Pick<Request, 'signal' | 'passes'>) {
     this.#signal = signal;
+    this.#passes = passes;
   }
 
   /** What the promise resolves to, within `ms`. */
@@ -57,7 +61,8 @@ class Exchange {
       return await until(Promise.race([begin(this.#controller.signal), silence]), this.#signal);
     } catch (cause) {
       this.#controller.abort();
-      throw cause instanceof HedgerowError ? cause : offlineFault(String(cause), cause);
+      if (cause instanceof HedgerowError || this.#passes(cause)) throw cause;
+      throw offlineFault(String(cause), cause);
     } finally {
       stop();
     }
@@ -72,7 +77,7 @@ class Exchange {
 /** Makes a request. Rejects with `offline` if there is no answer, and with `remote` for a redirect. */
 export async function exchange(fetch: Fetch, request: Request): Promise<Answer> {
   const { method, url, headers, body, cache } = request;
-  const own = new Exchange(request.signal);
+  const own = new Exchange(request);
   const response = await own.wait(
     (signal) =>
       fetch(url, {
