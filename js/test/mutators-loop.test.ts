@@ -11,7 +11,7 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   const storage = memory();
   let isOffline = false;
   const line = (answer: () => object) => {
-    if (isOffline) throw new TypeError('no network');
+    if (isOffline) throw new TypeError('network error');
     return json(answer());
   };
   const options = {
@@ -60,7 +60,7 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
 it('a loop tells its first state, also when calls waited before it began', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
-  const offline = () => Promise.reject(new TypeError('no network'));
+  const offline = () => Promise.reject(new TypeError('network error'));
   const how = { pull: offline, push: offline };
   const app = await bind(await store({ storage }), server, how);
   app.sync();

@@ -135,7 +135,7 @@ export class Network {
         totals.late += 1;
         this.#late.push({ calls, arrive });
       }
-      throw new TypeError('lost');
+      throw new TypeError('Failed to fetch: lost');
     }
     const answer = arrive();
     if (calls && this.#has()) {
@@ -144,7 +144,7 @@ export class Network {
     }
     if (this.#has()) {
       totals.lostAnswers += 1;
-      throw new TypeError('the answer is lost');
+      throw new TypeError('Failed to fetch: the answer is lost');
     }
     if (this.#has()) return json({ message: 'busy' }, this.#from.pick([409, 500, 503]));
     return json(answer);

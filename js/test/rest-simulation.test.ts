@@ -65,12 +65,12 @@ class Device {
     const chance = this.#isLossy ? this.#from.below(10) : 9;
     if (chance === 0) {
       totals.lostRequests += 1;
-      throw new TypeError('the request was lost');
+      throw new TypeError('Failed to fetch: the request was lost');
     }
     const answer = call();
     if (chance > 2) return answer;
     totals.lostAnswers += 1;
-    throw new TypeError('the answer was lost');
+    throw new TypeError('Failed to fetch: the answer was lost');
   }
 
   async edit(nth: number): Promise<void> {
