@@ -19,6 +19,7 @@ export interface ServerContext {
   readonly options: MutatorOptions<Mutators>;
   readonly durability: Durability;
   readonly maxPullBytes: number;
+  readonly maxPushBytes: number;
 }
 
 /** The queue, or what is known of the server, is no longer as it was: look, and begin again. */

@@ -6,7 +6,7 @@ import { MUTATORS_REF } from '../history/branch-refs.js';
 import type { SyncHost } from '../sync/host.js';
 import { JointHead } from '../sync/joint-heads.js';
 import { makeBranches } from '../sync/make-branches.js';
-import { MAX_PULL_BYTES, wireFaults } from '../wire/endpoint.js';
+import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js';
 import { Wire } from '../wire/wire.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import type { ServerContext } from './context.js';
@@ -14,19 +14,20 @@ import { freshRecord, Queue } from './queue.js';
 import { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators } from './types.js';
 
-const OPTIONS = 'mutators pull push auth schemaVersion maxPullBytes durability onRejected onReset';
+const OPTIONS =
+  'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability onRejected onReset';
 
 /** Checks what the app has given. */
 function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
   const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
-  const { mutators, schemaVersion = '', maxPullBytes } = options;
+  const { mutators, schemaVersion = '' } = options;
   const areMutators =
     typeof mutators === 'object' &&
     mutators !== null &&
     Object.values(mutators).every((mutator) => typeof mutator === 'function');
   const faults = [
     ...(areMutators ? [] : ['mutators are functions']),
-    ...wireFaults(options, maxPullBytes),
+    ...wireFaults(options),
     ...(typeof schemaVersion === 'string' ? [] : ['schemaVersion is a string']),
   ];
   if (faults.length === 0) return options;
@@ -40,7 +41,8 @@ export async function openServerLink<M extends Mutators>(
 ): Promise<ServerLink<M>> {
   const options = checked(given);
   const { shared, branchName } = store;
-  const { durability = store.durability, maxPullBytes = MAX_PULL_BYTES } = options;
+  const { durability = store.durability } = options;
+  const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
   const root = `${MUTATORS_REF}${encodeURIComponent(branchName)}`;
   const refs = { server: `${root}/server`, queue: `${root}/queue` };
   await makeBranches(shared, [refs.server, refs.queue], durability);
@@ -50,7 +52,7 @@ export async function openServerLink<M extends Mutators>(
   const queue = new Queue(shared, refs.queue, durability);
   const heads = [server, local, queue.head];
   const context: ServerContext = {
-    ...{ store, shared, local, server, queue, options, durability, maxPullBytes },
+    ...{ store, shared, local, server, queue, options, durability, maxPullBytes, maxPushBytes },
     wire: new Wire(options),
   };
   try {

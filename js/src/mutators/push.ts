@@ -1,31 +1,41 @@
 /** Pushes: the calls that wait are sent, in their order. That they took effect is told by a pull. */
 import { HedgerowError } from '../base/errors.js';
+import { utf8Length } from '../base/key.js';
 import type { Answer } from '../remote/adapters/exchange.js';
 import { hasNoLine, isUnsent } from '../remote/unsent.js';
+import { isTooLarge } from '../wire/endpoint.js';
 import { badResponse, failureIn, PAGE } from '../wire/pull-body.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type Refusal, refusalOf } from './refusal.js';
 import type { PushRequest } from './types.js';
 
-/** Most calls, and about the most bytes of their arguments, of one request. */
+/** Most calls of one request. */
 const MAX_CALLS = 1000;
-const MAX_ARGS_BYTES = 1 << 20;
+/** About how many bytes a call takes beside what is kept of it. */
+const CALL_BYTES = 64;
 /** Most bytes of the answer that are read. */
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** Sends all calls that wait. */
+/** A call that the server refuses for its size, and that has not reached it. */
+export interface TooLarge {
+  readonly tooLarge: QueuedCall;
+  readonly error: unknown;
+}
+
+/** Sends all calls that wait, in halves if the server refuses a request for its size. */
 export async function pushAll(
   context: ServerContext,
   signal: AbortSignal | undefined,
-): Promise<'pushed' | 'nothing' | 'unknown-client'> {
+): Promise<'pushed' | 'nothing' | 'unknown-client' | TooLarge> {
   const { shared, queue, wire, options } = context;
   await shared.queued(() => queue.look());
   const { clientGroupID, clientID, profileID } = queue.record;
   const isStill = () => queue.record.clientGroupID === clientGroupID;
   let upTo = 0;
+  let atMost = MAX_CALLS;
   while (isStill()) {
-    const { calls, takeBack } = await takeNext(context, upTo, isStill);
+    const { calls, takeBack } = await takeNext(context, upTo, atMost, isStill);
     const last = calls[calls.length - 1];
     if (last === undefined) break;
     const request: PushRequest = {
@@ -36,11 +46,19 @@ export async function pushAll(
       }),
     };
     const isCutOff = hasNoLine();
-    const answer = await wire.send('push', request, signal).catch(async (cause: unknown) => {
+    let answer: Answer;
+    try {
+      answer = await wire.send('push', request, signal);
+    } catch (cause) {
+      const mayHalve = isTooLarge(cause);
       // If that cannot be noted, it counts as sent.
-      if (isUnsent(cause, false, isCutOff && hasNoLine())) await takeBack().catch(() => {});
-      throw cause;
-    });
+      if (mayHalve || isUnsent(cause, false, isCutOff && hasNoLine()))
+        await takeBack().catch(() => {});
+      if (!mayHalve) throw cause;
+      if (calls.length === 1) return { tooLarge: last, error: cause };
+      atMost = calls.length >> 1;
+      continue;
+    }
     const refusal = await said(answer);
     if (refusal instanceof HedgerowError) throw refusal;
     if (refusal !== undefined) return refusal;
@@ -50,12 +68,12 @@ export async function pushAll(
 }
 
 /** As many calls as one request takes, at least one. */
-function nextOf(waiting: Iterable<QueuedCall>): QueuedCall[] {
+function nextOf(waiting: Iterable<QueuedCall>, maxCalls: number, maxBytes: number): QueuedCall[] {
   const calls: QueuedCall[] = [];
   let bytes = 0;
   for (const call of waiting) {
-    bytes += JSON.stringify(call.args).length;
-    if (calls.length > 0 && (calls.length >= MAX_CALLS || bytes > MAX_ARGS_BYTES)) break;
+    bytes += utf8Length(JSON.stringify(call)) + CALL_BYTES;
+    if (calls.length > 0 && (calls.length >= maxCalls || bytes > maxBytes)) break;
     calls.push(call);
   }
   return calls;
@@ -65,12 +83,17 @@ function nextOf(waiting: Iterable<QueuedCall>): QueuedCall[] {
  * The next calls, once it is recorded that they may reach the server: from then on they keep their ids. `takeBack` is for
  * a request that has not left.
  */
-async function takeNext({ local, queue }: ServerContext, upTo: number, isStill: () => boolean) {
+async function takeNext(
+  { local, queue, maxPushBytes }: ServerContext,
+  upTo: number,
+  atMost: number,
+  isStill: () => boolean,
+) {
   let calls: QueuedCall[] = [];
   let before = queue.record;
   const take: EditQueue = () => {
     before = queue.record;
-    calls = isStill() ? nextOf(queue.waiting(upTo)) : [];
+    calls = isStill() ? nextOf(queue.waiting(upTo), atMost, maxPushBytes) : [];
     const { id, place } = calls[calls.length - 1] ?? { id: 0, place: 0 };
     const [sent, reached] = [Math.max(id, before.sent), Math.max(place, before.reached)];
     return { record: { ...before, sent, reached, pushes: before.pushes + 1 } };

@@ -20,6 +20,7 @@ import type {
   MutatorCalls,
   Mutators,
   PendingCall,
+  RejectedCall,
   ServerPull,
   ServerState,
   ServerSyncOptions,
@@ -150,24 +151,26 @@ export class ServerLink<M extends Mutators> {
    * reached the server, or is in the queue no longer.
    */
   drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
+    return this.#turns.run(undefined, (signal) => this.#drop(call.place, signal));
+  }
+
+  async #drop(place: number, signal: AbortSignal | undefined): Promise<boolean> {
     const { local, queue } = this.#context;
-    return this.#turns.run(undefined, async (signal) => {
-      const isDropped = await local.exclusively(async () => {
-        await queue.look();
-        const edit: EditQueue = () => {
-          const { record } = queue;
-          const found = queue.call(call.place);
-          if (found === undefined || call.place <= record.reached) throw new Moved();
-          const later = [...queue.waiting(call.place)].map((one) => ({ ...one, id: one.id - 1 }));
-          // The rows are no longer those of the queue.
-          const next = { nextID: record.nextID - 1, pulls: record.pulls + 1 };
-          return { record: { ...record, ...next }, puts: later, drops: [call.place] };
-        };
-        return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
-      }, signal);
-      if (isDropped) await this.#rebase(signal);
-      return isDropped;
-    });
+    const isDropped = await local.exclusively(async () => {
+      await queue.look();
+      const edit: EditQueue = () => {
+        const { record } = queue;
+        const found = queue.call(place);
+        if (found === undefined || place <= record.reached) throw new Moved();
+        const later = [...queue.waiting(place)].map((one) => ({ ...one, id: one.id - 1 }));
+        // The rows are no longer those of the queue.
+        const next = { nextID: record.nextID - 1, pulls: record.pulls + 1 };
+        return { record: { ...record, ...next }, puts: later, drops: [place] };
+      };
+      return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
+    }, signal);
+    if (isDropped) await this.#rebase(signal);
+    return isDropped;
   }
 
   /** Ends the handle, and its loop. The store goes on, and so does the queue. Idempotent. */
@@ -227,7 +230,17 @@ export class ServerLink<M extends Mutators> {
     const { queue } = this.#context;
     for (let tries = 0; ; tries++) {
       const { clientGroupID } = queue.record;
-      if ((await pushAll(this.#context, signal)) !== 'unknown-client') return;
+      const pushed = await pushAll(this.#context, signal);
+      if (pushed === 'pushed' || pushed === 'nothing') return;
+      if (pushed !== 'unknown-client') {
+        // No request can bring it: it would hold up all others for ever.
+        const { tooLarge, error } = pushed;
+        const told = queue.told(tooLarge);
+        if (!(await this.#drop(tooLarge.place, signal))) throw error;
+        this.#tellRejected({ ...told, error });
+        tries = -1;
+        continue;
+      }
       await this.#startOver(clientGroupID);
       await this.#again(tries, signal);
     }
@@ -262,7 +275,10 @@ export class ServerLink<M extends Mutators> {
   #reject({ call, error }: Rejection): void {
     if (this.#rejected.has(call.place)) return;
     this.#rejected.add(call.place);
-    const { options, queue } = this.#context;
-    notify(options.onRejected, { ...queue.told(call), error });
+    this.#tellRejected({ ...this.#context.queue.told(call), error });
+  }
+
+  #tellRejected(call: RejectedCall): void {
+    notify(this.#context.options.onRejected, call);
   }
 }

@@ -82,8 +82,6 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly push: Endpoint<PushRequest>;
   /** Sent along, for the server; '' by default. */
   readonly schemaVersion?: string | undefined;
-  /** Longest response of a pull, in bytes; 1 GiB by default. */
-  readonly maxPullBytes?: number | undefined;
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /** Called once for each call that had no effect when it ran again, after the rows have changed. */

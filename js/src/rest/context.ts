@@ -15,4 +15,5 @@ export interface RestContext extends MergeContext {
   readonly wire: Wire;
   readonly options: RestOptions;
   readonly maxPullBytes: number;
+  readonly maxPushBytes: number;
 }

@@ -13,7 +13,13 @@ import { namesOf, originOf } from '../sync/names.js';
 import { checkPolicy, type SentRow } from '../sync/policy.js';
 import { SyncRefs } from '../sync/state.js';
 import { isResponse } from '../wire/app-function.js';
-import { type Endpoint, MAX_PULL_BYTES, type WireOptions, wireFaults } from '../wire/endpoint.js';
+import {
+  type Endpoint,
+  MAX_PULL_BYTES,
+  MAX_PUSH_BYTES,
+  type WireOptions,
+  wireFaults,
+} from '../wire/endpoint.js';
 import { badResponse } from '../wire/pull-body.js';
 import { Wire } from '../wire/wire.js';
 import type { RestContext } from './context.js';
@@ -21,14 +27,15 @@ import { Memo, valueAt } from './memo.js';
 import { RestLink } from './rest-link.js';
 import type { RestEndpoint, RestOptions } from './types.js';
 
-const OPTIONS = 'pull push name policy auth maxPullBytes durability onRefused';
+const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
 
 /** Binds a store to a server of plain rows. */
 export async function openRestLink(store: SyncHost, given: RestOptions): Promise<RestLink> {
   const options = optionsOf('rest', given, OPTIONS) as RestOptions;
-  const { name = 'server', policy = 'fields', maxPullBytes = MAX_PULL_BYTES } = options;
+  const { name = 'server', policy = 'fields' } = options;
+  const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
   const wireOptions = wireOptionsOf(options);
-  const faults = wireFaults(wireOptions, maxPullBytes);
+  const faults = wireFaults({ ...wireOptions, maxPullBytes, maxPushBytes });
   if (faults.length > 0) throw new HedgerowError('invalid-argument', `rest: ${faults.join('; ')}`);
   checkName(name);
   checkPolicy(policy);
@@ -57,7 +64,19 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
     throw cause;
   }
   const context: RestContext = {
-    ...{ store, shared, refs, local, origin, memo, options, policy, durability, maxPullBytes },
+    ...{
+      store,
+      shared,
+      refs,
+      local,
+      origin,
+      memo,
+      options,
+      policy,
+      durability,
+      maxPullBytes,
+      maxPushBytes,
+    },
     originName: originOf(name),
     log: new ConflictLog(shared, refs, durability),
     wire: new Wire(wireOptions),

@@ -3,6 +3,7 @@
  * of its branch here at once, so that later changes begin there.
  */
 import { HedgerowError } from '../base/errors.js';
+import { utf8Length } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { encodeRange } from '../base/range.js';
 import { notify } from '../base/report.js';
@@ -15,14 +16,14 @@ import { Decisions } from '../sync/conflict-log.js';
 import { mergeIn } from '../sync/pull.js';
 import { OwnEdits } from '../transaction/edits.js';
 import { Transactions } from '../transaction/run.js';
+import { isTooLarge } from '../wire/endpoint.js';
 import { badResponse, failureIn } from '../wire/pull-body.js';
 import { tryEdits } from '../write/try-edits.js';
 import type { RestContext } from './context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
 
-/** Most changes, and about the most bytes of JSON, of one request. */
+/** Most changes of one request. */
 const MAX_CHANGES = 1000;
-const MAX_CHANGE_BYTES = 1 << 20;
 /** Most bytes of an answer that are read. */
 const MAX_ANSWER_BYTES = 1 << 20;
 
@@ -56,20 +57,45 @@ export async function pushOnce(
     if (!(await refs.move({ pushing: commitBytes }, durability))) return undefined;
     while (next.done !== true) {
       const batch = next.value;
-      const refused = await send(context, batch, signal);
       next = await changes.next();
-      const isLast = next.done === true;
-      const rest = batch.filter(({ key }) => !refused.some((one) => one.key === key));
-      if (!(await accept(context, rest, isLast))) return undefined;
-      await refuse(context, refused);
-      done.accepted += rest.length;
-      done.refused += refused.length;
+      if (!(await pushBatch(context, batch, next.done === true, done, signal))) return undefined;
     }
     return done;
   } finally {
     from.release();
     held.release();
   }
+}
+
+/** Sends a batch, in halves if it is too large. `false` if another tab has moved a branch. */
+async function pushBatch(
+  context: RestContext,
+  batch: readonly RowChange[],
+  isLast: boolean,
+  done: { accepted: number; refused: number },
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let refused: RefusedChange[];
+  try {
+    refused = await send(context, batch, signal);
+  } catch (cause) {
+    if (!isTooLarge(cause)) throw cause;
+    if (batch.length > 1) {
+      const half = batch.length >> 1;
+      return (
+        (await pushBatch(context, batch.slice(0, half), false, done, signal)) &&
+        pushBatch(context, batch.slice(half), isLast, done, signal)
+      );
+    }
+    // A row that no request can bring would hold up all others for ever.
+    refused = batch.map((change) => ({ ...change, why: cause }));
+  }
+  const rest = batch.filter(({ key }) => !refused.some((one) => one.key === key));
+  if (!(await accept(context, rest, isLast))) return false;
+  await refuse(context, refused);
+  done.accepted += rest.length;
+  done.refused += refused.length;
+  return true;
 }
 
 /** Whether a push has begun whose end is not known here. */
@@ -107,13 +133,15 @@ async function* batches(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RowChange[], void, void> {
   const isJson = typeof context.options.push !== 'function';
+  const { maxPushBytes } = context;
   let [batch, bytes]: [RowChange[], number] = [[], 0];
   for await (const changes of rowChanges(context, from, to, signal)) {
     for (const change of changes) {
-      bytes += lengthOf(change, isJson);
-      if (batch.length > 0 && (batch.length >= MAX_CHANGES || bytes > MAX_CHANGE_BYTES)) {
+      const length = lengthOf(change, isJson);
+      bytes += length;
+      if (batch.length > 0 && (batch.length >= MAX_CHANGES || bytes > maxPushBytes)) {
         yield batch;
-        [batch, bytes] = [[], lengthOf(change, isJson)];
+        [batch, bytes] = [[], length];
       }
       batch.push(change);
     }
@@ -121,18 +149,19 @@ async function* batches(
   if (batch.length > 0) yield batch;
 }
 
-/** About how many bytes a change takes. */
-function lengthOf({ key, value, before }: RowChange, isJson: boolean): number {
-  let length = key.length;
-  for (const one of [value, before]) {
-    if (!(one instanceof Uint8Array)) length += JSON.stringify(one)?.length ?? 0;
-    else if (!isJson) length += one.length;
-    else {
-      const message = `the row ${key} holds bytes, which JSON has none of: give push as a function`;
-      throw new HedgerowError('unsupported', message);
-    }
+/** How many bytes a change takes in a request; bytes count as they are. */
+function lengthOf(change: RowChange, isJson: boolean): number {
+  let length = 1;
+  const text = JSON.stringify(change, (_, member: unknown) => {
+    if (!(member instanceof Uint8Array)) return member;
+    length += member.length;
+    return '';
+  });
+  if (isJson && length > 1) {
+    const message = `the row ${change.key} holds bytes, which JSON has none of: give push as a function`;
+    throw new HedgerowError('unsupported', message);
   }
-  return length;
+  return length + utf8Length(text);
 }
 
 /** Sends a batch; resolves to what of it was refused. */

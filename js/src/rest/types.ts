@@ -64,8 +64,9 @@ export interface RestOptions {
   readonly policy?: ConflictPolicy | undefined;
   /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
   readonly auth?: (() => string | PromiseLike<string>) | undefined;
-  /** Longest response of a pull, in bytes; 1 GiB by default. */
+  /** As of `mutators`. */
   readonly maxPullBytes?: number | undefined;
+  readonly maxPushBytes?: number | undefined;
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /** Called for each change that the server refused, once it is in the log of conflicts. */
