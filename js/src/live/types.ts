@@ -54,8 +54,8 @@ export interface LiveSource<Row> {
   readonly options: LiveOptions | LiveIndexOptions;
   /**
    * Makes a row of what is stored; of an index, `secondary` is the secondary key of the entry. It is called once for
-   * each state of a row. It must not change `value`, which others may have, too. What it throws is the `error` that is
-   * shown until the row changes.
+   * each state of a row. It must not change `value`, which others may have, too. A row for which it throws is left out, and
+   * what it threw is the `error` until the row changes.
    */
   rowOf(key: string, value: unknown, secondary?: SecondaryKey): Row;
   /**
@@ -83,7 +83,10 @@ export interface Told {
   readonly status: 'loading' | 'ready' | 'error';
   /** What is shown is of the query before `change`, or of before a pause, and will be replaced. */
   readonly isStale: boolean;
-  /** Why it is not kept up to date any more, or what `rowOf` threw; what was shown last stays. */
+  /**
+   * With the status `'error'`: why it is not kept up to date any more; what was shown last stays. With any other: why a row is
+   * left out, which cannot be read.
+   */
   readonly error: unknown;
 }
 

@@ -162,17 +162,17 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
   #show(entries: readonly Entry<Row>[]): void {
     this.entries = entries;
     const fault = entries.find((entry) => entry.fault !== undefined)?.fault;
+    // A row that cannot be made holds back no other.
+    const made = fault === undefined ? entries : entries.filter((entry) => !entry.fault);
     const old = this.#rows;
-    let isSame = this.isLoaded && old.length === entries.length;
-    if (fault === undefined) {
-      const rows = entries.map(({ row }, at) => {
-        isSame &&= row === old[at];
-        return row as Row;
-      });
-      if (!isSame) this.#rows = rows;
-      this.isLoaded = true;
-    }
-    const status = fault === undefined ? 'ready' : 'error';
+    let isSame = this.isLoaded && old.length === made.length;
+    const rows = made.map(({ row }, at) => {
+      isSame &&= row === old[at];
+      return row as Row;
+    });
+    if (!isSame) this.#rows = rows;
+    this.isLoaded = true;
+    const status = fault === undefined || rows.length > 0 ? 'ready' : 'error';
     this.show(this.#stateOf(this.#rows, { status, isStale: false, error: fault?.error }));
   }
 }

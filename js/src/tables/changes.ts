@@ -1,5 +1,6 @@
 /** Changes of rows as the app has them. */
 
+import { report } from '../base/report.js';
 import type { Change } from '../read/diff.js';
 import type { Wanted } from './match.js';
 import type { Row, Spec } from './spec.js';
@@ -31,6 +32,16 @@ export function rowChanges(
   };
 }
 
+/** What `make` returns, or `undefined` if it throws: `failed` is told why. */
+function unless<T>(make: () => T, failed?: (cause: unknown) => void): T | undefined {
+  try {
+    return make();
+  } catch (cause) {
+    failed?.(cause);
+    return undefined;
+  }
+}
+
 /** Of an index: makes one change of those of the entries of a row, at the place that it has now. */
 function joined(changes: readonly Change[]): Iterable<Change> {
   const all = new Map<string, Change>();
@@ -51,14 +62,16 @@ function both(one: Change, other: Change): Change {
   return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
 }
 
+/** The change of a row; `undefined` if it concerns none that is wanted. A row that cannot be read counts as absent. */
 function changed(spec: Spec, change: Change, wanted: Wanted | undefined): RowChange | undefined {
   const rowOf = (stored: unknown) => {
     if (wanted?.stored(stored) === false) return undefined;
     const row = spec.rowOf(change.key, stored);
     return wanted?.row(row) === false ? undefined : row;
   };
-  const oldValue = change.op === 'add' ? undefined : rowOf(change.oldValue);
-  const newValue = change.op === 'del' ? undefined : rowOf(change.newValue);
+  const oldValue = change.op === 'add' ? undefined : unless(() => rowOf(change.oldValue));
+  const newValue = change.op === 'del' ? undefined : unless(() => rowOf(change.newValue), report);
+  if (oldValue === undefined && newValue === undefined) return undefined;
   const key = spec.shownKey(newValue ?? oldValue);
   if (oldValue === undefined) return newValue && { op: 'add', key, newValue };
   return newValue === undefined

@@ -145,6 +145,14 @@ export class Spec {
 
   /** The row of a stored value, brought forward if it is of a lower version. Throws `newer-version`, and `invalid-value`. */
   readonly decode = (stored: unknown): Row => {
+    try {
+      return this.#decoded(stored);
+    } catch (cause) {
+      throw namedError(cause, this.name, this.shownKey(stored));
+    }
+  };
+
+  #decoded(stored: unknown): Row {
     const from = versionOf(stored);
     if (from === undefined) {
       const row = this.kept.decode(stored);
@@ -154,11 +162,11 @@ export class Spec {
     if (from > this.version) {
       this.onNewer?.(from);
       const message = `its form is of version ${from}, and this app knows ${this.version}: load the newer app`;
-      throw new HedgerowError('newer-version', message, { table: this.name });
+      throw new HedgerowError('newer-version', message);
     }
     const row = this.kept.decode(value);
     return from === this.version ? row : this.#brought(row, from);
-  };
+  }
 
   /** As `decode`, of a value that others may hold, too: `migrate` may change what it gets. */
   readonly rowOf = (_key: string, stored: unknown): Row => {
