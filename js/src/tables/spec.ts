@@ -4,6 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
+import { keptValue } from '../base/value.js';
 import type { IndexColumn, IndexDefinition } from '../indexes/definition.js';
 import { indexesOf } from '../indexes/index-set.js';
 import { namedError, refuse } from './errors.js';
@@ -179,13 +180,19 @@ export class Spec {
     stored === undefined ? undefined : this.decode(stored);
 
   #brought(row: Row, from: number): Row {
+    const key = this.shownKey(row);
     try {
+      // Before `migrate`, which may change the row in place.
+      const before = this.keys.ofRow(row);
       const made = this.#migrate?.(row, from);
       if (made instanceof Promise) throw new TypeError('it must return the row at once');
       checkRow(made);
-      return made;
+      // As any row that is put: what a read gives can be stored.
+      const { key: after, value } = this.encode(made);
+      keptValue(value);
+      if (after === before) return made;
+      throw new TypeError('it has changed the key of the row: delete it, and put another');
     } catch (cause) {
-      const key = this.shownKey(row);
       const why = cause instanceof Error ? cause.message : String(cause);
       const message = `migrate refuses a row of version ${from}: ${why}`;
       throw namedError(new HedgerowError('invalid-value', message, { cause }), this.name, key);

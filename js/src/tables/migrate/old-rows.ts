@@ -52,8 +52,7 @@ export function brought(spec: Spec, key: string, stored: unknown): unknown {
     row = spec.decode(stored);
     const made = spec.encode(row);
     if (made.key === key) return made.value;
-    const message = 'migrate has changed the key of the row: delete it, and put another';
-    throw new HedgerowError('invalid-value', message);
+    throw new HedgerowError('invalid-value', 'it is stored under another key than its own');
   } catch (cause) {
     throw namedError(cause, spec.name, spec.shownKey(row ?? stored));
   }
