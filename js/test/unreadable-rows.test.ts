@@ -82,7 +82,11 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     await expect.poll(ids).toBe('a,b,c');
     expect(reports).toMatchObject([error]);
     // It is mended.
-    await db.put('t/bad', { id: 'bad', note: 'good', ...(name.includes('migrate') && { '~v': 2 }) });
+    await db.put('t/bad', {
+      id: 'bad',
+      note: 'good',
+      ...(name.includes('migrate') && { '~v': 2 }),
+    });
     await db.t.put({ id: 'd', note: 'd' });
     await expect.poll(ids).toBe('a,b,bad,c,d');
     // What was there can be read no longer: it is as if it were gone.
@@ -115,7 +119,14 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     ]);
     const list = live(db.t.all());
     list.subscribe(() => {});
-    await expect.poll(() => list.get().rows.map(({ id }) => id).join()).toBe('a,c');
+    await expect
+      .poll(() =>
+        list
+          .get()
+          .rows.map(({ id }) => id)
+          .join(),
+      )
+      .toBe('a,c');
     expect(list.get()).toMatchObject({ status: 'ready', error });
     const row = liveRow(db.t, 'bad');
     row.subscribe(() => {});
@@ -143,7 +154,14 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
       ['get', () => db.t.get('bad')],
       ['getMany', () => db.t.getMany(['a', 'bad'])],
       ['toArray', () => db.t.toArray()],
-      ['filter', () => db.t.all().filter(() => true).toArray()],
+      [
+        'filter',
+        () =>
+          db.t
+            .all()
+            .filter(() => true)
+            .toArray(),
+      ],
       ['for await', iterated],
       ['at', () => db.t.at(1)],
       ['a transaction', () => db.transaction((tx) => tx.t.get('bad'))],

@@ -1,4 +1,5 @@
 /** Sources of bytes: NDJSON or a JSON array, such as from the network or a file. */
+import { isBuffer, isByteArray } from './byte-kinds.js';
 import { HedgerowError } from './errors.js';
 
 /** The format of rows in bytes: a row a line, or members of one array. */
@@ -23,8 +24,8 @@ export interface ByteParts {
 
 /** The parts of a source whose type says that it is bytes; `undefined` for all other sources. */
 export function partsOf(source: unknown): ByteParts | undefined {
-  if (source instanceof Uint8Array) return { parts: [source].values(), total: source.length };
-  if (source instanceof ArrayBuffer) return partsOf(new Uint8Array(source));
+  if (isByteArray(source)) return { parts: [source].values(), total: source.length };
+  if (isBuffer(source)) return partsOf(new Uint8Array(source));
   if (typeof Blob !== 'undefined' && source instanceof Blob) {
     if (!source.stream) throw new HedgerowError('invalid-argument', 'this Blob has no stream');
     return { parts: streamIterator(source.stream()), total: source.size };
@@ -35,7 +36,7 @@ export function partsOf(source: unknown): ByteParts | undefined {
 
 /** Whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
 export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
-  return member instanceof Uint8Array || member instanceof ArrayBuffer;
+  return isByteArray(member) || isBuffer(member);
 }
 
 /** Makes an iterator of a stream, since some platforms cannot iterate streams. */

@@ -2,6 +2,7 @@
  * Checks values: one that JSON can represent in full, or a `Uint8Array`. `JSON.stringify` silently
  * turns anything else into `null` or `{}`, so a value is also walked.
  */
+import { isByteArray } from './byte-kinds.js';
 import { HedgerowError } from './errors.js';
 import { utf8Length } from './key.js';
 import { isPlain, kindOf } from './kind.js';
@@ -129,8 +130,7 @@ export function keptValue(value: unknown): string | Uint8Array {
 
 /** Whether a value is stored as bytes. Throws `invalid-value` if it is larger than 64 MiB. */
 export function isBytes(value: unknown, row?: number): value is Uint8Array {
-  // `instanceof` throws for a revoked proxy, `isView` does not.
-  if (!ArrayBuffer.isView(value) || !(value instanceof Uint8Array)) return false;
+  if (!isByteArray(value)) return false;
   if (value.length > MAX_VALUE_BYTES) refuse('the value is larger than 64 MiB', row);
   return true;
 }

@@ -1,5 +1,6 @@
 /** Ed25519 by WebCrypto, and the hash that is signed: keys, signatures, and what is told where an engine has none. */
 
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { isZero } from '../remote/format/cursor.js';
@@ -39,7 +40,7 @@ export function signingKeyOf(
   key: CryptoKey | Uint8Array | undefined,
   usage: Usage,
 ): CryptoKey | Uint8Array {
-  if (key instanceof Uint8Array) {
+  if (isByteArray(key)) {
     if (key.length === KEY_BYTES && !isZero(key)) return key.slice();
   } else if (key?.algorithm?.name === NAME && key.usages.includes(usage)) return key;
   const expected = `${KEY_BYTES} bytes that are not all zeros, or a CryptoKey for ${NAME}`;
@@ -67,11 +68,11 @@ function importPrivate(keyBytes: Uint8Array, canBeRead: boolean): Promise<Crypto
 }
 
 export async function signingKey(key: PrivateKey): Promise<CryptoKey> {
-  return key instanceof Uint8Array ? importPrivate(key, false) : key;
+  return isByteArray(key) ? importPrivate(key, false) : key;
 }
 
 export async function verifyingKey(key: PublicKey): Promise<CryptoKey> {
-  if (!(key instanceof Uint8Array)) return key;
+  if (!isByteArray(key)) return key;
   return ask((crypto) => crypto.importKey('raw', unshared(key), NAME, false, ['verify']));
 }
 
@@ -100,7 +101,7 @@ export async function isSignatureOf(
  */
 export async function signingKeys(privateBytes: Uint8Array): Promise<SigningKeys> {
   const kept = signingKeyOf('signingKeys: a private key', privateBytes, 'sign');
-  if (!(kept instanceof Uint8Array)) {
+  if (!isByteArray(kept)) {
     throw new HedgerowError('invalid-argument', `signingKeys takes ${KEY_BYTES} bytes`);
   }
   const readable = await importPrivate(kept, true);

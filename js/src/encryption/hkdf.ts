@@ -1,5 +1,6 @@
 /** HKDF-SHA256: from one key, keys that know nothing of each other. */
 
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { subtle, unshared } from './web-crypto.js';
 
@@ -19,7 +20,7 @@ export function generateKey(): Uint8Array {
 
 /** A key for HKDF, from 32 random bytes. It cannot be read out again. Rejects with `invalid-argument`. */
 export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
-  if (!(keyBytes instanceof Uint8Array) || keyBytes.length !== KEY_BYTES) {
+  if (!isByteArray(keyBytes) || keyBytes.length !== KEY_BYTES) {
     throw new HedgerowError('invalid-argument', `a key is a Uint8Array of ${KEY_BYTES} bytes`);
   }
   return subtle().importKey('raw', unshared(keyBytes), 'HKDF', false, ['deriveBits']);
@@ -27,7 +28,7 @@ export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
 
 /** The `CryptoKey` of what an app gave. Rejects with `invalid-argument` if it is not for HKDF. */
 export async function rootKey(key: RootKey): Promise<CryptoKey> {
-  if (key instanceof Uint8Array) return importKey(key);
+  if (isByteArray(key)) return importKey(key);
   const isFit =
     typeof key === 'object' && key?.algorithm?.name === 'HKDF' && key.usages.includes('deriveBits');
   if (isFit) return key;

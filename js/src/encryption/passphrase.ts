@@ -1,5 +1,6 @@
 /** A key from a passphrase, by PBKDF2-SHA256: WebCrypto has nothing that costs an attacker memory. */
 
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { importKey, KEY_BYTES } from './hkdf.js';
 import { subtle, unshared } from './web-crypto.js';
@@ -25,7 +26,7 @@ export async function passphraseKey(
   if (typeof passphrase !== 'string' || passphrase === '') {
     throw new HedgerowError('invalid-argument', 'a passphrase is a string, and not empty');
   }
-  if (!(saltBytes instanceof Uint8Array) || saltBytes.length < MIN_SALT_BYTES) {
+  if (!isByteArray(saltBytes) || saltBytes.length < MIN_SALT_BYTES) {
     throw new HedgerowError('invalid-argument', `a salt has at least ${MIN_SALT_BYTES} bytes`);
   }
   const textBytes = encoder.encode(passphrase.normalize('NFC'));

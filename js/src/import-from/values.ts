@@ -1,5 +1,6 @@
 /** Values of other databases. */
 
+import { isBuffer } from '../base/byte-kinds.js';
 import { isPlain } from '../base/kind.js';
 import { file } from '../tables/index.js';
 
@@ -13,7 +14,7 @@ export function sizeOf(value: unknown, depth = 0, seen = new Set<unknown>()): nu
   if (seen.has(value)) return 8;
   seen.add(value);
   // Not by its members: those of an object may have any names.
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  if (ArrayBuffer.isView(value) || isBuffer(value)) return value.byteLength;
   if (value instanceof Blob) return value.size;
   const isSet = value instanceof Set || value instanceof Map;
   const parts: Iterable<unknown> = isSet ? value : Object.entries(value);
@@ -32,7 +33,7 @@ export async function withFiles(
   known = new Map<unknown, unknown>(),
 ): Promise<unknown> {
   if (value instanceof Blob) return file(value);
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (isBuffer(value)) return new Uint8Array(value);
   const isList = Array.isArray(value);
   if (depth > 512 || !(isList || isPlain(value))) return value;
   if (known.has(value)) return known.get(value);

@@ -3,6 +3,7 @@
  * describes what is in them.
  */
 
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_PROOF_BYTES } from '../base/limits.js';
 import { RANGE, rangeOf } from '../base/options.js';
@@ -72,7 +73,7 @@ export async function verifyProof(
 ): Promise<Proved | ProvedRange> {
   const commitBytes = bytesOf(root);
   const range = encodeProved(keyOrRange);
-  if (!(proof instanceof Uint8Array) || proof.length > MAX_PROOF_BYTES) {
+  if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {
     throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');
   }
   verifier ??= Host.alone(0, 8);

@@ -2,6 +2,7 @@
  * Pushes: the net changes of the local rows since what the server has accepted, in batches. What it accepts becomes part
  * of its branch here at once, so that later changes begin there.
  */
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { utf8Length } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
@@ -153,7 +154,7 @@ async function* batches(
 function lengthOf(change: RowChange, isJson: boolean): number {
   let length = 1;
   const text = JSON.stringify(change, (_, member: unknown) => {
-    if (!(member instanceof Uint8Array)) return member;
+    if (!isByteArray(member)) return member;
     length += member.length;
     return '';
   });

@@ -2,6 +2,7 @@
  * Verifies proofs of sum trees, given only a root: without a store, WebAssembly or promises.
  * `docs/sum-tree.md` describes the rules and the bytes.
  */
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { bytesOf } from '../base/root.js';
@@ -89,7 +90,7 @@ function verify(
     if (leaf === undefined) canHold = false;
     else read.push({ key: keyBytes, leaf });
   }
-  if (!(proof instanceof Uint8Array)) {
+  if (!isByteArray(proof)) {
     throw new HedgerowError('invalid-proof', `a proof is a Uint8Array, not ${kindOf(proof)}`);
   }
   return canHold && holds(hash, sum, read, new Siblings(proof, width));
@@ -122,7 +123,7 @@ function noClaims(): HedgerowError {
 function leafOf(claim: SumLeaf | null): Subtree | undefined {
   if (claim === null) return { hash: undefined, high: 0, low: 0 };
   const { value, sum } = claim ?? {};
-  if (!(value instanceof Uint8Array) || typeof sum !== 'bigint') {
+  if (!isByteArray(value) || typeof sum !== 'bigint') {
     throw new HedgerowError(
       'invalid-argument',
       'a claim is null, or a value that is a Uint8Array and a sum that is a bigint',

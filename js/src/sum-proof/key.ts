@@ -1,5 +1,7 @@
 /** Keys of sum trees: 32 bytes, or strings that are hashed to 32 bytes. */
+
 import { sha256 } from '@noble/hashes/sha2.js';
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
@@ -24,8 +26,8 @@ export function sumKey(text: string): Uint8Array {
 /** A key as bytes. Throws `invalid-key` if it is malformed. */
 export function sumKeyBytes(key: Uint8Array | string): Uint8Array {
   if (typeof key === 'string') return sumKey(key);
-  if (!(key instanceof Uint8Array) || key.length !== SUM_KEY_BYTES) {
-    const what = key instanceof Uint8Array ? `has ${key.length} bytes` : `is ${kindOf(key)}`;
+  if (!isByteArray(key) || key.length !== SUM_KEY_BYTES) {
+    const what = isByteArray(key) ? `has ${key.length} bytes` : `is ${kindOf(key)}`;
     throw new HedgerowError(
       'invalid-key',
       `the key of a sum is 32 bytes or a string, this ${what}`,

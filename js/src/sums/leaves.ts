@@ -1,4 +1,5 @@
 /** Packs leaves and keys for the core. */
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { memberAt, namesOf } from '../base/json-pointer.js';
 import { shownAs } from '../base/kind.js';
@@ -50,7 +51,7 @@ export class LeafPacker {
   /** Adds a key. The core hashes keys that are texts. */
   key(key: SumKey): void {
     const isText = typeof key === 'string';
-    if (isText ? !isWellFormed(key) : !(key instanceof Uint8Array) || key.length !== KEY_BYTES) {
+    if (isText ? !isWellFormed(key) : !isByteArray(key) || key.length !== KEY_BYTES) {
       throw bad('invalid-key', this.leaves, 'a key is 32 bytes, or a text');
     }
     const keyBytes = isText ? encoder.encode(key) : key;
@@ -65,7 +66,7 @@ export class LeafPacker {
     if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
       throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
     }
-    if (!(value instanceof Uint8Array) || value.length > MAX_SUM_VALUE_BYTES) {
+    if (!isByteArray(value) || value.length > MAX_SUM_VALUE_BYTES) {
       throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
     }
     this.key(key);
@@ -136,7 +137,7 @@ function wholeOf(sum: unknown, row: number): bigint {
 
 /** Bytes as they are; for anything else its JSON text, like in trees that follow rows. */
 function bytesOf(value: unknown, row: number): Uint8Array {
-  if (value instanceof Uint8Array) return value;
+  if (isByteArray(value)) return value;
   const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
   if (text === undefined) throw bad('invalid-value', row, 'it has no value');
   return encoder.encode(text);

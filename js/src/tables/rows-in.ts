@@ -1,5 +1,6 @@
 /** The rows of a source of bytes, as objects. */
 
+import { isBuffer } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { type ByteFormat, isPart } from '../base/read-bytes.js';
@@ -30,7 +31,7 @@ export class RowsIn {
       this.#cutter.end();
       this.#part = new Uint8Array();
     } else if (isPart(value)) {
-      this.#part = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+      this.#part = isBuffer(value) ? new Uint8Array(value) : value;
     } else {
       throw new HedgerowError('invalid-argument', `a part of the bytes is ${kindOf(value)}`);
     }

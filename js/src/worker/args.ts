@@ -1,4 +1,5 @@
 /** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
 import { Source } from './feeder.js';
@@ -25,7 +26,7 @@ export const taken = (calls: readonly Call[]): Call[] =>
 function copied(arg: unknown): unknown {
   if (Object(arg) !== arg && typeof arg !== 'symbol') return arg;
   // Of a view, the whole buffer would be copied.
-  if (arg instanceof Uint8Array) return arg.slice();
+  if (isByteArray(arg)) return arg.slice();
   try {
     return structuredClone(arg);
   } catch (cause) {

@@ -1,4 +1,5 @@
 /** Feeds the worker what a source of the page has, as it asks for it: neither side has much in memory. */
+import { isBuffer, isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
 import { ownBytes } from './bytes.js';
@@ -11,7 +12,7 @@ const PART_MS = 4;
 /** Most bytes of a part of bytes, which are moved. */
 const MOST_BYTES = 256 << 10;
 
-const isBytes = (value: unknown) => value instanceof Uint8Array;
+const isBytes = (value: unknown) => isByteArray(value);
 
 type Next = IteratorResult<unknown> & { readonly then?: unknown };
 type Members = { next(): unknown; return?(): unknown };
@@ -101,8 +102,8 @@ export class Feeder {
         if (isLast) break;
         value = given.value;
       }
-      if (value instanceof ArrayBuffer) value = new Uint8Array(value);
-      if (value instanceof Uint8Array) {
+      if (isBuffer(value)) value = new Uint8Array(value);
+      if (isByteArray(value)) {
         // A copy: the bytes stay those of the caller.
         const part = value.slice(0, MOST_BYTES);
         this.#rest = part.length < value.length ? value.subarray(MOST_BYTES) : undefined;

@@ -1,4 +1,5 @@
 /** Sends lists to a page in parts, and waits while it has taken too few of them. */
+import { isByteArray } from '../base/byte-kinds.js';
 import { later } from '../base/timeout.js';
 import { type Message, PART, PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from './protocol.js';
 import { weigh } from './weigh.js';
@@ -9,7 +10,7 @@ const PART_MS = 4;
 /** Whether JSON text stands for a member: pages parse that faster than they take in objects. */
 export type IsText = (member: unknown) => boolean;
 
-const isData = (value: unknown) => value !== undefined && !(value instanceof Uint8Array);
+const isData = (value: unknown) => value !== undefined && !isByteArray(value);
 
 /** For what the store itself has: JSON, or bytes at the top of a value. */
 export const ofStore: IsText = (member) => {

@@ -1,4 +1,5 @@
 /** Values on their way to the page. */
+import { isByteArray } from '../base/byte-kinds.js';
 import { ownBytes } from './bytes.js';
 import { type ToldError, toldError } from './errors.js';
 
@@ -17,7 +18,7 @@ export function told(value: unknown): [value: unknown, errors: ErrorAt[]] {
       errors.push([path, toldError(one)]);
       return undefined;
     }
-    if (one instanceof Uint8Array) return ownBytes(one);
+    if (isByteArray(one)) return ownBytes(one);
     if (typeof one !== 'object' || one === null || path.length > DEEPEST) return one;
     if (Array.isArray(one)) {
       return one.map((member, at) => (at < MOST_MEMBERS ? copied(member, [...path, at]) : member));

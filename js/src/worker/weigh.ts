@@ -1,10 +1,12 @@
 /** Estimates how much work it is to make or read a message. */
 
+import { isBuffer } from '../base/byte-kinds.js';
+
 /** Bytes that a value takes in a message, about; of more than `most` it only tells that. */
 export function weigh(value: unknown, most: number): number {
   if (typeof value === 'string') return 8 + value.length;
   if (typeof value !== 'object' || value === null) return 8;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return 16 + value.byteLength;
+  if (ArrayBuffer.isView(value) || isBuffer(value)) return 16 + value.byteLength;
   let sum = 16;
   const isList = Symbol.iterator in value;
   for (const one of (isList ? value : Object.entries(value)) as Iterable<unknown>) {

@@ -1,5 +1,6 @@
 /** Takes rows or bytes from a source and feeds them to an ingest, slice by slice. */
 
+import { isBuffer } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { isPart } from '../base/read-bytes.js';
@@ -124,7 +125,7 @@ export async function takeBytes(
     if (!isPart(part)) {
       throw new HedgerowError('invalid-argument', `a part of the bytes is ${kindOf(part)}`);
     }
-    const bytes = part instanceof ArrayBuffer ? new Uint8Array(part) : part;
+    const bytes = isBuffer(part) ? new Uint8Array(part) : part;
     for (let at = 0; at < bytes.length; at += GATHER_BYTES) {
       const now = performance.now();
       if (gathered === 0) firstMs = now;

@@ -1,5 +1,6 @@
 /** Opens the sources of `putMany`: iterables of rows, asynchronous ones, or bytes of rows. */
 
+import { isBuffer } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { isList, isPlain, isRevoked } from '../base/kind.js';
 import { type ByteSource, isPart, partsOf, streamIterator } from '../base/read-bytes.js';
@@ -27,7 +28,7 @@ function refuse(): never {
 function isWhole(source: unknown): boolean {
   if (isRevoked(source)) refuse();
   const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
-  const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+  const isBytes = isBuffer(source) || ArrayBuffer.isView(source);
   return isBlob || isBytes || Array.isArray(source) || isCollection(source);
 }
 

@@ -1,5 +1,6 @@
 /** Files within rows: their bytes with a name and a type. */
 
+import { isByteArray } from '../../base/byte-kinds.js';
 import { fault } from './fault.js';
 
 /** Most bytes of a file within a row. A row is read and written as a whole. */
@@ -19,7 +20,7 @@ export class StoredFile {
   /** Throws `invalid-value` if a member is of a wrong type, or there are more than 1 MiB. */
   constructor(bytes: Uint8Array<ArrayBuffer>, name = '', type = '', lastModified?: number) {
     const isSound =
-      bytes instanceof Uint8Array &&
+      isByteArray(bytes) &&
       bytes.length <= MAX_FILE_BYTES &&
       [name, type].every((text) => typeof text === 'string') &&
       Number.isFinite(lastModified ?? 0);
