@@ -107,7 +107,11 @@ describe('an exception of the function', () => {
       expect(await caught(link.push())).toBe(thrown);
       expect(await caught(link.pull())).toBe(thrown);
       const db = await store();
-      const app = await mutators(db, { mutators: { add: () => {} }, pull: failing, push: failing });
+      const app = await mutators(db, {
+        mutators: { add: (_: unknown, _amount: number) => {} },
+        pull: failing,
+        push: failing,
+      });
       await app.mutate.add(1);
       expect(await caught(app.push())).toBe(thrown);
       expect(await caught(app.pull())).toBe(thrown);
@@ -180,7 +184,7 @@ describe('an answer of a pull', () => {
     for (const answer of [undefined, null, 5, {}, [], 'text']) {
       const endpoint = (async () => answer) as Any;
       const app = await mutators(db, {
-        mutators: { add: () => {} },
+        mutators: { add: (_: unknown, _amount: number) => {} },
         pull: endpoint,
         push: endpoint,
       });
@@ -195,7 +199,7 @@ describe('an answer of a pull', () => {
     const db = await store();
     for (const body of [{ errors: [{ message: 'denied' }] }, { ok: false }, { error: 'denied' }]) {
       const app = await mutators(db, {
-        mutators: { add: () => {} },
+        mutators: { add: (_: unknown, _amount: number) => {} },
         pull: () => Response.json({ cookie: 1, lastMutationIDChanges: {}, patch: [] }),
         push: () => Response.json(body),
       });

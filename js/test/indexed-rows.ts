@@ -111,8 +111,8 @@ export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
     ...from.pick<() => Omit<Range, 'index'>>([
       () => ({}),
       () => ({ equals: key(columns) }),
-      () => ({ prefix: from.pick(STRINGS) }),
-      () => ({ prefix: from.pick(STRINGS), gte: bound() }),
+      () => ({ prefix: from.pick(STRINGS) || 'a' }),
+      () => ({ prefix: from.pick(STRINGS) || 'a', gte: bound() }),
       () => ({ gt: bound() }),
       () => ({ lte: bound() }),
       () => ({ gte: bound(), lt: bound() }),

@@ -120,3 +120,9 @@ export function thrown(call: () => unknown): HedgerowError {
   }
   return expect.fail('it has not thrown');
 }
+
+/** The members that have a value. */
+export const defined = <T extends object>(members: T) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>;
+  };

@@ -45,6 +45,7 @@ describe('reads of a store of several leaves', () => {
   it('scan yields all rows in the order of their keys', () => check({}));
   it('a reverse scan yields them from the end', () => check({ reverse: true }));
 
+  const keyAt = (at: number) => keys[at] as string;
   const ranges: ScanOptions[] = [
     { prefix: 'c' },
     { prefix: 'city/' },
@@ -52,18 +53,18 @@ describe('reads of a store of several leaves', () => {
     { prefix: 'city/00001' },
     { prefix: 'city/000011' },
     { prefix: 'nothing' },
-    { gt: keys[100] },
-    { gte: keys[100] },
-    { lt: keys[100] },
-    { lte: keys[100] },
-    { gt: keys[100], lt: keys[200] },
-    { gte: keys[100], lte: keys[200] },
-    { gt: keys[100], lte: keys[100] },
-    { gte: keys[100], lt: keys[100] },
-    { gte: keys[100], lte: keys[100] },
-    { gt: keys[100], lt: keys[101] },
-    { gt: keys[100], lt: keys[102] },
-    { gt: keys[200], lt: keys[100] },
+    { gt: keyAt(100) },
+    { gte: keyAt(100) },
+    { lt: keyAt(100) },
+    { lte: keyAt(100) },
+    { gt: keyAt(100), lt: keyAt(200) },
+    { gte: keyAt(100), lte: keyAt(200) },
+    { gt: keyAt(100), lte: keyAt(100) },
+    { gte: keyAt(100), lt: keyAt(100) },
+    { gte: keyAt(100), lte: keyAt(100) },
+    { gt: keyAt(100), lt: keyAt(101) },
+    { gt: keyAt(100), lt: keyAt(102) },
+    { gt: keyAt(200), lt: keyAt(100) },
     { gte: '', lt: '' },
     { gte: '', lte: '' },
     { gt: '' },
@@ -123,10 +124,10 @@ describe('reads of a store of several leaves', () => {
         const key = from.pick(keys);
         return from.pick([key, `${key}\0`, key.slice(0, from.below(key.length + 1)), `${key}~`]);
       };
-      const options = {
+      const options: ScanOptions = {
         ...from.pick([{}, {}, { gt: bound() }, { gte: bound() }]),
         ...from.pick([{}, {}, { lt: bound() }, { lte: bound() }]),
-        prefix: from.pick([undefined, undefined, bound().slice(0, from.below(10))]),
+        ...from.pick([{}, {}, { prefix: (bound() || 'c').slice(0, 1 + from.below(9)) }]),
         reverse: from.next() < 0.5,
         offset: from.pick([undefined, undefined, from.below(5), from.below(2000)]),
         limit: from.pick([undefined, undefined, from.below(5), from.below(2000)]),

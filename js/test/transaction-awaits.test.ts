@@ -264,7 +264,7 @@ it('a mutator is refused in the same way, and what others of its commit do is ke
   });
   const results = await Promise.allSettled([
     app.mutate.puts('a'),
-    app.mutate.forgets(null),
+    app.mutate.forgets(),
     app.mutate.puts('b'),
   ]);
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../src/index.js';
-import { type Entry, expectSame, storeOf } from './model.js';
+import { defined, type Entry, expectSame, storeOf } from './model.js';
 import { add, calls, change, del, rows } from './watch-changes.js';
 import { Copy, handles, rest, until } from './watching.js';
 
@@ -27,7 +27,7 @@ describe('vectors', () => {
     const db = await storeOf();
     const { prefix, initialValuesInFirstDiff: initial } = options;
     const { told, take } = calls();
-    db.watch({ prefix }, take, { initial });
+    db.watch(defined({ prefix }), take, { initial });
     for (const step of steps) {
       told.length = 0;
       if (step.set !== undefined) await db.putMany(Object.entries(step.set));
