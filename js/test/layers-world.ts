@@ -139,6 +139,8 @@ export class Tab {
   version: Version;
   db!: Handle;
   app!: ServerLink<ReturnType<typeof mutatorsOf>>;
+  /** Calls that the app was told to have no effect any more. */
+  readonly rejected = new Set<number>();
   /** The rows as a watch tells them. */
   watched = new Map<unknown, Row>();
   lists: Live<Row>[] = [];
@@ -164,8 +166,9 @@ export class Tab {
       mutators: mutatorsOf(this.version) as never,
       pull: (request) => this.#network.pull(request),
       push: (request) => this.#network.push(request),
-      onRejected: () => {
+      onRejected: ({ args }) => {
         totals.rejected += 1;
+        this.rejected.add((args as Args).call);
       },
     })) as never;
     this.#show();
