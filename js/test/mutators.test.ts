@@ -51,9 +51,10 @@ it('a rebase is one commit: watchers hear of what differs, and of nothing betwee
     .toEqual([[{ op: 'change', key: 'count', oldValue: 1, newValue: 101 }]]);
   await app.push();
   await app.pull();
-  await db.put('unrelated', 1);
+  await app.mutate.openIssue({ id: '2', title: 'unrelated' });
   await expect.poll(() => heard).toHaveLength(2);
-  expect(heard[1]).toEqual([{ op: 'add', key: 'unrelated', newValue: 1 }]);
+  const newValue = { title: 'unrelated', isClosed: false };
+  expect(heard[1]).toEqual([{ op: 'add', key: 'issue/2', newValue }]);
   stop();
   expect(server.rows).toMatchObject({ count: 101 });
 });

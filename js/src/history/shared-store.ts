@@ -68,6 +68,8 @@ export class SharedStore {
   endCollections: () => Promise<unknown> = async () => {};
   /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/whole.ts`. */
   checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
+  /** Throws when a writer of rows does not own its branch: see `mutators/own-branch.ts`. */
+  checkOwner: (writer: StoreBranch) => void = () => {};
   /** Why all calls fail from now on: the core has trapped for good, or the store was deleted. */
   lost: HedgerowError | undefined;
   /** Called when `lost` is set. */

@@ -10,17 +10,18 @@ import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js'
 import { Wire } from '../wire/wire.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import type { ServerContext } from './context.js';
+import { ownBranch } from './own-branch.js';
 import { freshRecord, Queue } from './queue.js';
 import { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators } from './types.js';
 
 const OPTIONS =
-  'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability onRejected onReset';
+  'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability localWrites onRejected onReset';
 
 /** Checks what the app has given. */
 function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
   const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
-  const { mutators, schemaVersion = '' } = options;
+  const { mutators, schemaVersion = '', localWrites = false } = options;
   const areMutators =
     typeof mutators === 'object' &&
     mutators !== null &&
@@ -29,6 +30,7 @@ function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M
     ...(areMutators ? [] : ['mutators are functions']),
     ...wireFaults(options),
     ...(typeof schemaVersion === 'string' ? [] : ['schemaVersion is a string']),
+    ...(typeof localWrites === 'boolean' ? [] : ['localWrites is true or false']),
   ];
   if (faults.length === 0) return options;
   throw new HedgerowError('invalid-argument', `mutators: ${faults.join('; ')}`);
@@ -59,12 +61,14 @@ export async function openServerLink<M extends Mutators>(
     await local.exclusively(async () => {
       for (const head of heads) await head.refresh();
       await queue.look();
-      if (!queue.isNew) return;
-      if (local.head.rows > 0) {
+      if (queue.isNew && local.head.rows > 0) {
         const message = 'mutators: the store has rows that no server knows';
         throw new HedgerowError('invalid-argument', message);
       }
-      await queue.alone(() => ({ record: queue.isNew ? freshRecord() : queue.record }));
+      if (queue.isNew) {
+        await queue.alone(() => ({ record: queue.isNew ? freshRecord() : queue.record }));
+      }
+      ownBranch(local, options.localWrites === true);
     });
   } catch (cause) {
     for (const head of heads) head.leave();

@@ -84,6 +84,11 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly schemaVersion?: string | undefined;
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
+  /**
+   * Has plain writes, merges and reverts of this branch go on: the next pull that has news undoes them. By default they
+   * are `invalid-argument`.
+   */
+  readonly localWrites?: boolean | undefined;
   /** Called once for each call that had no effect when it ran again, after the rows have changed. */
   readonly onRejected?: ((call: RejectedCall) => void) | undefined;
   /** Called when the server no longer knew this store. */

@@ -230,7 +230,7 @@ class Repair {
     await branchHead.shared.prepareIds();
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
-    const ingest = new Ingest(host, branchHead, durability, { signal });
+    const ingest = new Ingest(host, branchHead, durability, { signal, isUpkeep: true });
     const committed = await guarded(ingest, async () => {
       // Drops all indexes: to update them, the damaged rows would have to be read.
       ingest.extendIndexes(true, 0);

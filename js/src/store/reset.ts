@@ -26,6 +26,7 @@ export async function resetTo(
 ): Promise<void> {
   const { commitBytes, release } = await holdTarget(branchHead, target);
   const change = async () => {
+    branchHead.shared.checkOwner(branchHead);
     const { leftovers } = branchHead;
     // What others have made is not to come back.
     branchHead.leftovers = { indexes: true, sums: true };

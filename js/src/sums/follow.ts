@@ -84,7 +84,7 @@ async function make(
   durability: Parameters<typeof Ingest.begin>[2],
   signal: AbortSignal,
 ): Promise<void> {
-  const ingest = await Ingest.begin(host, branchHead, durability, { signal });
+  const ingest = await Ingest.begin(host, branchHead, durability, { signal, isUpkeep: true });
   await guarded(ingest, async () => {
     const sums = await sumEngine(host);
     sums.extend(ingest.op);

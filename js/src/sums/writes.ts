@@ -61,7 +61,11 @@ async function change<Row>(
   const startMs = performance.now();
   const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
-    const ingest = await Ingest.begin(host, branchHead, durability, { signal, bulk });
+    const ingest = await Ingest.begin(host, branchHead, durability, {
+      signal,
+      bulk,
+      isUpkeep: true,
+    });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
       const totalBytes = () => total(host.engine, branchHead.head.view, name);

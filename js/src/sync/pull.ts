@@ -105,6 +105,7 @@ export async function takeCommit(
     if (!(await mayGo(local.head.commitBytes))) return undefined;
     const also = refs.moves({ fork });
     const { generation } = local.head;
+    shared.checkOwner(local);
     if (!(await local.move(commitBytes, [], { durability, also }))) return undefined;
     refs.made(also);
     await local.moveOnto(commitBytes, generation + 1);

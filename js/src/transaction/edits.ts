@@ -25,6 +25,8 @@ export class OwnEdits {
   readonly #edits = new Map<string, OwnEdit>();
   /** The bulk changes over which these edits win; by default those in progress at each edit. */
   over: readonly Overrides[] | undefined;
+  /** See `IngestOptions`. */
+  isUpkeep = false;
   /** What the edits since the last mark have replaced. */
   #replaced: Map<string, OwnEdit | undefined> | undefined;
 

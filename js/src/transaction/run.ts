@@ -152,7 +152,8 @@ export class Transactions {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
     const { edits } = attempt.run;
-    const options = { signal, makesRoom: edits.areDeletes };
+    const { areDeletes: makesRoom, isUpkeep } = edits;
+    const options = { signal, makesRoom, isUpkeep };
     const made = await branchHead.retry(async () => {
       // Before the reads are checked, since it may move the head.
       const held = keep === true ? await branchHead.holdNow() : undefined;

@@ -75,7 +75,7 @@ async function buildAll(job: IndexBuild): Promise<void> {
 }
 
 async function makePart({ host, head, durability, signal }: IndexBuild, part: number) {
-  const ingest = await Ingest.begin(host, head, durability, { signal });
+  const ingest = await Ingest.begin(host, head, durability, { signal, isUpkeep: true });
   const { leftovers } = head;
   const alone = leftovers.indexes;
   await guarded(ingest, async () => {

@@ -53,6 +53,8 @@ export interface IngestOptions {
   readonly also?: WriteBatch['also'];
   /** The change only deletes: see `WriteBatch.makesRoom`. */
   readonly makesRoom?: boolean | undefined;
+  /** It writes no rows for the app: it may work on a branch that has an owner. */
+  readonly isUpkeep?: boolean | undefined;
 }
 
 /** Up to this many bytes are handed to storage in the slice that made them. */
@@ -72,6 +74,7 @@ export class Ingest implements PipedChange {
   readonly #bulk: IngestOptions['bulk'];
   readonly #also: IngestOptions['also'];
   readonly #makesRoom: boolean;
+  readonly #isUpkeep: boolean | undefined;
   /** Protect what it builds on, and what it has written, from collections. */
   readonly #holds: Hold[] = [];
   #finished = false;
@@ -110,9 +113,10 @@ export class Ingest implements PipedChange {
     host: Host,
     branchHead: BranchHead,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal, bulk, also, makesRoom = false }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk, also, makesRoom = false, isUpkeep }: IngestOptions,
     held?: HeldHead,
   ) {
+    this.#isUpkeep = isUpkeep;
     this.#makesRoom = makesRoom;
     this.#pipe = new SegmentPipe(this, host, branchHead, { durability, makesRoom });
     if (held !== undefined) this.#holds.push(held);
@@ -214,9 +218,10 @@ export class Ingest implements PipedChange {
     }
   }
 
-  /** Throws if a segment could not be written, or the signal is aborted. */
+  /** Throws if a segment could not be written, the branch has an owner, or the signal is aborted. */
   check(): void {
     this.#pipe.check();
+    if (!this.#isUpkeep) this.#branchHead.shared.checkOwner(this.#branchHead);
     checkSignal(this.#signal);
   }
 
@@ -297,7 +302,8 @@ export class Ingest implements PipedChange {
     const { chunks, commitBytes } = calls.ingested(engine);
     await this.#pipe.flush(LAST_BYTES);
     await this.#pipe.settle(0);
-    checkSignal(this.#signal);
+    // The branch may have got an owner since the change began.
+    this.check();
     if (this.#branchHead.isHead(commitBytes)) {
       // There is nothing to write, unless another writer has moved the ref.
       if (await this.#branchHead.refresh()) return undefined;

@@ -17,7 +17,7 @@ export async function tryEdits(
   branchHead: BranchHead,
   durability: Durability,
   blocks: Iterable<Block>,
-  options: Pick<IngestOptions, 'signal' | 'makesRoom'> = {},
+  options: Pick<IngestOptions, 'signal' | 'makesRoom' | 'isUpkeep'> = {},
 ): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
   await branchHead.shared.prepareIds(options.makesRoom);
   const ingest = new Ingest(host, branchHead, durability, options);

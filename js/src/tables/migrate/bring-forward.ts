@@ -59,8 +59,10 @@ export async function bringForward(
     await db.transaction(async (tx) => {
       runs += 1;
       [rows, refused] = [0, 0];
+      const { edits } = inner.get(tx) as Run;
       // A load, or a deletion, that was called before is of the app: it wins.
-      (inner.get(tx) as Run).edits.over = [];
+      edits.over = [];
+      edits.isUpkeep = true;
       const endMs = performance.now() + (runs === 1 ? TAKE_MS : TAKE_AGAIN_MS);
       keys.again();
       do {
