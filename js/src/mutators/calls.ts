@@ -65,6 +65,18 @@ export class Calls {
     });
   }
 
+  /** Makes the call that a mutator has returned as its `undo`. */
+  async undo(done: unknown): Promise<unknown> {
+    const { mutators } = this.#context.options;
+    const [[name, args] = ['', null], ...others] = Object.entries(
+      Object((done as { undo?: unknown } | null | undefined)?.undo),
+    );
+    if (others.length === 0 && Object.hasOwn(mutators, name)) return this.make(name, args);
+    const message =
+      'undo takes what a call has returned: { undo: { mutator: args } }, with one mutator';
+    throw new HedgerowError('invalid-argument', message);
+  }
+
   async #makeAll(): Promise<void> {
     await null;
     while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MAX_CALLS));

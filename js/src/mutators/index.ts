@@ -21,6 +21,8 @@ export type {
   ServerState,
   ServerSyncOptions,
   TransactionOf,
+  Undoable,
+  UndoResult,
 } from './types.js';
 
 /**

@@ -24,6 +24,8 @@ import type {
   ServerPull,
   ServerState,
   ServerSyncOptions,
+  Undoable,
+  UndoResult,
 } from './types.js';
 
 /** Times that a pull or a push begins again, since the server knew this store no longer, or another tab was first. */
@@ -84,6 +86,14 @@ export class ServerLink<M extends Mutators> {
     const { status = 'stopped', error, retryAt } = this.#loop.state ?? {};
     const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
     return { status: isQuiet && pending > 0 ? 'queued' : status, pending, error, retryAt };
+  }
+
+  /**
+   * Makes the call that a mutator has returned as `undo`, and resolves to what that returns. If this has an `undo`, too, that is
+   * the redo.
+   */
+  undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>> {
+    return this.#calls.undo(done) as Promise<UndoResult<M, Done>>;
   }
 
   /** The calls that the server has not acknowledged, in their order; those of all tabs. */

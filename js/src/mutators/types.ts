@@ -27,6 +27,19 @@ export type MutatorCalls<M extends Mutators> = {
     : never;
 };
 
+/** The arguments of a mutator. */
+type ArgsOf<Of> = Of extends (tx: never, args: infer Args) => unknown ? Args : never;
+
+/** What a mutator returns when its call can be undone: the call that does so, by the name of its mutator. */
+export interface Undoable<M extends Mutators> {
+  readonly undo: { readonly [Name in keyof M]?: ArgsOf<M[Name]> | undefined };
+}
+
+/** What the call returns that undoes another one. */
+export type UndoResult<M extends Mutators, Done> = Done extends { readonly undo: infer Undo }
+  ? Awaited<ReturnType<M[keyof Undo & keyof M]>>
+  : never;
+
 /** What a pull sends: a pull of Replicache, version 1. */
 export interface PullRequest {
   readonly pullVersion: 1;
