@@ -195,6 +195,23 @@ const PULLS: readonly Case[] = [
     'bad-response',
     withClient((id) => ({ ...FIRST, lastMutationIDChanges: { [id]: 1 } })),
   ],
+  ...[{}, null, 'all', [null], [1], [{ id: 1 }], [{ clientID: 'a', id: '1' }]].map(
+    (refused): Case => [
+      `refusals that are ${JSON.stringify(refused)}`,
+      'bad-response',
+      () => json({ ...FIRST, cookie: 6, refused }),
+    ],
+  ),
+  [
+    'a refusal of a call that it does not acknowledge',
+    'bad-response',
+    withClient((clientID) => ({ ...FIRST, cookie: 6, refused: [{ clientID, id: 1 }] })),
+  ],
+  [
+    'a refusal with the cookie of before',
+    'bad-response',
+    withClient((clientID) => ({ ...FIRST, refused: [{ clientID, id: 1 }] })),
+  ],
   ['a cookie without end', 'bad-response', endless('{"cookie":"', 'x')],
   ['members without end', 'bad-response', endless('{"a":1', ',"b":1')],
   [
@@ -236,6 +253,12 @@ const PUSHES: readonly Case[] = [
     'a version that it does not support',
     'unsupported-format',
     () => json({ error: 'VersionNotSupported', versionType: 'push' }),
+  ],
+  ['refusals that are no list', 'bad-response', () => json({ refused: {} })],
+  [
+    'a refusal of a call that was never sent',
+    'bad-response',
+    withClient((clientID) => ({ refused: [{ clientID, id: 2 }] })),
   ],
   ['an answer without end', 'remote', endless('{', ' ')],
   ['401', 'remote-auth', () => text('', 401)],

@@ -28,6 +28,9 @@ export class ServerDouble {
   /** Calls that took effect, in their order. */
   readonly done: SentCall[] = [];
   readonly refused: SentCall[] = [];
+  /** Whether pulls tell what was refused, which Replicache does not know. */
+  tellsRefused = false;
+  readonly #refusals: { clientID: string; id: number; why: string; version: number }[] = [];
   readonly requests = { pull: 0, push: 0, calls: 0, again: 0 };
 
   constructor(mutators: Readonly<Record<string, ServerMutator>>) {
@@ -90,8 +93,10 @@ export class ServerDouble {
       const mutator = this.#mutators[call.name];
       if (mutator === undefined) throw new Error('unknown');
       mutator(now, structuredClone(call.args) as never);
-    } catch {
+    } catch (cause) {
       this.refused.push(call);
+      const [{ clientID, id }, version] = [call, this.#version];
+      this.#refusals.push({ clientID, id, why: (cause as Error).message, version });
       return;
     }
     this.done.push(call);
@@ -115,6 +120,9 @@ export class ServerDouble {
     const patch = changed.flatMap(([key, { value }]) =>
       value === undefined ? (since === 0 ? [] : [{ op: 'del', key }]) : [{ op: 'put', key, value }],
     );
+    const refused = this.#refusals
+      .filter(({ version, clientID }) => version > since && group?.has(clientID))
+      .map(({ version: _, ...one }) => one);
     const clients = [...(group?.values() ?? [])].filter(({ version }) => version > since);
     return {
       cookie: { order: this.#version },
@@ -122,6 +130,7 @@ export class ServerDouble {
         clients.map(({ clientID, lastMutationID }) => [clientID, lastMutationID]),
       ),
       patch,
+      ...(this.tellsRefused && { refused }),
     };
   }
 }

@@ -2,8 +2,8 @@
  * Devices with tabs and one server, by a seed. The network is not there, loses requests and answers, or sends requests
  * twice and late. Calls are made one by one or together. A tab crashes at any write of its storage. The server refuses some
  * calls, does not know the names of others, and forgets its clients now and then. When the faults end: each call that was
- * accepted here took effect at the server exactly once, or was refused there; every device has the server's rows, and an
- * empty queue.
+ * accepted here took effect at the server exactly once, or was refused there, or failed here and was never sent; the app was
+ * told of each that has no effect; every device has the server's rows, and an empty queue.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -42,6 +42,7 @@ async function heard({ rows }: ServerDouble, db: Store, app: App): Promise<void>
 
 async function simulate(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const server = new ServerDouble(theirs);
+  server.tellsRefused = true;
   const network = new Network(server, from, from.pick([0, 0.05, 0.2]));
   /** Calls that were sent to a server that has forgotten them: they may take effect twice. */
   const maybeTwice = new Set<number>();
@@ -50,11 +51,14 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   const onReset = (sent: readonly number[]) => {
     for (const call of sent) told.add(call);
   };
+  /** Those that were told to have no effect, and by whom. */
+  const rejected = { here: new Set<number>(), server: new Set<number>() };
+  const onRejected = (call: number, by: 'here' | 'server') => void rejected[by].add(call);
   const tabs: Tab[] = [];
   for (let device = 0; device < 1 + from.below(3); device++) {
     const disk = new Disk();
     for (let tab = 0; tab < 1 + from.below(2); tab++) {
-      tabs.push(new Tab(`app-${seed}-${device}`, disk.tab(), network, onReset));
+      tabs.push(new Tab(`app-${seed}-${device}`, disk.tab(), network, onReset, onRejected));
     }
   }
   for (const tab of tabs) await tab.start();
@@ -161,8 +165,17 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const call of called) {
     if (dropped.has(call)) continue;
     const times = count.get(call) ?? 0;
+    if (rejected.here.has(call)) {
+      expect(times, `the call ${call}, which failed here and was not sent`).toBe(0);
+      continue;
+    }
     if (maybeTwice.has(call) && times > 1) totals.twice += 1;
     else expect(times, `the call ${call}`).toBe(1);
+  }
+  for (const { args } of server.refused) {
+    const { call } = args as Args;
+    const isTold = rejected.server.has(call) || maybeTwice.has(call);
+    expect(isTold, `the call ${call}, which was refused`).toBe(true);
   }
   for (const call of open) {
     if (!maybeTwice.has(call)) expect(count.get(call) ?? 0, `the call ${call}`).toBeLessThan(2);

@@ -13,7 +13,17 @@ import { json, type ServerDouble } from './mutators-server.js';
 import type { Random } from './random.js';
 
 export const totals = {
-  ...{ calls: 0, refused: 0, unknown: 0, rejected: 0, dropped: 0, resets: 0, told: 0, twice: 0 },
+  ...{
+    calls: 0,
+    refused: 0,
+    unknown: 0,
+    rejected: 0,
+   
+    dropped: 0,
+    resets: 0,
+    told: 0,
+    twice: 0,
+  },
   ...{
     crashes: 0,
     unsent: 0,
@@ -175,6 +185,7 @@ export class Tab {
   readonly #disk: ReturnType<Disk['tab']>;
   readonly #network: Network;
   readonly #onReset: (sent: readonly number[]) => void;
+  readonly #onRejected: (call: number, by: 'here' | 'server') => void;
   #db: Store | undefined;
   #app: App | undefined;
 
@@ -183,11 +194,13 @@ export class Tab {
     disk: ReturnType<Disk['tab']>,
     network: Network,
     onReset: (sent: readonly number[]) => void,
+    onRejected: (call: number, by: 'here' | 'server') => void,
   ) {
     this.#name = name;
     this.#disk = disk;
     this.#network = network;
     this.#onReset = onReset;
+    this.#onRejected = onRejected;
   }
 
   async start(): Promise<void> {
@@ -198,8 +211,10 @@ export class Tab {
       mutators: mine,
       pull: (request) => this.#network.pull(request),
       push: (request) => this.#network.push(request),
-      onRejected: () => {
+      onRejected: ({ args, isPending, why }) => {
+        if (isPending) return;
         totals.rejected += 1;
+        this.#onRejected((args as Args).call, why === undefined ? 'here' : 'server');
       },
       onReset: ({ sent }) => {
         totals.resets += 1;

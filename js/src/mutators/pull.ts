@@ -6,6 +6,7 @@ import { Moved, type ServerContext, unlessMoved } from './context.js';
 import { isBefore, isCookie, isSameCookie } from './cookie.js';
 import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
 import { refusalOf } from './refusal.js';
+import { type Refused, refusedCalls, refusedIn } from './rejections.js';
 import type { PendingCall, PullRequest } from './types.js';
 
 /** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
@@ -42,7 +43,9 @@ export async function pullOnce(
       if (read.acknowledged > now.sent) {
         throw badResponse(`it acknowledges call ${read.acknowledged}, never sent`);
       }
-      return { record: { ...now, ...read, pulls: now.pulls + 1 } };
+      const { refused, ...known } = read;
+      const rejects = refusedCalls(queue, refused);
+      return { record: { ...now, ...known, pulls: now.pulls + 1 }, rejects };
     };
     try {
       await server.exclusively(async () => {
@@ -63,7 +66,10 @@ export async function pullOnce(
 function readAnswer(
   body: PullBody,
   record: ServerRecord,
-): Pick<ServerRecord, 'cookie' | 'acknowledged'> | 'nothing' | 'unknown-client' {
+):
+  | (Pick<ServerRecord, 'cookie' | 'acknowledged'> & { readonly refused: readonly Refused[] })
+  | 'nothing'
+  | 'unknown-client' {
   const refusal = refusalOf((name) => body.member(name));
   if (refusal instanceof HedgerowError) throw refusal;
   if (refusal !== undefined) return refusal;
@@ -72,10 +78,14 @@ function readAnswer(
   if (!isCookie(cookie)) throw badResponse('it sent no cookie');
   if (!body.hasPatch) throw badResponse('it sent no patch');
   const acknowledged = idOf(ids, record);
+  const refused = refusedIn(body.member('refused'), record.clientID);
+  if (refused.some(({ id }) => id > acknowledged)) {
+    throw badResponse('it refuses calls that it does not acknowledge');
+  }
   if (isBefore(cookie, record.cookie)) {
     throw new HedgerowError('rollback', 'the server sent an earlier cookie');
   }
-  if (!isSameCookie(cookie, record.cookie)) return { cookie, acknowledged };
+  if (!isSameCookie(cookie, record.cookie)) return { cookie, acknowledged, refused };
   // By the rules of Replicache nothing else counts then. It would never be acknowledged: so it is told.
   if (acknowledged === record.acknowledged) return 'nothing';
   throw badResponse('it acknowledges calls under the same cookie');
@@ -107,7 +117,9 @@ export async function startOver(
       if (queue.record.clientGroupID !== unknown) throw new Moved();
       const puts = [...queue.waiting()].map((call, nth) => ({ ...call, id: nth + 1 }));
       const record = { ...freshRecord(queue.record), nextID: puts.length + 1 };
-      return { record, puts, drops: queue.acknowledged() };
+      // A server that knows them no longer decides anew.
+      const forgets = puts.filter(({ place }) => queue.rejection(place)).map(({ place }) => place);
+      return { record, puts, drops: queue.acknowledged(), forgets };
     };
     const isDone = await unlessMoved(queue.alone(edit).then(() => true as const));
     return isDone && queue.pending().filter(({ isSent }) => isSent);

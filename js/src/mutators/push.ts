@@ -8,6 +8,7 @@ import { badResponse, failureIn, PAGE } from '../wire/pull-body.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type Refusal, refusalOf } from './refusal.js';
+import { type Refused, refusedCalls, refusedIn } from './rejections.js';
 import type { PushRequest } from './types.js';
 
 /** Most calls of one request. */
@@ -59,9 +60,11 @@ export async function pushAll(
       atMost = calls.length >> 1;
       continue;
     }
-    const refusal = await said(answer);
+    const { refusal, refused } = await said(answer, clientID);
     if (refusal instanceof HedgerowError) throw refusal;
     if (refusal !== undefined) return refusal;
+    if (refused.some(({ id }) => id > last.id)) throw badResponse('it refuses calls never sent');
+    await noteRefused(context, refused, isStill);
     upTo = last.place;
   }
   return upTo === 0 ? 'nothing' : 'pushed';
@@ -113,17 +116,39 @@ async function takeNext(
   return { calls, takeBack: () => unlessMoved(change(undo)) };
 }
 
+/** Keeps what the server refuses until a pull acknowledges it. */
+async function noteRefused(
+  { local, queue }: ServerContext,
+  refused: readonly Refused[],
+  isStill: () => boolean,
+): Promise<void> {
+  if (refused.length === 0) return;
+  const edit: EditQueue = () => {
+    if (!isStill()) throw new Moved();
+    return { record: queue.record, rejects: refusedCalls(queue, refused) };
+  };
+  await local.exclusively(async () => {
+    await queue.look();
+    await unlessMoved(queue.alone(edit));
+  });
+}
+
+interface Said {
+  readonly refusal: Refusal;
+  readonly refused: readonly Refused[];
+}
+
 /** What the answer of a push says. Servers may send nothing. */
-async function said(answer: Answer): Promise<Refusal> {
+async function said(answer: Answer, clientID: string): Promise<Said> {
   const bytes = await answer.bytes(MAX_ANSWER_BYTES);
   let members: unknown;
   try {
     members = JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
     const isPage = bytes[0] === 0x3c;
-    return isPage ? badResponse(PAGE, cause) : undefined;
+    return { refusal: isPage ? badResponse(PAGE, cause) : undefined, refused: [] };
   }
-  if (typeof members !== 'object' || members === null) return undefined;
-  const named = members as Record<string, unknown>;
-  return refusalOf((name) => named[name]) ?? failureIn(named);
+  const named = Object(members) as Record<string, unknown>;
+  const refusal = refusalOf((name) => named[name]) ?? failureIn(named);
+  return { refusal, refused: refusedIn(named.refused, clientID) };
 }

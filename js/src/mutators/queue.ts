@@ -1,9 +1,10 @@
 /**
  * The queue of calls, and what is known of the server: rows of a branch of its own, which moves in the transaction of
- * what it is about. One row is the record, each other one a call:
+ * what it is about. One row is the record, each other one a call, or a rejection of which the app was not told yet:
  *
  *     record             { record: ServerRecord }
  *     call/<place>       { call: StoredCall }
+ *     rejected/<place>   { rejected: StoredRejection }
  *
  * Members lie one level down, so that no index of the app has entries of them.
  */
@@ -19,6 +20,7 @@ import { blocks } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
+import type { StoredRejection } from './rejections.js';
 import { inSlices } from './slices.js';
 import type { PendingCall } from './types.js';
 
@@ -60,6 +62,13 @@ export interface QueuedCall extends StoredCall {
   readonly place: number;
 }
 
+/** What a row of the queue's branch has. */
+interface QueueRow {
+  readonly record: ServerRecord;
+  readonly call: StoredCall;
+  readonly rejected: StoredRejection;
+}
+
 /** A copy, for code of the app, which may change it. */
 export const copyOf = (args: unknown): unknown => JSON.parse(JSON.stringify(args));
 
@@ -68,6 +77,9 @@ export interface QueueEdits {
   readonly record: ServerRecord;
   readonly puts?: readonly QueuedCall[];
   readonly drops?: readonly number[];
+  /** Calls that have no effect, and the places of those of which the app was told. */
+  readonly rejects?: readonly StoredRejection[];
+  readonly forgets?: readonly number[];
 }
 
 /** Makes the edits of the queue as it is now. It throws if they no longer apply. */
@@ -75,7 +87,10 @@ export type EditQueue = (queue: Queue) => QueueEdits;
 
 const RECORD_KEY = 'record';
 const CALL_PREFIX = 'call/';
-const keyOf = (place: number): string => CALL_PREFIX + String(place).padStart(16, '0');
+const REJECTED_PREFIX = 'rejected/';
+const digitsOf = (place: number): string => String(place).padStart(16, '0');
+const keyOf = (place: number): string => CALL_PREFIX + digitsOf(place);
+const rejectedKeyOf = (place: number): string => REJECTED_PREFIX + digitsOf(place);
 
 /** Of 32 digits: back ends keep ids in columns of 36. */
 const unique = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
@@ -100,6 +115,7 @@ export class Queue {
   readonly #durability: Durability;
   #record: ServerRecord | undefined;
   #calls = new Map<number, StoredCall>();
+  #rejected = new Map<number, StoredRejection>();
   /** The commit that these are of. */
   #at: Uint8Array = EMPTY_COMMIT;
 
@@ -153,6 +169,30 @@ export class Queue {
     return [...this.#calls.keys()].slice(0, this.#calls.size - this.size);
   }
 
+  /** The rejections of calls that have left the queue. */
+  rejected(): StoredRejection[] {
+    const { acknowledged } = this.record;
+    const isGone = (call: StoredCall | undefined) => call === undefined || call.id <= acknowledged;
+    return [...this.#rejected.values()].filter(({ call }) => isGone(this.#calls.get(call.place)));
+  }
+
+  rejection(place: number): StoredRejection | undefined {
+    return this.#rejected.get(place);
+  }
+
+  /** Takes calls out that the server has not got: those behind them get other ids, without gaps. */
+  without(places: readonly number[]) {
+    const { record } = this;
+    const gone = new Set(places);
+    const drops: number[] = [];
+    const puts: QueuedCall[] = [];
+    for (const call of this.waiting(record.reached)) {
+      if (gone.has(call.place)) drops.push(call.place);
+      else if (drops.length > 0) puts.push({ ...call, id: call.id - drops.length });
+    }
+    return { record: { ...record, nextID: record.nextID - drops.length }, puts, drops };
+  }
+
   call(place: number): QueuedCall | undefined {
     const call = this.#calls.get(place);
     return call && { place, ...call };
@@ -178,7 +218,8 @@ export class Queue {
     const { host } = this.#shared;
     const isWhole = !from.some(Boolean);
     let record = isWhole ? undefined : this.#record;
-    const calls = isWhole ? new Map<number, StoredCall>() : new Map(this.#calls);
+    const calls = new Map(isWhole ? [] : this.#calls);
+    const rejected = new Map(isWhole ? [] : this.#rejected);
     const start = async () => {
       // A new instance would wait for the queue in which this runs.
       if (!host.engine.isReady) throw new HedgerowError('crashed', 'the core starts again');
@@ -186,15 +227,21 @@ export class Queue {
     };
     for await (const members of blocks(host, start, undefined)) {
       for (const change of changesOf(members)) {
-        const place = Number(change.key.slice(CALL_PREFIX.length));
-        if (change.op === 'del') calls.delete(place);
-        else if (change.key !== RECORD_KEY) {
-          calls.set(place, (change.newValue as { call: StoredCall }).call);
-        } else record = (change.newValue as { record: ServerRecord }).record;
+        const { key } = change;
+        const isCall = key.startsWith(CALL_PREFIX);
+        const place = Number(key.slice((isCall ? CALL_PREFIX : REJECTED_PREFIX).length));
+        if (change.op === 'del') (isCall ? calls : rejected).delete(place);
+        else {
+          const row = change.newValue as QueueRow;
+          if (isCall) calls.set(place, row.call);
+          else if (key === RECORD_KEY) record = row.record;
+          else rejected.set(place, row.rejected);
+        }
       }
     }
     this.#record = record;
     this.#calls = calls;
+    this.#rejected = rejected;
     this.#at = to;
   }
 
@@ -229,16 +276,20 @@ export class Queue {
   async #commit(edit: EditQueue, write?: JointWrite): Promise<boolean> {
     // The head follows other tabs: what was read of the queue may be older.
     if (this.isBehind) return false;
-    const { record, puts = [], drops = [] } = edit(this);
+    const { record, puts = [], drops = [], rejects = [], forgets = [] } = edit(this);
     const own = new OwnEdits(this.head);
     own.put(RECORD_KEY, { record });
     await inSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
     await inSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
+    for (const rejected of rejects) own.put(rejectedKeyOf(rejected.call.place), { rejected });
+    for (const place of forgets) own.delete(rejectedKeyOf(place));
     const commitBytes = await this.head.commit(own, this.#durability, write);
     if (commitBytes === undefined) return false;
     this.#record = record;
     for (const { place, ...call } of puts) this.#calls.set(place, call);
     for (const place of drops) this.#calls.delete(place);
+    for (const one of rejects) this.#rejected.set(one.call.place, one);
+    for (const place of forgets) this.#rejected.delete(place);
     this.#at = commitBytes;
     return true;
   }

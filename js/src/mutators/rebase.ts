@@ -8,6 +8,7 @@ import { EMPTY_COMMIT } from '../history/inventory.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue } from './queue.js';
+import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 
 /** What a rebase has done. */
@@ -70,10 +71,17 @@ function commit(
     let acknowledged = 0;
     const edit: EditQueue = () => {
       if (!isStill() || hasMore()) throw new Moved();
-      const drops = queue.acknowledged();
-      acknowledged = drops.length;
-      const { record } = queue;
-      return { record: { ...record, rebased: record.pulls }, drops };
+      const over = queue.acknowledged();
+      acknowledged = over.length;
+      const failed = replay.rejections.filter(({ isPending }) => !isPending);
+      const { record, puts, drops } = queue.without(failed.map(({ call }) => call.place));
+      const rejects = failed
+        .filter(({ call }) => drops.includes(call.place))
+        .map(({ call, error }) => failedHere(queue, call, error));
+      return {
+        ...{ record: { ...record, rebased: record.pulls }, puts, rejects },
+        drops: [...over, ...drops],
+      };
     };
     const moved = queue.together(local, edit, () =>
       local.retry(() => move(context, replay, signal)),

@@ -14,6 +14,8 @@ import { inSlices } from './slices.js';
 export interface Rejection {
   readonly call: QueuedCall;
   readonly error: unknown;
+  /** Whether it stays in the queue: another version of the app has made it, and a server may know what it is. */
+  readonly isPending: boolean;
 }
 
 /** The calls of a queue as edits of the rows of the server. */
@@ -71,14 +73,14 @@ export class Replay {
     const mutator = Object.hasOwn(mutators, name) ? mutators[name] : undefined;
     if (mutator === undefined) {
       const error = new HedgerowError('unsupported', `no mutator ${name}`);
-      this.rejections.push({ call, error });
+      this.rejections.push({ call, error, isPending: true });
       return;
     }
     try {
       await runMutator(this.#run, mutator, copyOf(call.args), (result) => until(result, signal));
     } catch (error) {
       if (isOfStore(error)) throw error;
-      this.rejections.push({ call, error });
+      this.rejections.push({ call, error, isPending: false });
     }
   }
 }

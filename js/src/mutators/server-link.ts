@@ -15,12 +15,11 @@ import { pullOnce, startOver } from './pull.js';
 import { pushAll } from './push.js';
 import type { EditQueue } from './queue.js';
 import { rebase } from './rebase.js';
-import type { Rejection } from './replay.js';
+import { failedHere, toldRejection } from './rejections.js';
 import type {
   MutatorCalls,
   Mutators,
   PendingCall,
-  RejectedCall,
   ServerPull,
   ServerState,
   ServerSyncOptions,
@@ -50,9 +49,11 @@ export class ServerLink<M extends Mutators> {
   /** Called when calls have come into the queue, in any tab. */
   #onCalls: () => void = () => {};
   #knownID: number;
-  #told: ServerState | undefined;
-  /** Places of calls that the app was told of. */
-  readonly #rejected = new Set<number>();
+  #shown: ServerState | undefined;
+  /** Places of calls in the queue that the app was told of. */
+  readonly #told = new Set<number>();
+  /** Errors of this session, by the places of calls. */
+  readonly #errors = new Map<number, unknown>();
   /** Calls of before may have had no effect: another version of the app may have run. */
   #mustRebase: boolean;
 
@@ -127,17 +128,22 @@ export class ServerLink<M extends Mutators> {
         await shared.queued(() => queue.look());
         return queue.size > 0;
       },
-      work: async (isPending: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
-        // A server that takes no calls may have news.
-        const refused = isPending
-          ? await this.push({ signal }).catch((cause: HedgerowError) => {
-              if (cause.code === 'offline') throw cause;
-              return cause;
-            })
-          : undefined;
-        const { hasNews } =
-          isPending || mustPull ? await this.pull({ signal }) : { hasNews: false };
-        if (refused !== undefined) throw refused;
+      // A pull comes first, unless a round has just ended well: calls that others have overtaken are told, and not sent.
+      work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
+        let fault: unknown;
+        // A server that takes no calls may have news, and one that gives no news may take calls.
+        const unless = (cause: HedgerowError) => {
+          if (cause.code === 'offline' || signal?.aborted) throw cause;
+          fault ??= cause;
+          return { hasNews: false };
+        };
+        const pull = () => this.pull({ signal }).catch(unless);
+        let { hasNews } = mustPull ? await pull() : { hasNews: false };
+        if (queue.size > 0) {
+          await this.push({ signal }).catch(unless);
+          if (fault === undefined || !mustPull) hasNews = (await pull()).hasNews || hasNews;
+        }
+        if (fault !== undefined) throw fault;
         return { hasNews, isPending: queue.size > 0 };
       },
       onCommit: (listener: () => void) => {
@@ -151,7 +157,7 @@ export class ServerLink<M extends Mutators> {
       const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
       this.#onState = onState;
       // This listener was told nothing yet.
-      this.#told = undefined;
+      this.#shown = undefined;
       return [work, { ...how, onState: () => this.#tell() }];
     });
   }
@@ -164,21 +170,22 @@ export class ServerLink<M extends Mutators> {
     return this.#turns.run(undefined, (signal) => this.#drop(call.place, signal));
   }
 
-  async #drop(place: number, signal: AbortSignal | undefined): Promise<boolean> {
+  /** With an error it is a rejection, of which the app is told. */
+  async #drop(place: number, signal: AbortSignal | undefined, error?: unknown): Promise<boolean> {
     const { local, queue } = this.#context;
     const isDropped = await local.exclusively(async () => {
       await queue.look();
       const edit: EditQueue = () => {
-        const { record } = queue;
-        const found = queue.call(place);
-        if (found === undefined || place <= record.reached) throw new Moved();
-        const later = [...queue.waiting(place)].map((one) => ({ ...one, id: one.id - 1 }));
+        const call = queue.call(place);
+        const { record, ...edits } = queue.without([place]);
+        if (call === undefined || edits.drops.length === 0) throw new Moved();
+        const rejects = error === undefined ? [] : [failedHere(queue, call, error)];
         // The rows are no longer those of the queue.
-        const next = { nextID: record.nextID - 1, pulls: record.pulls + 1 };
-        return { record: { ...record, ...next }, puts: later, drops: [place] };
+        return { record: { ...record, pulls: record.pulls + 1 }, ...edits, rejects };
       };
       return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
     }, signal);
+    if (isDropped && error !== undefined) this.#errors.set(place, error);
     if (isDropped) await this.#rebase(signal);
     return isDropped;
   }
@@ -216,8 +223,8 @@ export class ServerLink<M extends Mutators> {
 
   #tell(): void {
     const { state } = this;
-    if (isSameState(state, this.#told)) return;
-    this.#told = state;
+    if (isSameState(state, this.#shown)) return;
+    this.#shown = state;
     notify(this.#onState, state);
   }
 
@@ -245,9 +252,7 @@ export class ServerLink<M extends Mutators> {
       if (pushed !== 'unknown-client') {
         // No request can bring it: it would hold up all others for ever.
         const { tooLarge, error } = pushed;
-        const told = queue.told(tooLarge);
-        if (!(await this.#drop(tooLarge.place, signal))) throw error;
-        this.#tellRejected({ ...told, error });
+        if (!(await this.#drop(tooLarge.place, signal, error))) throw error;
         tries = -1;
         continue;
       }
@@ -270,25 +275,46 @@ export class ServerLink<M extends Mutators> {
 
   async #rebaseIfDue(signal: AbortSignal | undefined): Promise<number> {
     const { record } = this.#context.queue;
-    if (!this.#mustRebase && record.rebased === record.pulls) return 0;
-    return this.#rebase(signal);
+    if (this.#mustRebase || record.rebased !== record.pulls) return this.#rebase(signal);
+    await this.#tellRejected();
+    return 0;
   }
 
   async #rebase(signal: AbortSignal | undefined): Promise<number> {
     const { acknowledged, rejections } = await rebase(this.#context, signal);
     this.#mustRebase = false;
-    for (const rejection of rejections) this.#reject(rejection);
+    const { queue, options } = this.#context;
+    for (const { call, error } of rejections) {
+      const { place } = call;
+      if (queue.call(place) === undefined) this.#errors.set(place, error);
+      else if (!this.#told.has(place)) {
+        this.#told.add(place);
+        notify(options.onRejected, { ...queue.told(call), error, isPending: true });
+      }
+    }
     this.#tell();
+    await this.#tellRejected();
     return acknowledged;
   }
 
-  #reject({ call, error }: Rejection): void {
-    if (this.#rejected.has(call.place)) return;
-    this.#rejected.add(call.place);
-    this.#tellRejected({ ...this.#context.queue.told(call), error });
-  }
-
-  #tellRejected(call: RejectedCall): void {
-    notify(this.#context.options.onRejected, call);
+  /** Tells of calls that have left the queue without an effect, those of a session before, too. */
+  async #tellRejected(): Promise<void> {
+    const { queue, local, options, shared } = this.#context;
+    const { onRejected } = options;
+    if (onRejected === undefined) return;
+    // Another tab may have told of them.
+    await shared.queued(() => queue.look());
+    const all = queue.rejected();
+    if (all.length === 0) return;
+    const forgets = all.map(({ call }) => call.place);
+    for (const one of all) {
+      const { place } = one.call;
+      notify(onRejected, toldRejection(one, this.#errors.get(place)));
+      this.#errors.delete(place);
+    }
+    await local.exclusively(async () => {
+      await queue.look();
+      await queue.alone(() => ({ record: queue.record, forgets }));
+    });
   }
 }

@@ -76,10 +76,17 @@ export interface PendingCall extends SentCall {
   readonly isSent: boolean;
 }
 
-/** A call that had no effect here when it ran again. It is in the queue, and the server decides. */
+/** A call that had no effect when it ran again, here or at the server. */
 export interface RejectedCall extends PendingCall {
-  /** What its mutator threw; `unsupported` if this version of the app has no such mutator. */
+  /** Whether it is still in the queue: it may have reached the server, which decides. */
+  readonly isPending: boolean;
+  /**
+   * What its mutator threw; `unsupported` if this version of the app has no such mutator; `remote` if the server refused
+   * it. After a reload it is an `Error` with the message of what was thrown.
+   */
   readonly error: unknown;
+  /** What the server said when it refused it, `null` if nothing. Absent if the server has not refused it. */
+  readonly why?: unknown;
 }
 
 /** The server no longer knew this store. All calls are in the queue under new ids. */
@@ -98,11 +105,10 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /**
-   * Has plain writes, merges and reverts of this branch go on: the next pull that has news undoes them. By default they
-   * are `invalid-argument`.
+   * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once when
+   * it leaves the queue, which is repeated after a crash of the page in that moment; and once in a session if it stays in the
+   * queue. Without it such calls are kept for a version of the app that has it.
    */
-  readonly localWrites?: boolean | undefined;
-  /** Called once for each call that had no effect when it ran again, after the rows have changed. */
   readonly onRejected?: ((call: RejectedCall) => void) | undefined;
   /** Called when the server no longer knew this store. */
   readonly onReset?: ((reset: ServerReset) => void) | undefined;

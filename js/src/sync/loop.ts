@@ -73,7 +73,7 @@ export interface Worked {
 /** What a loop uses of a link. */
 export interface LoopHost {
   isPending(): Promise<boolean>;
-  /** Pushes if something is pending, and else pulls if it must. */
+  /** Pushes if something is pending, and else pulls if it must: always, but after a commit when all was well. */
   work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked>;
   onCommit(listener: () => void): () => void;
   /**
@@ -260,9 +260,9 @@ export class SyncLoop {
       const isPending = await this.#host.isPending();
       const { status, isElsewhere } = this.#state;
       // A look while all is well is not told of.
-      const isQuiet = status === 'synced' && !isElsewhere && !isPending;
-      if (!isQuiet) this.#work({ isPending, status: 'syncing' });
-      const mustPull = !isCommit || !isQuiet;
+      const wasWell = status === 'synced' && !isElsewhere;
+      if (!wasWell || isPending) this.#work({ isPending, status: 'syncing' });
+      const mustPull = !isCommit || !wasWell;
       const { hasNews, ...left } = await this.#host.work(isPending, mustPull, job);
       this.#work({ status: 'synced', ...left, error: undefined });
       return hasNews ? 'news' : 'quiet';
