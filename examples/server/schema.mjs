@@ -8,6 +8,9 @@ export const schema = (bytewise) => `
   CREATE TABLE IF NOT EXISTS hedgerow_client (
     space text NOT NULL, id text NOT NULL, group_id text NOT NULL,
     last_mutation_id bigint NOT NULL, version bigint NOT NULL, PRIMARY KEY (space, id));
+  CREATE TABLE IF NOT EXISTS hedgerow_refusal (
+    space text NOT NULL, client text NOT NULL, mutation_id bigint NOT NULL, why text NOT NULL,
+    version bigint NOT NULL, PRIMARY KEY (space, client, mutation_id));
   CREATE TABLE IF NOT EXISTS hedgerow_row (
     space text NOT NULL, key text ${bytewise} NOT NULL, value text,
     version bigint NOT NULL, PRIMARY KEY (space, key));

@@ -86,7 +86,12 @@ async function apply(query, app, space, group, version, { clientID, id, name, ar
   } catch (error) {
     await query('ROLLBACK TO SAVEPOINT mutation');
     if (!(error instanceof app.Rejected)) throw error;
-    console.info(`rejected: ${name} ${id} of ${clientID}: ${error.message}`);
+    // The next pull of this client has it.
+    await query(
+      'INSERT INTO hedgerow_refusal (space, client, mutation_id, why, version) VALUES ($1, $2, $3, $4, $5)',
+      [space, clientID, id, error.message, version],
+    );
+    console.info(`refused: ${name} ${id} of ${clientID}: ${error.message}`);
   }
   await query('RELEASE SAVEPOINT mutation');
   await query(
@@ -151,7 +156,20 @@ export async function* pull(database, app, space, body) {
     );
     const ids = clients.map((client) => [client.id, Number(client.last_mutation_id)]);
     const lastMutationIDChanges = Object.fromEntries(ids);
-    const start = JSON.stringify({ cookie: { order: version, epoch }, lastMutationIDChanges });
+    const refusals = await query(
+      `SELECT r.client, r.mutation_id, r.why FROM hedgerow_refusal r
+       JOIN hedgerow_client c ON c.space = r.space AND c.id = r.client
+       WHERE r.space = $1 AND c.group_id = $2 AND r.version > $3 ORDER BY r.client, r.mutation_id`,
+      [space, clientGroupID, since],
+    );
+    const refused = refusals.map(({ client, mutation_id, why }) => {
+      return { clientID: client, id: Number(mutation_id), why };
+    });
+    const start = JSON.stringify({
+      cookie: { order: version, epoch },
+      lastMutationIDChanges,
+      ...(refused.length > 0 && { refused }),
+    });
     yield `${start.slice(0, -1)},"patch":[${isAll ? '{"op":"clear"}' : ''}`;
 
     const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${isAll ? ALL : CHANGES} LIMIT ${PAGE}`;

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { memory, open } from '../../../js/dist/index.js';
 import { mutators } from '../../../js/dist/mutators/index.js';
+import { mutators as issues } from '../mutators.mjs';
 import { DATABASES, startServer } from './servers.mjs';
 
 const ours = {
@@ -18,6 +19,12 @@ const ours = {
   async del(tx, { key }) {
     tx.delete(key);
   },
+  // As they are at the server, without its rules.
+  async createIssue(tx, { id, title }) {
+    tx.put(`issue/${id}`, { id, title, status: 'open', edits: 0 });
+  },
+  closeIssue: (tx, args) =>
+    issues.closeIssue({ get: (key) => tx.get(key), set: (key, value) => tx.put(key, value) }, args),
 };
 
 const rowsOf = (db) => db.scan().toArray();
@@ -39,14 +46,53 @@ async function client(url, isFaulty) {
     return now === 2 ? go() : answer;
   };
   const db = await open('app', { storage: memory() });
-  const app = await mutators(db, { mutators: ours, pull: send('/pull'), push: send('/push') });
-  return { db, app };
+  const rejected = [];
+  const app = await mutators(db, {
+    ...{ mutators: ours, pull: send('/pull'), push: send('/push') },
+    onRejected: ({ name, why, error }) => rejected.push([name, why, error.message]),
+  });
+  return { db, app, rejected };
 }
 
 for (const database of DATABASES) {
   describe(database.name, () => {
     before(() => database.start());
     after(() => database.stop());
+
+    test('a call that the server refuses is told with its reason, and an overtaken one is not sent', async () => {
+      const made = await database.create();
+      const server = await startServer(made.args);
+      const [one, other] = [
+        await client(server.url, () => false),
+        await client(server.url, () => false),
+      ];
+      await one.app.mutate.createIssue({ id: 'a', title: 'The a' });
+      await one.app.mutate.createIssue({ id: 'b', title: '' });
+      await one.app.push();
+      await one.app.pull();
+      const why = 'a title has 1 to 200 characters';
+      const refusal = ['createIssue', why, `the server refuses createIssue: ${why}`];
+      assert.deepEqual(one.rejected, [refusal]);
+      await other.app.pull();
+      await other.app.mutate.closeIssue({ id: 'a' });
+      await one.app.mutate.del({ key: 'issue/a' });
+      await one.app.push();
+      other.app.sync({ pauseMs: 0 });
+      while (other.app.state.status !== 'synced')
+        await new Promise((later) => setTimeout(later, 5));
+      const overtaken = ['closeIssue', undefined, 'there is no such issue'];
+      assert.deepEqual([other.rejected, other.app.pending()], [[overtaken], []]);
+      await one.app.pull();
+      const effects = await made.query('SELECT name FROM audit ORDER BY at');
+      assert.deepEqual(
+        effects.map(({ name }) => name),
+        ['createIssue', 'del'],
+      );
+      assert.deepEqual(one.rejected, [refusal]);
+      for (const { db } of [one, other]) await db.close();
+      await server.stop();
+      await made.drop();
+    });
 
     test('three clients end at the rows of the server, and each call took effect once', async () => {
       const made = await database.create();

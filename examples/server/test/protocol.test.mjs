@@ -125,7 +125,7 @@ onEachDatabase((world) => {
     assert.ok(patch.every(({ op, key }) => op === 'put' && key !== 'before'));
   });
 
-  test('what a rule rejects is acknowledged, without any effect', async () => {
+  test('what a rule refuses is acknowledged, without any effect, and told once', async () => {
     const space = newSpace();
     const who = client({ space });
     await who.push('both', { n: 1 });
@@ -147,9 +147,18 @@ onEachDatabase((world) => {
       who.mutation('put', { key: 'last', value: 1 }),
     ]);
     assert.equal(answer.status, 200);
-    const { patch, lastMutationIDChanges } = await who.pull();
+    const { patch, lastMutationIDChanges, refused } = await who.pull();
     assert.deepEqual(patch, [put('last', 1)]);
     assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 15 });
+    const { clientID } = who;
+    assert.deepEqual(
+      refused.map(({ id }) => id),
+      Array.from({ length: 11 }, (_, nth) => nth + 4),
+    );
+    const why = 'a closed issue is not edited';
+    assert.deepEqual(refused[0], { clientID, id: 4, why });
+    assert.equal((await who.pull()).refused, undefined);
+    assert.equal((await client({ space }).pull()).refused, undefined);
     const names = (await audit(who)).map(({ name }) => name);
     assert.deepEqual(names, ['both', 'createIssue', 'closeIssue', 'put']);
   });

@@ -1,6 +1,7 @@
 // The npm package `replicache` against the server, by seeds: clients that are offline at times, requests and answers that
 // get lost, come twice or are cut off, and a server that is killed. All clients end equal to the rows of the database, and
-// each mutation took effect once. `SEED=n` runs one seed, `SEEDS=n` the seeds from 1 to n.
+// each mutation took effect once, though pulls tell what was refused, of which Replicache knows nothing. `SEED=n` runs one
+// seed, `SEEDS=n` the seeds from 1 to n.
 
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
