@@ -40,9 +40,9 @@ async function client(url, isFaulty) {
         body: JSON.stringify(request),
       });
     const now = isFaulty() ? turn++ % 4 : 3;
-    if (now === 0) throw new TypeError('the request is lost');
+    if (now === 0) throw new TypeError('fetch failed: the request is lost');
     const answer = await go();
-    if (now === 1) throw new TypeError('the answer is lost');
+    if (now === 1) throw new TypeError('fetch failed: the answer is lost');
     return now === 2 ? go() : answer;
   };
   const db = await open('app', { storage: memory() });

@@ -20,7 +20,6 @@ import { blocks } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
-import type { StoredRejection } from './rejections.js';
 import { inSlices } from './slices.js';
 import type { PendingCall } from './types.js';
 
@@ -60,6 +59,17 @@ export interface StoredCall {
 /** A call, and where it stands in the queue. */
 export interface QueuedCall extends StoredCall {
   readonly place: number;
+}
+
+/** A call without an effect, as it is stored until the app was told of it. */
+export interface StoredRejection {
+  readonly call: QueuedCall;
+  readonly clientID: string;
+  readonly isSent: boolean;
+  /** Of the error. */
+  readonly message: string;
+  /** The answer of a server that has refused the call; it is absent if the call failed here. */
+  readonly why?: unknown;
 }
 
 /** What a row of the queue's branch has. */

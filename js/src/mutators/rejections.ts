@@ -1,19 +1,8 @@
 /** Calls without an effect: kept in the queue's branch until the app was told of them, so that no crash loses one. */
 import { HedgerowError } from '../base/errors.js';
 import { badResponse } from '../wire/pull-body.js';
-import { copyOf, type Queue, type QueuedCall } from './queue.js';
+import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './queue.js';
 import type { RejectedCall } from './types.js';
-
-/** A rejection as it is stored. */
-export interface StoredRejection {
-  readonly call: QueuedCall;
-  readonly clientID: string;
-  readonly isSent: boolean;
-  /** Of the error. */
-  readonly message: string;
-  /** The answer of a server that has refused the call; it is absent if the call failed here. */
-  readonly why?: unknown;
-}
 
 /** A call that the server has refused, by its id. */
 export interface Refused {
