@@ -132,6 +132,26 @@ it('a policy may ask a person', async () => {
   expect(await rowsOf(db)).toEqual({ a: 'mine, as decided' });
 });
 
+it('a policy that gives nothing deletes a row only if one side has deleted it', async () => {
+  const server = new RestDouble();
+  server.set({ a: 1, b: 1, c: 1 });
+  const seen: string[] = [];
+  const policy = ({ key }: { key: string }) => void seen.push(key);
+  const { db, link } = await client(server, { policy });
+  await link.pull();
+  for (const key of ['a', 'b']) await db.put(key, 'mine');
+  await db.delete('c');
+  server.set({ b: undefined, c: 'theirs' });
+  await link.pull();
+  expect(seen).toEqual(['b', 'c']);
+  expect(await rowsOf(db)).toEqual({ a: 'mine' });
+  server.set({ a: 'theirs' });
+  const error = await link.pull().catch((cause: unknown) => cause);
+  expect(error).toEqual(failure('invalid-value'));
+  expect(String(error)).toContain('the policy gave undefined for "a"');
+  expect([await rowsOf(db), await all(link.conflicts())]).toMatchObject([{ a: 'mine' }, [{}, {}]]);
+});
+
 it('what the server refuses is taken back, told and logged; later changes of it stay', async () => {
   const server = new RestDouble();
   server.set({ a: 1, b: 1, c: 1 });

@@ -8,7 +8,8 @@ import { sameValue } from '../base/same-value.js';
  * - `'fields'`: of two objects each field that only one side has changed is taken from it, and a field that both have
  *   changed from the remote. Of other values the remote's. An edit wins against a deletion.
  * - `'remote'` or `'local'`: the row of that side, a deletion, too.
- * - a function: what it returns or resolves to, `undefined` for no row. It may be called again for the same key.
+ * - a function: what it returns or resolves to. `undefined` is for no row, where one side has deleted it; otherwise it is
+ *   taken for a forgotten `return`, and the call rejects with `invalid-value`. It may be called again for the same key.
  */
 export type ConflictPolicy =
   | 'fields'
@@ -52,7 +53,12 @@ export async function decide(
   if (policy === 'remote') return { value: theirs, isLoss: true };
   if (policy === 'local') return { value: ours, isLoss: true };
   if (policy === 'fields') return byFields(conflict, sent);
-  return { value: await policy(conflict), isLoss: true };
+  const value = await policy(conflict);
+  if (value === undefined && ours !== undefined && theirs !== undefined) {
+    const message = `the policy gave undefined for ${JSON.stringify(conflict.key)}, which neither side has deleted`;
+    throw new HedgerowError('invalid-value', message);
+  }
+  return { value, isLoss: true };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
