@@ -1,5 +1,6 @@
 /** A storage for libraries of state: `persist` of Zustand, `atomWithStorage` of Jotai, redux-persist. */
 
+import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify, report } from '../base/report.js';
 import type { Store } from '../index.js';
@@ -19,7 +20,11 @@ export interface StateStorage<Value = any> {
   getItem(key: string): Promise<Value | null>;
   /** `initialValue` where there is none. */
   getItem(key: string, initialValue: Value): Promise<Value>;
-  /** Deletes it if the value is `undefined`. Writes of one key are made in their order, and those made meanwhile in one commit. */
+  /**
+   * Deletes it if the value is `undefined`. Writes of one key are made in their order, and those made meanwhile in one commit.
+   * One that is made during the first `getItem` of its key without an `initialValue` waits for it, and rejects with `conflict`
+   * if that finds a value: the library would lay that over a state that was made without it.
+   */
   setItem(key: string, value: Value): Promise<void>;
   removeItem(key: string): Promise<void>;
   /**
@@ -36,6 +41,8 @@ interface Known {
   text: string | undefined;
   /** How many writes were begun. */
   writes: number;
+  /** The first read, while it is under way; `null` when it is over. */
+  first?: Promise<unknown> | null;
   /** Called with the value, `undefined` if there is none. */
   readonly listeners: Set<(value: unknown) => void>;
   /** Ends the watch, while anybody listens. */
@@ -68,9 +75,16 @@ class States {
   async read(key: string, initialValue: unknown): Promise<unknown> {
     const known = this.#knownOf(key);
     const { writes } = known;
-    const value = await (await this.#opened()).get(this.#prefix + key);
-    if (known.writes === writes) known.text = textOf(value);
-    return value === undefined ? initialValue : value;
+    const isFirst = known.first === undefined && writes === 0 && initialValue === null;
+    const reading = this.#opened().then((db) => db.get(this.#prefix + key));
+    if (isFirst) known.first = reading;
+    try {
+      const value = await reading;
+      if (known.writes === writes) known.text = textOf(value);
+      return value === undefined ? initialValue : value;
+    } finally {
+      if (isFirst) known.first = null;
+    }
   }
 
   write(key: string, value: unknown): Promise<void> {
@@ -104,6 +118,11 @@ class States {
   async #write(key: string, value: unknown): Promise<void> {
     const known = this.#knownOf(key);
     const at = this.#prefix + key;
+    // All wait, so that they keep their order.
+    const isStored = known.first && (await known.first) !== undefined;
+    if (isStored && value !== undefined) {
+      throw new HedgerowError('conflict', `the state ${key} was set before it was read`);
+    }
     known.text = '';
     known.writes += 1;
     const { writes } = known;

@@ -86,6 +86,40 @@ describe('persist of Zustand', () => {
     await db.close();
   });
 
+  it('loses no stored member to what is set before it was read', async () => {
+    const db = await open('app', { storage: memory() });
+    const row = { state: { bears: 5, names: ['b'] }, version: 0 };
+    await db.put('bears', row);
+    const errors: unknown[] = [];
+    const onError = (cause: unknown, key: string) => void errors.push([cause, key]);
+    const store = bearStore(stateStorage<StorageValue<Bears>>(db, { onError }));
+    const early = store.setState({ names: ['early'] });
+    await expect(early).rejects.toMatchObject({ code: 'conflict' });
+    expect(errors).toMatchObject([[{ code: 'conflict' }, 'bears']]);
+    await hydrated(store);
+    expect(store.getState()).toMatchObject(row.state);
+    expect(await db.get('bears')).toEqual(row);
+    // From then on it is as always.
+    await store.setState({ bears: 6 });
+    expect(await db.get('bears')).toEqual({ state: { bears: 6, names: ['b'] }, version: 0 });
+    await db.close();
+  });
+
+  it('stores what is set before nothing was found, in the order of the calls', async () => {
+    const db = await open('app', { storage: memory() });
+    const states = stateStorage<StorageValue<Bears>>(db);
+    const store = bearStore(states);
+    await Promise.all([store.setState({ bears: 1 }), store.setState({ bears: 2 })]);
+    expect(await db.get('bears')).toEqual({ state: { bears: 2, names: [] }, version: 0 });
+    const next = stateStorage<number>(db, { prefix: 'next/' });
+    const reading = next.getItem('n');
+    const writing = [next.setItem('n', 1), next.removeItem('n')];
+    expect(await reading).toBe(null);
+    await Promise.all(writing);
+    expect(await db.has('next/n')).toBe(false);
+    await db.close();
+  });
+
   it('follows other tabs by one line', async () => {
     const dbs = await handles(2);
     const stores: ReturnType<typeof bearStore>[] = [];
