@@ -118,7 +118,9 @@ describe('a push', () => {
       return json({}, 409);
     };
     const [, link, checkUnchanged] = await bound({ push });
-    await expect(link.push()).rejects.toEqual(failure('conflict'));
+    const fault = await link.push().catch((cause: unknown) => cause);
+    expect(fault).toEqual(failure('conflict'));
+    expect(String(fault)).toContain('does its pull bring the rows that differ');
     expect(tries).toBe(21);
     await checkUnchanged();
   }, 60_000);

@@ -170,7 +170,7 @@ export class RestLink {
         if (pushed !== undefined) return pushed;
       } catch (cause) {
         if (!(cause instanceof HedgerowError) || cause.status !== 409) throw cause;
-        await this.#again(tries, signal);
+        await this.#again(tries, signal, cause);
         await this.#pull(signal);
         continue;
       }
@@ -178,9 +178,16 @@ export class RestLink {
     }
   }
 
-  async #again(tries: number, signal: AbortSignal | undefined): Promise<void> {
+  async #again(
+    tries: number,
+    signal: AbortSignal | undefined,
+    cause?: HedgerowError,
+  ): Promise<void> {
     if (tries >= MAX_TRIES) {
-      throw new HedgerowError('conflict', `others were first ${tries} times: try again later`);
+      const message = cause
+        ? `the server answered 409 to ${tries} pushes, with a pull before each: does its pull bring the rows that differ from their before?`
+        : `other tabs were first ${tries} times: try again later`;
+      throw new HedgerowError('conflict', message, { cause });
     }
     await until(pause(Math.min(10 * 2 ** tries, MAX_PAUSE_MS) * (0.5 + Math.random() / 2)), signal);
   }
