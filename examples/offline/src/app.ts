@@ -1,9 +1,9 @@
 /** The store of this app, bound to its server. */
 import { open, type Transaction } from 'hedgerow';
 import { live } from 'hedgerow/live';
-import { mutators, type RejectedCall } from 'hedgerow/mutators';
+import { mutators } from 'hedgerow/mutators';
 import { table } from 'hedgerow/tables';
-import { calls } from '../issues.mjs';
+import { mutators as calls } from '../issues.mjs';
 import { endpoint } from './network.js';
 
 export interface Issue {
@@ -18,24 +18,17 @@ export interface Args {
   readonly from?: string;
 }
 
-/** A row of the server: it has refused a call of a device. */
-interface Refusal {
-  /** The device, a slash, and the call. */
+/** A change that was not taken, and what the person wrote: a row of this device until they dismiss it. */
+export interface Refused {
+  /** Where its call stood in the queue. */
   readonly id: string;
   readonly name: string;
   readonly args: Args;
   readonly why: string;
+  readonly by: 'server' | 'here';
+  /** It may be at the server, which decides. */
+  readonly isPending: boolean;
 }
-
-/** A change that was not taken, and what the person wrote. */
-export interface Refused extends Omit<Refusal, 'id'> {
-  /** The server's refusal, or the call that the server has still to decide. */
-  readonly of: Refusal | RejectedCall;
-}
-
-/** Stands for this device in its calls, so that refusals find it. */
-const by = localStorage.getItem('device') ?? crypto.randomUUID();
-localStorage.setItem('device', by);
 
 /** The mutators of the server call their writes otherwise. */
 const onRows = (tx: Transaction) => ({
@@ -57,49 +50,48 @@ const db = await open('hedgerow-example-offline', {
   tables: {
     // As the mutators of the server name their rows.
     issues: table<Issue>()({ key: 'id', prefix: 'issue/' }),
-    refusals: table<Refusal>()({ key: 'id', prefix: 'refused/' }),
+    refused: table<Refused>()({ key: 'id', prefix: 'refused/' }),
   },
 });
-/** Calls that had no effect when they ran again on what others have done. */
-const rejected: RejectedCall[] = [];
+/** Rows of this device alone: the rows of the store itself are those of the server. */
+const { refused } = await db.branch('device');
 
 export const link = await mutators(db, {
   mutators: ours,
   pull: endpoint('pull'),
   push: endpoint('push'),
-  onRejected: (call) => void rejected.push(call),
+  onRejected({ place, name, args, error, isPending, why }) {
+    const text = why ?? (error instanceof Error ? error.message : error);
+    const by = why === undefined ? 'here' : 'server';
+    const row = { id: String(place), name, args: args as Args, why: String(text), by, isPending };
+    return refused.put(row as Refused);
+  },
 });
 
 /** Makes a change, here and later at the server. */
-export const change = (name: keyof typeof calls, args: object) =>
-  link.mutate[name]({ ...args, by });
+export const change = (name: keyof typeof calls, args: object) => link.mutate[name](args);
+
+export const dismiss = ({ id }: Refused) => refused.delete(id);
 
 /** All issues, the newest first. */
 const list = live(db.issues.all().reverse());
 
-const ofThisDevice = db.refusals.where({ id: { startsWith: `${by}/` } });
-
 /** Calls `listener` when rows have changed. */
 export function watch(listener: () => Promise<void>): void {
   list.subscribe(() => void listener());
-  ofThisDevice.watch(listener, { initial: true });
+  refused.all().watch(listener, { initial: true });
 }
 
 /** Later ones are greater: the list is in the order of its keys. */
 export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`;
 
-/** What there is to be seen. A refused change is in the queue, or a row: never in neither. */
+/** What there is to be seen. A change that was not taken is in the queue, or a row. */
 export async function look() {
-  // The queue first: what leaves it meanwhile is found as a row.
   const pending = link.pending();
-  const rows = await ofThisDevice.toArray();
-  const refused = new Map<string, Refused>();
-  for (const call of rejected.filter(({ place }) => pending.some((one) => one.place === place))) {
-    const { clientID, id, name, args, error } = call;
-    const why = error instanceof Error ? error.message : String(error);
-    refused.set(`${clientID}-${id}`, { name, args: args as Args, why, of: call });
-  }
-  for (const row of rows) refused.set(row.id.split('/')[1]!, { ...row, of: row });
+  const places = new Set(pending.map(({ place }) => String(place)));
+  const all = await refused.all().toArray();
+  // The server has taken what was pending and is in the queue no more.
+  const shown = all.filter(({ id, isPending }) => !isPending || places.has(id));
   const { rows: issues, status } = list.get();
-  return { issues, isThere: status !== 'loading', refused, pending };
+  return { issues, isThere: status !== 'loading', refused: shown, pending };
 }

@@ -16,8 +16,8 @@ async function showRows(): Promise<void> {
   const waiting = new Set(pending.map(({ args }) => (args as Args).id));
   showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
   const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
-  const refusals = [...refused].map(
-    ([key, one]) => [key, { ...one, openTitle: titles.get(`open${one.args.id}`) }] as const,
+  const refusals = refused.map(
+    (one) => [one.id, { ...one, openTitle: titles.get(`open${one.args.id}`) }] as const,
   );
   showRefusals(new Map(refusals));
   at('#refused').hidden = at('#refusals').childElementCount === 0;
@@ -62,9 +62,6 @@ at('#colleague').onclick = ({ target }) => {
 };
 
 watch(show);
-// What others did comes first: who wrote what no longer fits hears of it before it is sent.
-const bring = () => link.pull({ signal: AbortSignal.timeout(5000) }).catch(() => undefined);
-await bring();
 const loop = link.sync({
   pauseMs: 100,
   pokes: serverPokes('/api/'),
@@ -75,11 +72,10 @@ const loop = link.sync({
 });
 // The time until the next try.
 setInterval(showState, 1000);
-const again = () => void bring().then(loop.poke);
-at('#retry').onclick = again;
+at('#retry').onclick = loop.poke;
 at('#switches').onchange = ({ target }) => {
   flip(target as HTMLInputElement);
-  again();
+  loop.poke();
 };
 showSwitches();
 addEventListener('storage', showSwitches);

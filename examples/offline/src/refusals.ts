@@ -1,15 +1,10 @@
 /** What was not taken, with what the person wrote: to be written again, or dismissed. Nothing vanishes by itself. */
-import { change, link, newID, type Refused } from './app.js';
+import { change, dismiss, newID, type Refused } from './app.js';
 import { attempt, field, keyedList } from './list.js';
 
 interface ShownRefusal extends Refused {
   /** The title of its issue now, if that is open. */
   readonly openTitle: string | undefined;
-}
-
-async function dismiss({ of }: Refused): Promise<void> {
-  if ('why' in of) return change('dismiss', { id: of.id });
-  if (!(await link.drop(of))) throw new Error('it may be at the server, which decides');
 }
 
 const again = ({ args, openTitle: from }: ShownRefusal, title: string) =>
@@ -36,11 +31,13 @@ function make(card: HTMLElement, now: () => ShownRefusal): void {
   button.onclick = () => void act(async () => {});
 }
 
-function update(card: HTMLElement, { name, args, why, of, openTitle }: ShownRefusal): void {
-  const isDecided = 'why' in of;
+function update(
+  card: HTMLElement,
+  { name, args, why, by, isPending, openTitle }: ShownRefusal,
+): void {
   const texts = {
-    strong: isDecided ? 'The server did not take your change' : 'Your change no longer fits',
-    '.why': `Why: ${why}.${isDecided ? '' : ' The server has the last word.'}`,
+    strong: by === 'server' ? 'The server did not take your change' : 'Your change no longer fits',
+    '.why': `Why: ${why}.${isPending ? ' The server has the last word.' : ''}`,
     '.wrote': name === 'updateIssue' ? `You renamed “${args.from}” to:` : 'You wrote:',
     '[type=submit]': openTitle === undefined ? 'Add as a new issue' : `Rename “${openTitle}”`,
   };
@@ -48,10 +45,11 @@ function update(card: HTMLElement, { name, args, why, of, openTitle }: ShownRefu
     const element = card.querySelector<HTMLElement>(selector)!;
     if (element.textContent !== text) element.textContent = text;
   }
+  card.querySelector<HTMLElement>('[type=button]')!.hidden = isPending;
   const hasText = args.title !== undefined;
-  field(card).readOnly = !isDecided;
+  field(card).readOnly = isPending;
   field(card).hidden = card.querySelector<HTMLElement>('.wrote')!.hidden = !hasText;
-  card.querySelector<HTMLElement>('[type=submit]')!.hidden = !(hasText && isDecided);
+  card.querySelector<HTMLElement>('[type=submit]')!.hidden = !hasText || isPending;
 }
 
 export const showRefusals = keyedList(document.querySelector('#refusals')!, make, update);
