@@ -32,7 +32,9 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   const waiting = other.sync({ pauseMs: 1 });
   await app.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(1);
-  await expect.poll(() => app.state).toEqual({ status: 'synced', pending: 0, error: undefined });
+  await expect
+    .poll(() => app.state)
+    .toEqual({ status: 'synced', pending: 0, isFilled: true, error: undefined });
   // The other tab's calls are sent by the tab that speaks for all.
   await other.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(2);
@@ -71,7 +73,9 @@ it('a loop tells its first state, also when calls waited before it began', async
   await expect(second.pull()).rejects.toEqual(failure('offline'));
   const states: ServerState[] = [];
   second.sync({ onState: (state) => void states.push(state) });
-  await expect.poll(() => states).toEqual([{ status: 'queued', pending: 1, error: undefined }]);
+  await expect
+    .poll(() => states)
+    .toEqual([{ status: 'queued', pending: 1, isFilled: false, error: undefined }]);
   await second.close();
   await app.close();
 });

@@ -18,7 +18,7 @@ export const totals = {
     refused: 0,
     unknown: 0,
     rejected: 0,
-   
+
     dropped: 0,
     resets: 0,
     told: 0,

@@ -25,7 +25,7 @@ it('a call runs at once, waits in the queue, and leaves it when the server has d
     [2, 'closeIssue', { id: '0' }, false],
     [3, 'nothing', null, false],
   ]);
-  expect(app.state).toEqual({ status: 'queued', pending: 3, error: undefined });
+  expect(app.state).toEqual({ status: 'queued', pending: 3, isFilled: true, error: undefined });
   await app.push();
   expect(app.pending().every(({ isSent }) => isSent)).toBe(true);
   expect(await app.pull()).toEqual({ hasNews: true, acknowledged: 3, pending: 0 });

@@ -4,6 +4,7 @@ import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
 export { serverPokes } from '../remote/pokes.js';
+export type { Progress } from '../write/ingest-result.js';
 export type { ServerLink } from './server-link.js';
 export type {
   Endpoint,
@@ -12,6 +13,7 @@ export type {
   MutatorOptions,
   Mutators,
   PendingCall,
+  PullJob,
   PullRequest,
   PushRequest,
   RejectedCall,

@@ -7,7 +7,7 @@ import { isBefore, isCookie, isSameCookie } from './cookie.js';
 import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
 import { refusalOf } from './refusal.js';
 import { type Refused, refusedCalls, refusedIn } from './rejections.js';
-import type { PendingCall, PullRequest } from './types.js';
+import type { PendingCall, PullJob, PullRequest } from './types.js';
 
 /** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
 export type Pulled = 'news' | 'nothing' | 'unknown-client' | 'moved';
@@ -15,7 +15,7 @@ export type Pulled = 'news' | 'nothing' | 'unknown-client' | 'moved';
 /** Pulls once. Nothing is changed here when it rejects. */
 export async function pullOnce(
   context: ServerContext,
-  signal: AbortSignal | undefined,
+  { signal, onProgress }: PullJob,
 ): Promise<Pulled> {
   const { shared, server, queue, wire, options, durability, maxPullBytes } = context;
   await shared.queued(async () => {
@@ -30,7 +30,7 @@ export async function pullOnce(
   };
   const answer = await wire.send('pull', request, signal);
   // Who has no cookie has no rows.
-  const how = { clears: cookie === null, maxPullBytes, durability, signal };
+  const how = { clears: cookie === null, maxPullBytes, durability, signal, onProgress };
   return takePatch(server, answer, how, async (body, ingest) => {
     const read = readAnswer(body, record);
     if (typeof read === 'string') {
@@ -45,7 +45,7 @@ export async function pullOnce(
       }
       const { refused, ...known } = read;
       const rejects = refusedCalls(queue, refused);
-      return { record: { ...now, ...known, pulls: now.pulls + 1 }, rejects };
+      return { record: { ...now, ...known, pulls: now.pulls + 1, isFilled: true }, rejects };
     };
     try {
       await server.exclusively(async () => {

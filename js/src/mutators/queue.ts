@@ -42,6 +42,8 @@ export interface ServerRecord {
   readonly acknowledged: number;
   /** Of the rows of the server's branch. */
   readonly cookie: unknown;
+  /** Whether they have ever come. */
+  readonly isFilled: boolean;
   /** Counts the changes of that branch, */
   readonly pulls: number;
   /** up to which the rows of the app are rebased. */
@@ -115,6 +117,7 @@ export function freshRecord(before?: ServerRecord): ServerRecord {
     pushes: 0,
     pulls: 0,
     rebased: 0,
+    isFilled: false,
   };
   return { ...(before ?? first), clientGroupID: unique(), clientID: unique(), ...counts };
 }

@@ -20,6 +20,7 @@ import type {
   MutatorCalls,
   Mutators,
   PendingCall,
+  PullJob,
   ServerPull,
   ServerState,
   ServerSyncOptions,
@@ -45,7 +46,8 @@ export class ServerLink<M extends Mutators> {
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
   readonly #loop: OneLoop;
-  #onState: ((state: ServerState) => void) | undefined;
+  #onState: ServerSyncOptions['onState'];
+  #onProgress: ServerSyncOptions['onProgress'];
   /** Called when calls have come into the queue, in any tab. */
   #onCalls: () => void = () => {};
   #knownID: number;
@@ -83,10 +85,18 @@ export class ServerLink<M extends Mutators> {
 
   /** What a person may be told. Without a loop, whether calls wait. */
   get state(): ServerState {
-    const { size: pending } = this.#context.queue;
+    const { queue } = this.#context;
+    const { isFilled } = queue.record;
+    const pending = queue.size;
     const { status = 'stopped', error, retryAt } = this.#loop.state ?? {};
     const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
-    return { status: isQuiet && pending > 0 ? 'queued' : status, pending, error, retryAt };
+    return {
+      status: isQuiet && pending > 0 ? 'queued' : status,
+      pending,
+      isFilled,
+      error,
+      retryAt,
+    };
   }
 
   /**
@@ -107,8 +117,9 @@ export class ServerLink<M extends Mutators> {
    * server, with the calls that wait made again on them: one commit. Rejects with `offline`, `remote`, `remote-auth`,
    * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
    */
-  pull(job: Job = {}): Promise<ServerPull> {
-    return this.#turns.run(optionsOf('pull', job, 'signal').signal, (signal) => this.#pull(signal));
+  pull(job: PullJob = {}): Promise<ServerPull> {
+    const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');
+    return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
   }
 
   /** Sends the calls that wait. A pull tells what became of them. Rejects as `pull` does; the calls stay in the queue. */
@@ -137,7 +148,7 @@ export class ServerLink<M extends Mutators> {
           fault ??= cause;
           return { hasNews: false };
         };
-        const pull = () => this.pull({ signal }).catch(unless);
+        const pull = () => this.pull({ signal, onProgress: this.#onProgress }).catch(unless);
         let { hasNews } = mustPull ? await pull() : { hasNews: false };
         if (queue.size > 0) {
           await this.push({ signal }).catch(unless);
@@ -154,8 +165,10 @@ export class ServerLink<M extends Mutators> {
       },
     };
     return this.#loop.begin(() => {
-      const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
+      const names = 'everyMs pauseMs pokes onState onProgress';
+      const { onState, onProgress, ...how } = optionsOf('sync', options, names);
       this.#onState = onState;
+      this.#onProgress = onProgress;
       // This listener was told nothing yet.
       this.#shown = undefined;
       return [work, { ...how, onState: () => this.#tell() }];
@@ -228,12 +241,13 @@ export class ServerLink<M extends Mutators> {
     notify(this.#onState, state);
   }
 
-  async #pull(signal: AbortSignal | undefined): Promise<ServerPull> {
+  async #pull(job: PullJob): Promise<ServerPull> {
+    const { signal } = job;
     const { queue } = this.#context;
     const before = await this.#rebaseIfDue(signal);
     for (let tries = 0; ; tries++) {
       const { clientGroupID } = queue.record;
-      const pulled = await pullOnce(this.#context, signal);
+      const pulled = await pullOnce(this.#context, job);
       if (pulled === 'news' || pulled === 'nothing') {
         const acknowledged = before + (await this.#rebaseIfDue(signal));
         return { hasNews: pulled === 'news', acknowledged, pending: queue.size };

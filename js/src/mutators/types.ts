@@ -4,6 +4,7 @@ import type { Durability } from '../storage/segment-store.js';
 import type { SyncStatus } from '../sync/loop.js';
 import type { Transaction } from '../transaction/transaction.js';
 import type { Endpoint, WireOptions } from '../wire/endpoint.js';
+import type { Progress } from '../write/ingest-result.js';
 
 export type { Endpoint };
 
@@ -114,6 +115,13 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly onReset?: ((reset: ServerReset) => void) | undefined;
 }
 
+/** How a store is pulled. */
+export interface PullJob {
+  readonly signal?: AbortSignal | undefined;
+  /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
 /**
  * What a person may be told. As of `link.sync()`, and `queued`: calls wait that the server has not acknowledged, and
  * nothing is wrong.
@@ -122,13 +130,15 @@ export interface ServerState {
   readonly status: SyncStatus | 'queued';
   /** Calls that the server has not acknowledged. */
   readonly pending: number;
+  /** Whether the rows of the server have ever come: a store without rows that is filled is empty there, too. */
+  readonly isFilled: boolean;
   readonly error: HedgerowError | undefined;
   /** After a failure: when the next try comes at the latest, in milliseconds since 1970. */
   readonly retryAt: number | undefined;
 }
 
 /** How the store is kept in sync with its server. */
-export interface ServerSyncOptions {
+export interface ServerSyncOptions extends Pick<PullJob, 'onProgress'> {
   /** Longest time between two pulls, in milliseconds; 60,000 by default. */
   readonly everyMs?: number | undefined;
   /** Shortest time between two pushes, in milliseconds; 1,000 by default. Calls meanwhile go together. */

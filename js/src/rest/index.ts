@@ -6,11 +6,13 @@ import type { RestOptions } from './types.js';
 export { serverPokes } from '../remote/pokes.js';
 export type { LoggedConflict } from '../sync/conflict-log.js';
 export type { PullResult } from '../sync/context.js';
-export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from '../sync/loop.js';
+export type { SyncLoop, SyncState, SyncStatus } from '../sync/loop.js';
 export type { ConflictPolicy } from '../sync/policy.js';
+export type { Progress } from '../write/ingest-result.js';
 export type { RestPush } from './push.js';
 export type { RestLink } from './rest-link.js';
 export type {
+  PullJob,
   RefusedChange,
   RestEndpoint,
   RestOptions,
@@ -18,6 +20,7 @@ export type {
   RestPullRequest,
   RestPushed,
   RestPushRequest,
+  RestSyncOptions,
   RowChange,
 } from './types.js';
 

@@ -4,19 +4,20 @@ import { mergeIn } from '../sync/pull.js';
 import { takePatch } from '../sync/take-patch.js';
 import { badResponse, type PullBody } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';
+import type { PullJob } from './types.js';
 
 /** Pulls once; `undefined` if another tab has pulled meanwhile. Nothing is changed here when it rejects. */
 export async function pullOnce(
   context: RestContext,
-  signal: AbortSignal | undefined,
+  job: PullJob,
 ): Promise<PullResult | undefined> {
-  if (!(await bringIn(context, signal))) return undefined;
+  if (!(await bringIn(context, job))) return undefined;
   const { pulls } = context.memo.record;
-  return { seq: pulls, ...(await mergeIn(context, pulls, { signal })) };
+  return { seq: pulls, ...(await mergeIn(context, pulls, { signal: job.signal })) };
 }
 
 /** Brings the answer to the branch of the server. `false` if another tab was first. */
-async function bringIn(context: RestContext, signal: AbortSignal | undefined): Promise<boolean> {
+async function bringIn(context: RestContext, { signal, onProgress }: PullJob): Promise<boolean> {
   const { shared, origin, memo, wire, durability, maxPullBytes } = context;
   await shared.queued(async () => {
     await origin.refresh();
@@ -29,7 +30,7 @@ async function bringIn(context: RestContext, signal: AbortSignal | undefined): P
     return true;
   }
   // Who has no cookie is sent all rows.
-  const how = { clears: cookie === null, maxPullBytes, durability, signal };
+  const how = { clears: cookie === null, maxPullBytes, durability, signal, onProgress };
   return takePatch(origin, answer, how, async (body, ingest) => {
     const record = { cookie: cookieOf(body), pulls: pulls + 1 };
     const made = await origin.exclusively(async () => {

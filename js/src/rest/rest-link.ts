@@ -7,14 +7,14 @@ import type { LoggedConflict } from '../sync/conflict-log.js';
 import type { PullResult, SyncJob } from '../sync/context.js';
 import { areSameRows } from '../sync/delta.js';
 import { Leases } from '../sync/leases.js';
-import type { SyncLoop, SyncOptions, Worked } from '../sync/loop.js';
+import type { SyncLoop, Worked } from '../sync/loop.js';
 import { conflictsOf, originOf } from '../sync/names.js';
 import { type LinkWork, OneLoop } from '../sync/one-loop.js';
 import { Turns } from '../sync/turns.js';
 import type { RestContext } from './context.js';
 import { pullOnce } from './pull.js';
 import { hasOpenPush, pushOnce, type RestPush, rowChanges } from './push.js';
-import type { RowChange } from './types.js';
+import type { PullJob, RestSyncOptions, RowChange } from './types.js';
 
 /** Times that a call begins again, since another tab, or another client of the server, was first. */
 const MAX_TRIES = 20;
@@ -60,8 +60,9 @@ export class RestLink {
    * Brings what has changed at the server, and merges it into the local rows, in one commit. Rejects with `offline`,
    * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
    */
-  pull(job: Job = {}): Promise<PullResult> {
-    return this.#turns.run(optionsOf('pull', job, 'signal').signal, (signal) => this.#pull(signal));
+  pull(job: PullJob = {}): Promise<PullResult> {
+    const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');
+    return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
   }
 
   /**
@@ -71,6 +72,14 @@ export class RestLink {
    */
   push(job: Job = {}): Promise<RestPush> {
     return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
+  }
+
+  /** Whether the rows of the server have ever come: a store without rows that is filled is empty there, too. */
+  async isFilled(): Promise<boolean> {
+    const { shared, store, memo } = this.#context;
+    store.check();
+    await shared.queued(() => memo.look());
+    return memo.record.cookie !== null;
   }
 
   /** Whether something has changed here that the server has not accepted. Reads no rows. */
@@ -109,23 +118,30 @@ export class RestLink {
   /**
    * Keeps the store in sync until `stop()` is called, or the store is closed: pulls and pushes what is committed, at
    * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
-   * call returns the loop that is running. `onProgress` is not called.
+   * call returns the loop that is running.
    */
-  sync(options: SyncOptions = {}): SyncLoop {
+  sync(options: RestSyncOptions = {}): SyncLoop {
     const { local } = this.#context;
+    const { onProgress, ...how } = optionsOf(
+      'sync',
+      options,
+      'everyMs pauseMs pokes onState onPull onProgress',
+    );
     const work: LinkWork = {
       isPending: () => this.isPending(),
       work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> => {
-        const pulled = isPending || mustPull ? await this.pull(job) : { applied: 0 };
+        const { signal } = job;
+        const pulled =
+          isPending || mustPull ? await this.pull({ signal, onProgress }) : { applied: 0 };
         if (pulled.applied > 0) job.onPull?.(pulled as PullResult);
         // Rows that a merge has made, too.
-        const pushed = (await this.isPending()) ? await this.push(job) : { accepted: 0 };
+        const pushed = (await this.isPending()) ? await this.push({ signal }) : { accepted: 0 };
         const hasNews = pulled.applied > 0 || pushed.accepted > 0;
         return { hasNews, isPending: await this.isPending() };
       },
       onCommit: (listener: () => void) => local.onMoved(listener),
     };
-    return this.#loop.begin(() => [work, options]);
+    return this.#loop.begin(() => [work, how]);
   }
 
   /** The conflicts that were decided on this device, and the changes that the server refused, the oldest first. */
@@ -149,21 +165,21 @@ export class RestLink {
     for (const head of [origin, local, memo.head]) head.leave();
   }
 
-  async #pull(signal: AbortSignal | undefined): Promise<PullResult> {
+  async #pull(job: PullJob): Promise<PullResult> {
     for (let tries = 0; ; tries++) {
-      const pulled = await pullOnce(this.#context, signal);
+      const pulled = await pullOnce(this.#context, job);
       if (pulled !== undefined) {
         this.#hasLooked = true;
         return pulled;
       }
-      await this.#again(tries, signal);
+      await this.#again(tries, job.signal);
     }
   }
 
   async #push(signal: AbortSignal | undefined): Promise<RestPush> {
     for (let tries = 0; ; tries++) {
       // Of one push at a time it may be open what the server has of it: a pull tells.
-      if (!this.#hasLooked && (await hasOpenPush(this.#context))) await this.#pull(signal);
+      if (!this.#hasLooked && (await hasOpenPush(this.#context))) await this.#pull({ signal });
       this.#hasLooked = false;
       try {
         const pushed = await pushOnce(this.#context, signal);
@@ -171,7 +187,7 @@ export class RestLink {
       } catch (cause) {
         if (!(cause instanceof HedgerowError) || cause.status !== 409) throw cause;
         await this.#again(tries, signal, cause);
-        await this.#pull(signal);
+        await this.#pull({ signal });
         continue;
       }
       await this.#again(tries, signal);

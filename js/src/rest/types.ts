@@ -1,8 +1,24 @@
 /** The types of a server of plain rows, and of what it is told. */
 
 import type { Durability } from '../storage/segment-store.js';
+import type { SyncOptions } from '../sync/loop.js';
 import type { ConflictPolicy } from '../sync/policy.js';
 import type { Endpoint } from '../wire/endpoint.js';
+import type { Progress } from '../write/ingest-result.js';
+
+/** How a store is pulled. */
+export interface PullJob {
+  readonly signal?: AbortSignal | undefined;
+  /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** How the store is kept in sync with its server: as of `link.sync`. */
+export type RestSyncOptions = Pick<
+  SyncOptions,
+  'everyMs' | 'pauseMs' | 'pokes' | 'onState' | 'onPull'
+> &
+  Pick<PullJob, 'onProgress'>;
 
 /** What a pull sends. */
 export interface RestPullRequest {

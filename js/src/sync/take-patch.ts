@@ -3,7 +3,7 @@ import type { BranchHead } from '../history/branch-head.js';
 import type { Answer } from '../remote/adapters/exchange.js';
 import type { Durability } from '../storage/segment-store.js';
 import { PullBody, patchFault } from '../wire/pull-body.js';
-import { guarded, Ingest } from '../write/ingest.js';
+import { guarded, Ingest, type Progress } from '../write/ingest.js';
 import { Reporter, takeBytes } from '../write/intake.js';
 
 interface TakeOptions {
@@ -12,27 +12,33 @@ interface TakeOptions {
   readonly maxPullBytes: number;
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
+  /** Called as rows come; not for a patch without any. */
+  readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
 /** Runs `commit` when all of the answer has come. Rejects with `bad-response` for a patch that is malformed. */
 export async function takePatch<T>(
   head: BranchHead,
   answer: Answer,
-  { clears, maxPullBytes, durability, signal }: TakeOptions,
+  { clears, maxPullBytes, durability, signal, onProgress }: TakeOptions,
   commit: (body: PullBody, ingest: Ingest) => Promise<T>,
 ): Promise<T> {
   const body = new PullBody(answer.parts(maxPullBytes), clears);
   const bytes = { format: 'json' as const, isPatch: true };
+  const isPlain = answer.header('content-encoding') === undefined;
+  const total = isPlain ? Number(answer.header('content-length')) : 0;
   const ingest = await Ingest.begin(head.shared.host, head, durability, { signal, bytes });
+  const reporter = new Reporter(
+    ingest,
+    onProgress && ((progress) => progress.rows > 0 && onProgress(progress)),
+    () => (total > 0 ? Math.min(1, ingest.bytes / total) : undefined),
+  );
   return guarded(ingest, async () => {
     try {
-      await takeBytes(
-        body.patch(),
-        ingest,
-        new Reporter(ingest, undefined, () => undefined),
-        signal,
-      );
-      return await commit(body, ingest);
+      await takeBytes(body.patch(), ingest, reporter, signal);
+      const made = await commit(body, ingest);
+      reporter.report(true);
+      return made;
     } catch (cause) {
       throw patchFault(cause);
     }
