@@ -82,6 +82,13 @@ export class Host {
    * a store, and the edits of a transaction.
    */
   onHandle: ((handle: object, inner?: unknown) => void) | undefined;
+  /**
+   * Brings the rows of a branch to the versions of tables, by transactions that `run` makes. Set where rows of tables have
+   * versions: such rows may also come to a branch that has no handle.
+   */
+  bringForward:
+    | ((run: (body: (tx: never) => Promise<void>) => Promise<unknown>) => Promise<void>)
+    | undefined;
   /** The tables that have not entered the core, while there are any. */
   shelf: Shelf | undefined;
   /** Resolves once the core works again after a trap. */

@@ -1,10 +1,12 @@
 /** Makes the rows of the app those of the server, with the calls that wait: one commit, which watchers hear as one. */
 import { sameBytes } from '../base/bytes.js';
+import type { HedgerowError } from '../base/errors.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import { untilWon, within } from '../base/timeout.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
+import { Transactions } from '../transaction/run.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue } from './queue.js';
@@ -30,6 +32,7 @@ async function rebaseOnce(
 ): Promise<Rebased | undefined> {
   const { shared, server, queue } = context;
   checkSignal(signal);
+  await bringForward(context, signal);
   const [held, { pulls }] = await shared.queued(async () => {
     await server.refresh();
     await queue.look();
@@ -47,6 +50,30 @@ async function rebaseOnce(
   } finally {
     replay.end();
   }
+}
+
+/**
+ * Brings the rows of the server to the versions of the app's tables, each once: else all of them would be other rows than
+ * those of the app, after each pull.
+ */
+async function bringForward(
+  { shared, server, durability }: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { host } = shared;
+  await shared.queued(() => server.refresh());
+  const transactions = new Transactions(host, server);
+  await host.bringForward?.(async (body) => {
+    for (;;) {
+      try {
+        return await transactions.run((tx) => body(tx as never), { durability, signal });
+      } catch (cause) {
+        // The index of old rows is still being made.
+        if ((cause as HedgerowError).code !== 'not-ready') throw cause;
+        await host.indexes.progress(server, signal);
+      }
+    }
+  });
 }
 
 /** Tries to commit; `undefined` if calls have come that have not run yet. */

@@ -82,6 +82,27 @@ export async function bringForward(
   }
 }
 
+/** Brings all old rows of a branch forward that has no handle, by transactions that `run` makes. */
+export async function bringAllForward(
+  run: (body: (tx: Transaction) => Promise<void>) => Promise<unknown>,
+  spec: Spec,
+): Promise<void> {
+  // Refused rows stay in the index, before those that come next.
+  let offset = 0;
+  let isLast = false;
+  while (!isLast) {
+    let refused = 0;
+    await run(async (tx) => {
+      const slices = new Slices(CLOCK_ROWS);
+      const range = { index: spec.oldIndex, offset, limit: LEAST_ROWS };
+      const keys = await tx.scan(range).keys().toArray();
+      isLast = keys.length < LEAST_ROWS;
+      ({ refused } = await bringPart(tx, spec, keys, slices));
+    });
+    offset += refused;
+  }
+}
+
 async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slices: Slices) {
   let [rows, refused] = [0, 0];
   const found = await tx.getMany(keys);

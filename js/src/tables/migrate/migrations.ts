@@ -2,11 +2,12 @@
 
 import { keyRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
+import type { BranchHead } from '../../history/branch-head.js';
 import type { Change } from '../../read/diff.js';
 import type { Store } from '../../store/store.js';
 import type { Reads } from '../place.js';
 import { type Row, type Spec, VERSION } from '../spec.js';
-import { type MigrationTrial, tryForward } from './bring-forward.js';
+import { bringAllForward, type MigrationTrial, tryForward } from './bring-forward.js';
 import { type MigrationProgress, Migrator, type Wait } from './migrator.js';
 import { countOld } from './old-rows.js';
 import { areRefused, notReady } from './readiness.js';
@@ -41,6 +42,9 @@ export class Migrations {
 
   /** Begins on a handle that was opened. */
   begin(db: Store): void {
+    (this.inner.get(db) as BranchHead).shared.host.bringForward = async (run) => {
+      for (const spec of this.#specs) if (spec.version > 1) await bringAllForward(run, spec);
+    };
     for (const spec of this.#specs) {
       if (spec.version > 1) this.of(db, spec);
       if (this.#calls.onOutdated !== undefined) this.#lookOut(db, spec);
