@@ -238,6 +238,37 @@ describe('a dry run', () => {
   });
 });
 
+it('a read gives what is stored once the row is brought forward', async () => {
+  const storage = memory();
+  const old = await openV1(storage);
+  await old.tasks.putMany(tasks(3));
+  const trims: StandardSchema<TaskV2, TaskV2> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => {
+        const row = value as TaskV2;
+        return { value: { ...row, name: row.name.trim() } };
+      },
+    },
+  };
+  const tables = {
+    tasks: table({
+      schema: trims,
+      key: 'id',
+      version: 2,
+      migrate: (row: TaskV1) => ({ ...toV2(row), name: ` ${row.name} `, more: undefined }),
+    }),
+  };
+  const db = closing(await open('tasks', { storage, tables }));
+  using before = db.snapshot();
+  const read = [await before.tasks.get('t00001'), (await before.tasks.toArray())[1]];
+  await migrated(db);
+  const stored = await db.tasks.get('t00001');
+  expect(stored).toStrictEqual(toV2(task(1)));
+  expect(read).toStrictEqual([stored, stored]);
+});
+
 describe('custom values', () => {
   it('must be objects, and have no version of their own', async () => {
     const coded = (encode: (row: TaskV2) => unknown) =>

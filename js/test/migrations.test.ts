@@ -282,21 +282,6 @@ describe('rows that are written', () => {
     expect((await db.tasks.migration()).rows).toBe(0);
   });
 
-  it('have no member ~v', async () => {
-    for (const db of [await openV1(memory()), await openV2(memory())]) {
-      const row = { ...task(1), ...toV2(task(1)), '~v': 1 };
-      const refusal = { code: 'invalid-value', pointer: '/~0v', table: 'tasks', key: 't00001' };
-      await expect(db.tasks.put(row)).rejects.toMatchObject(refusal);
-      await expect(db.tasks.insert(row)).rejects.toMatchObject(refusal);
-      await expect(db.tasks.update('none', row)).resolves.toBeUndefined();
-      expect(await db.count()).toBe(0);
-    }
-    const db = await openV2(memory());
-    await expect(db.tasks.putMany([{ ...toV2(task(1)), '~v': 2 } as TaskV2])).rejects.toMatchObject(
-      { code: 'invalid-value', row: 0 },
-    );
-  });
-
   it('need a version, and a function, that can be', async () => {
     const migrate = (row: TaskV2) => row;
     const key = 'id';

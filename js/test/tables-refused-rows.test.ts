@@ -24,7 +24,8 @@ const NO_ROWS: [row: unknown, code: string, message: RegExp, pointer: string | u
   [{ id: ['a'] }, 'invalid-key', /the member id is Array/, '/id'],
   [{ id: 'x'.repeat(1100) }, 'invalid-key', /1024/, undefined],
   [{ id: '\ud800' }, 'invalid-key', /surrogate/, undefined],
-  [{ id: 'a', '~v': 2 }, 'invalid-value', /no member ~v/, '/~0v'],
+  [{ id: 'a', '~v': 2 }, 'newer-version', /its form is of version 2/, undefined],
+  [{ id: 'a', '~v': '2' }, 'invalid-value', /~v .* is no version/, '/~0v'],
   [{ id: 'a', n: { x: Number.NaN } }, 'invalid-value', /NaN/, '/n/x'],
   [{ id: 'a', n: 5n }, 'invalid-value', /bigint/, '/n'],
   [{ id: 'a', set: new Set() }, 'invalid-value', /Set/, '/set'],
@@ -247,15 +248,51 @@ describe('a schema', () => {
 
   it('gives the row that is stored, and its key', async () => {
     const schema = schemaOf((value) => ({
-      value: { ...(value as Row), id: `made-${(value as Row).id}` },
+      value: { ...(value as Row), id: String((value as Row).id).toLowerCase() },
     }));
     const db = await store({ issues: define({ key: 'id', schema }) });
-    await db.issues.put({ id: 'a' });
-    await db.issues.putMany([{ id: 'b' }]);
-    expect(await db.issues.toArray()).toEqual([{ id: 'made-a' }, { id: 'made-b' }]);
+    await db.issues.put({ id: 'A' });
+    await db.issues.putMany([{ id: 'B' }]);
+    expect(await db.issues.toArray()).toEqual([{ id: 'a' }, { id: 'b' }]);
     const plain = await store({ issues: define({ key: 'id', schema, validate: false }) });
-    await plain.issues.put({ id: 'a' });
-    expect(await plain.issues.toArray()).toEqual([{ id: 'a' }]);
+    await plain.issues.put({ id: 'A' });
+    expect(await plain.issues.toArray()).toEqual([{ id: 'A' }]);
+  });
+
+  it.each([
+    ['refuses what it gives', (n: unknown) => (typeof n === 'string' ? Number(n) : undefined)],
+    ['makes another row of it', (n: unknown) => Number(n) + 1],
+  ])(
+    'that %s is refused at the first put: updates and migrations hand it such rows',
+    async (_, made) => {
+      const schema = schemaOf((value) => {
+        const n = made((value as Row).n);
+        const issues = [{ message: 'n is no text', path: ['n'] }];
+        return n === undefined ? { issues } : { value: { ...(value as Row), n } };
+      });
+      const db = await store({ issues: define({ key: 'id', schema }) });
+      const row = { id: 'a', n: '1' };
+      const expected = named('invalid-argument', /must leave a row as it gives it/, { key: 'a' });
+      expect(await refused(() => db.issues.put(row))).toEqual(expected);
+      expect((await refused(() => db.issues.putMany([row]))).code).toBe('invalid-argument');
+      expect(await db.issues.count()).toBe(0);
+    },
+  );
+
+  it('gives what an update resolves to: the row that is stored', async () => {
+    const schema = schemaOf((value) => {
+      const { id, n, title } = value as Row;
+      return { value: { id, n: Number(n), title: String(title).trim() } };
+    });
+    const db = await store({ issues: define({ key: 'id', schema }) });
+    await db.issues.put({ id: 'a', n: 1, title: 'x' });
+    const expected = { id: 'a', n: 5, title: 'y' };
+    expect(await db.issues.update('a', { n: '5', title: ' y ', more: 1 })).toEqual(expected);
+    expect(await db.issues.get('a')).toEqual(expected);
+    const inside = db.transaction((tx: Any) =>
+      tx.issues.update('a', () => ({ ...expected, n: '6' })),
+    );
+    expect(await inside).toEqual({ ...expected, n: 6 });
   });
 });
 

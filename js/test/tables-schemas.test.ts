@@ -18,7 +18,7 @@ const tables = {
       id: z.string(),
       title: z.string().trim().min(1),
       votes: z.number().int().default(0),
-      due: z.string().pipe(z.coerce.date()),
+      due: z.union([z.date(), z.string().pipe(z.coerce.date())]),
       author: z.object({ 'a/b': z.string() }),
     }),
     key: 'id',
@@ -31,8 +31,8 @@ const tables = {
       title: v.pipe(v.string(), v.trim(), v.minLength(1)),
       votes: v.optional(v.pipe(v.number(), v.integer()), 0),
       due: v.pipe(
-        v.string(),
-        v.transform((text) => new Date(text)),
+        v.union([v.date(), v.string()]),
+        v.transform((given) => new Date(given)),
         v.date(),
       ),
       author: v.object({ 'a/b': v.string() }),
@@ -48,8 +48,8 @@ const tables = {
         .pipe((text) => text.trim())
         .to('string > 0'),
       votes: 'number.integer = 0',
-      due: type('string')
-        .pipe((text) => new Date(text))
+      due: type('string | Date')
+        .pipe((given) => new Date(given))
         .to('Date'),
       author: { 'a/b': 'string' },
     }),

@@ -1,8 +1,8 @@
 import { sameBytes } from './bytes.js';
 
-/** Whether two values of a store are equal. The order of members is part of a value. */
+/** Whether two values of a store, or rows of a table, are equal. The order of members is part of a value. */
 export function sameValue(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
+  if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
   if (a instanceof Uint8Array) return sameBytes(a, b as Uint8Array);

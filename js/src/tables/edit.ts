@@ -4,7 +4,8 @@ import { HedgerowError } from '../base/errors.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import type { Transaction } from '../transaction/transaction.js';
 import { namedError, refuse } from './errors.js';
-import type { Row, Spec, Stored } from './spec.js';
+import { pointerTo } from './pointer.js';
+import { type Row, type Spec, type Stored, VERSION, versionOf } from './spec.js';
 
 /** A row for the store; errors name the table and the key. */
 export function encoded(spec: Spec, row: unknown): Stored {
@@ -31,29 +32,29 @@ export async function updated(
   }
   const row = spec.decodeFound(await tx.get(key));
   if (row === undefined) return undefined;
-  const made = await changedRow(spec, key, row, change);
-  tx.put(key, made.value);
-  return made.row;
+  tx.put(key, await changedValue(spec, key, row, change));
+  return spec.decodeFound(await tx.get(key));
 }
 
 /**
- * The row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
+ * What is stored of the row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
  * place. Throws `invalid-value` if the key would be another one.
  */
-async function changedRow(
-  spec: Spec,
-  key: string,
-  row: Row,
-  change: Change,
-): Promise<Stored & { readonly row: Row }> {
-  const made = typeof change === 'function' ? ((await change(row)) ?? row) : merged(row, change);
+async function changedValue(spec: Spec, key: string, row: Row, change: Change): Promise<unknown> {
+  const isFunction = typeof change === 'function';
+  const made = isFunction ? ((await change(row)) ?? row) : merged(spec, row, change);
   const stored = encoded(spec, made);
-  if (stored.key === key) return { ...stored, row: made as Row };
+  if (stored.key === key) return stored.value;
   const message = 'an update cannot change the key: delete the row, and put another';
   throw new HedgerowError('invalid-value', message, { pointer: '' });
 }
 
-function merged(row: Row, change: Row): Row {
+function merged(spec: Spec, row: Row, change: Row): Row {
+  const version = versionOf(change) ?? spec.version;
+  if (version < spec.version) {
+    const message = `the members are of version ${version}, and the row has ${spec.version}: put a whole row`;
+    throw new HedgerowError('invalid-value', message, { pointer: pointerTo(VERSION) });
+  }
   const all: Row = { ...row, ...change };
   for (const [name, value] of Object.entries(change)) if (value === undefined) delete all[name];
   return all;

@@ -33,7 +33,7 @@ export async function load(
     try {
       const { key, value } = spec.encode(row);
       at += 1;
-      return isAsStored ? row : [key, value];
+      return isAsStored ? value : [key, value];
     } catch (cause) {
       throw errorOf(spec, row, at, cause);
     }

@@ -1,7 +1,10 @@
 /** Schemas of rows: any that follow Standard Schema, such as those of zod, valibot and arktype. */
 
 import { HedgerowError } from '../base/errors.js';
+import { isPlain } from '../base/kind.js';
+import { sameValue } from '../base/same-value.js';
 import { pointerTo } from './pointer.js';
+import { isDevelopment } from './values/development.js';
 
 /** What a schema says of a value; the part of https://standardschema.dev (version 1) that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -38,12 +41,30 @@ export function validated(schema: StandardSchema, row: unknown): unknown {
     const message = 'the schema validates asynchronously: give one that answers at once';
     throw new HedgerowError('invalid-argument', message);
   }
-  if (result.issues === undefined) return result.value;
-  const [first, ...others] = result.issues;
+  if (result.issues === undefined) {
+    if (isDevelopment) checkStable(schema, result.value);
+    return result.value;
+  }
+  throw faultOf(result.issues);
+}
+
+/** Throws `invalid-argument` unless the schema leaves a row as it has given it. */
+function checkStable(schema: StandardSchema, row: unknown): void {
+  if (!isPlain(row)) return;
+  const again = schema['~standard'].validate({ ...row });
+  if (isThenable(again) || (again.issues === undefined && sameValue(again.value, row))) return;
+  const { message, pointer } = faultOf(again.issues ?? [{ message: 'it makes another one of it' }]);
+  const why =
+    'a schema must leave a row as it gives it, since update and migrations hand it stored rows';
+  throw new HedgerowError('invalid-argument', `${why}: ${message}`, { pointer });
+}
+
+function faultOf(issues: readonly SchemaIssue[]): HedgerowError {
+  const [first, ...others] = issues;
   const more = others.length > 0 ? `, and ${others.length} more` : '';
   const pointer = pointerOf(first?.path);
   const message = `${first?.message ?? 'the schema refuses it'}${more}`;
-  throw new HedgerowError('invalid-value', message, { pointer, issues: result.issues });
+  return new HedgerowError('invalid-value', message, { pointer, issues });
 }
 
 function isThenable<T>(result: T | PromiseLike<T>): result is PromiseLike<T> {

@@ -125,8 +125,19 @@ export class Spec {
     return all;
   }
 
-  /** Checks a row, and makes of it what the store keeps. Throws `invalid-value` and `invalid-key`. */
+  /**
+   * Checks a row, and makes of it what the store keeps. A row that tells a lower version is brought forward. Throws
+   * `invalid-value`, `invalid-key` and `newer-version`.
+   */
   encode(given: unknown): Stored {
+    const from = versionOf(given);
+    if (from === undefined) return this.#encoded(given);
+    this.#checkKnown(from);
+    const row = unversioned(given) as Row;
+    return from === this.version ? this.#encoded(row) : this.#brought(row, from);
+  }
+
+  #encoded(given: unknown): Stored {
     const row = this.schema === undefined ? given : this.#validated?.(this.schema, given);
     checkRow(row);
     checkUnversioned(row);
@@ -154,19 +165,23 @@ export class Spec {
   };
 
   #decoded(stored: unknown): Row {
-    const from = versionOf(stored);
-    if (from === undefined) {
-      const row = this.kept.decode(stored);
-      return this.version === 1 ? row : this.#brought(row, 1);
-    }
-    const { [VERSION]: _, ...value } = stored as Row;
-    if (from > this.version) {
-      this.onNewer?.(from);
-      const message = `its form is of version ${from}, and this app knows ${this.version}: load the newer app`;
-      throw new HedgerowError('newer-version', message);
-    }
-    const row = this.kept.decode(value);
-    return from === this.version ? row : this.#brought(row, from);
+    const from = versionOf(stored) ?? 1;
+    this.#checkKnown(from);
+    const row = this.kept.decode(unversioned(stored));
+    // A read gives what is stored once the row is brought forward.
+    return from === this.version ? row : this.#decoded(JSON.parse(this.#brought(row, from).text));
+  }
+
+  /** What is stored of a row of a lower version once it is brought forward. Throws what says why it cannot be. */
+  bringForward(stored: unknown): Stored {
+    return this.#brought(this.kept.decode(unversioned(stored)), versionOf(stored) ?? 1);
+  }
+
+  #checkKnown(version: number): void {
+    if (version <= this.version) return;
+    this.onNewer?.(version);
+    const message = `its form is of version ${version}, and this app knows ${this.version}: load the newer app`;
+    throw new HedgerowError('newer-version', message);
   }
 
   /** As `decode`, of a value that others may hold, too: `migrate` may change what it gets. */
@@ -179,23 +194,23 @@ export class Spec {
   readonly decodeFound = (stored: unknown): Row | undefined =>
     stored === undefined ? undefined : this.decode(stored);
 
-  #brought(row: Row, from: number): Row {
-    const key = this.shownKey(row);
+  /** `text`: the value as JSON. */
+  #brought(row: Row, from: number): Stored & { readonly text: string } {
+    // Before `migrate`, which may change the row in place.
+    const shown = this.shownKey(row);
+    const message = (why: string) => `migrate refuses a row of version ${from}: ${why}`;
     try {
-      // Before `migrate`, which may change the row in place.
       const before = this.keys.ofRow(row);
       const made = this.#migrate?.(row, from);
       if (made instanceof Promise) throw new TypeError('it must return the row at once');
       checkRow(made);
-      // As any row that is put: what a read gives can be stored.
-      const { key: after, value } = this.encode(made);
-      keptValue(value);
-      if (after === before) return made;
+      // As any row that is put.
+      const { key, value } = this.#encoded(made);
+      const text = keptValue(value) as string;
+      if (key === before) return { key, value, text };
       throw new TypeError('it has changed the key of the row: delete it, and put another');
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      const message = `migrate refuses a row of version ${from}: ${why}`;
-      throw namedError(new HedgerowError('invalid-value', message, { cause }), this.name, key);
+      throw namedError(refused(cause, message), this.name, shown);
     }
   }
 
@@ -220,6 +235,21 @@ export function versionOf(stored: unknown): number | undefined {
   throw new HedgerowError('invalid-value', `${VERSION} of a stored row is no version: ${shown}`, {
     pointer: VERSION_POINTER,
   });
+}
+
+/** A row without its version. */
+function unversioned(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null || !(VERSION in row)) return row;
+  const { [VERSION]: _, ...others } = row as Row;
+  return others;
+}
+
+/** The error of a row that cannot be brought forward. */
+function refused(cause: unknown, message: (why: string) => string): HedgerowError {
+  const why = message(cause instanceof Error ? cause.message : String(cause));
+  if (!(cause instanceof HedgerowError)) return new HedgerowError('invalid-value', why, { cause });
+  const { code, pointer, issues } = cause;
+  return new HedgerowError(code, why, { cause, pointer, issues });
 }
 
 function checkUnversioned(row: object): void {

@@ -1,11 +1,10 @@
 /** The rows of a lower version, which an index of each table lists; and what becomes of one of them. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { keptValue } from '../../base/value.js';
 import { namedError } from '../errors.js';
 import type { Reads } from '../place.js';
 import { Slices } from '../slices.js';
-import { type Row, type Spec, versionOf } from '../spec.js';
+import { type Spec, versionOf } from '../spec.js';
 
 /** A row that `migrate` or the schema refuses; it stays as it is. */
 export interface FailedRow {
@@ -47,14 +46,12 @@ export function isOld(spec: Spec, stored: unknown): boolean {
 
 /** What is stored of a row once it is brought forward. Throws what says why it cannot be. */
 export function brought(spec: Spec, key: string, stored: unknown): unknown {
-  let row: Row | undefined;
   try {
-    row = spec.decode(stored);
-    const made = spec.encode(row);
+    const made = spec.bringForward(stored);
     if (made.key === key) return made.value;
     throw new HedgerowError('invalid-value', 'it is stored under another key than its own');
   } catch (cause) {
-    throw namedError(cause, spec.name, spec.shownKey(row ?? stored));
+    throw namedError(cause, spec.name, spec.shownKey(stored));
   }
 }
 
@@ -72,7 +69,7 @@ export async function tryOld(
   for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
     if (slices.isDue) await slices.rest();
     try {
-      keptValue(brought(spec, key, stored));
+      brought(spec, key, stored);
     } catch (error) {
       refused({ key, error });
       continue;
