@@ -185,22 +185,6 @@ it('one that takes long does not hold up the others', async () => {
   expect(double.rows).toEqual({ count: 6, slow: 1 });
 });
 
-it('a mutator that calls another one does not wait for itself', async () => {
-  const db = await store();
-  let isFirst = true;
-  const app = await bind(db, server(), {
-    mutators: {
-      ...ours,
-      async nothing(this: unknown) {
-        if (isFirst) await app.mutate.add(1);
-        isFirst = false;
-      },
-    } as never,
-  });
-  await app.mutate.nothing();
-  expect(await db.get('count')).toBeGreaterThan(0);
-});
-
 it('a mutator that goes on after its end changes nothing of those after it', async () => {
   const db = await store();
   let late: Promise<void> | undefined;
@@ -344,4 +328,73 @@ it('arguments are taken as they are at the call', async () => {
   expect(await db.get('issue/a')).toMatchObject({ title: 'first' });
   expect(app.pending()[0]?.args).toEqual({ id: 'a', title: 'first' });
   await expect(app.mutate.add(1n as never)).rejects.toEqual(failure('invalid-value'));
+});
+
+it.each([
+  ['at its start', async () => {}],
+  ['after a read', async (tx: Transaction) => void (await tx.get('n'))],
+  [
+    'after reads of which one fails',
+    async (tx: Transaction) => {
+      await tx.get('n');
+      await tx.get(5 as never).catch(() => {});
+    },
+  ],
+])('a mutator that calls the queue %s is refused at once', async (_, before) => {
+  const db = await store();
+  let runs = 0;
+  const app = await mutators(db, {
+    mutators: {
+      inc: async (tx: Transaction) => tx.put('n', ((await tx.get<number>('n')) ?? 0) + 1),
+      outer: async (tx: Transaction) => {
+        runs += 1;
+        await before(tx);
+        await tx.get('other');
+        await tx.get('n');
+        // biome-ignore lint/suspicious/noExplicitAny: its type would be of itself
+        await (app as any).mutate.inc();
+        tx.put('done', true);
+      },
+    },
+    pull: () => json({}),
+    push: () => json({}),
+  });
+  await expect(app.mutate.outer()).rejects.toMatchObject({
+    code: 'invalid-argument',
+    message: expect.stringContaining('inc is called in a mutator'),
+  });
+  expect(runs).toBe(1);
+  expect(await rowsOf(db)).toEqual({});
+  expect(app.pending()).toEqual([]);
+  // Calls that others make while a mutator waits are none of it.
+  const app2 = app.mutate;
+  await Promise.all([app2.inc(), Promise.resolve().then(() => app2.inc()), app2.inc()]);
+  expect(await db.get('n')).toBe(3);
+});
+
+it('calls of others are taken at each moment in which a mutator is under way', async () => {
+  const db = await store();
+  const app = await mutators(db, {
+    mutators: {
+      read: async (tx: Transaction) => {
+        for (let n = 0; n < 20; n++) await tx.get(`k${n}`);
+      },
+      nothing() {},
+    },
+    pull: () => json({}),
+    push: () => json({}),
+  });
+  const calls: Promise<unknown>[] = [];
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) {
+      if (calls.length < 500) calls.push(app.mutate.nothing());
+      await null;
+    }
+  })();
+  await app.mutate.read();
+  isOver = true;
+  await others;
+  await Promise.all(calls);
+  expect(calls.length).toBeGreaterThan(100);
 });

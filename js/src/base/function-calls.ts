@@ -7,6 +7,8 @@ const AFTER_END = 8;
 /** The promise of a call. It knows when somebody learns how it has settled: `await` calls `then` of a promise of its own kind. */
 class CallPromise<T> extends Promise<T> {
   onHeard: (() => void) | undefined;
+  /** Runs the code that hears how it settles. */
+  resume: (<T>(code: () => T) => T) | undefined;
 
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
@@ -17,16 +19,17 @@ class CallPromise<T> extends Promise<T> {
     onValue?: ((value: T) => Result | PromiseLike<Result>) | null,
     onError?: ((cause: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
+    const heard = <R>(code: () => R): R => {
+      this.onHeard?.();
+      return this.resume === undefined ? code() : this.resume(code);
+    };
     return super.then(
-      (value) => {
-        this.onHeard?.();
-        return onValue ? onValue(value) : (value as unknown as Result);
-      },
-      (cause: unknown) => {
-        this.onHeard?.();
-        if (onError) return onError(cause);
-        throw cause;
-      },
+      (value) => heard(() => (onValue ? onValue(value) : (value as unknown as Result))),
+      (cause: unknown) =>
+        heard(() => {
+          if (onError) return onError(cause);
+          throw cause;
+        }),
     );
   }
 
@@ -47,6 +50,8 @@ const closed = (message: string) => new HedgerowError('closed', message);
 /** One run of a function, and the calls that it has begun and not awaited yet. */
 export class FunctionCalls {
   readonly #calls = new Set<OpenCall>();
+  /** Runs the code of the function that goes on after a call. */
+  resume: (<T>(code: () => T) => T) | undefined;
   #hasEnded = false;
   #wasLate = false;
 
@@ -89,6 +94,7 @@ export class FunctionCalls {
     this.#calls.add(open);
     const promise = new CallPromise<T>((resolve) => resolve(call()));
     promise.onHeard = () => this.#calls.delete(open);
+    promise.resume = this.resume;
     open.promise = promise;
     return promise;
   }

@@ -10,7 +10,7 @@ import { Transactions } from '../transaction/run.js';
 import type { Run } from '../transaction/transaction.js';
 import { tryEdits } from '../write/try-edits.js';
 import type { ServerContext } from './context.js';
-import { runMutator } from './part.js';
+import { isInMutator, runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
 import { inSlices } from './slices.js';
 import type { Mutator } from './types.js';
@@ -52,8 +52,12 @@ export class Calls {
 
   /** Runs a mutator and puts the call into the queue, in one commit. Resolves to what it has returned. */
   async make(name: string, args: unknown): Promise<unknown> {
-    const { store } = this.#context;
+    const { store, shared } = this.#context;
     store.check();
+    if (isInMutator(shared.host)) {
+      const message = `mutators: ${name} is called in a mutator, which would wait for itself: call its function with tx`;
+      throw new HedgerowError('invalid-argument', message);
+    }
     const kept = keptValue(args ?? null);
     if (typeof kept !== 'string') {
       throw new HedgerowError('invalid-value', 'arguments must be JSON');
