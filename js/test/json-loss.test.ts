@@ -1,6 +1,6 @@
 /** What rows that are kept as plain JSON lose, as development builds tell. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { isDevelopment } from '../src/tables/values/development.js';
+import { isDevelopment } from '../src/base/development.js';
 import { lossOf } from '../src/tables/values/json.js';
 import { expectSame, storeOf } from './model.js';
 import { forSeeds } from './property.js';
@@ -63,7 +63,7 @@ describe('isDevelopment', () => {
   });
   const again = async () => {
     vi.resetModules();
-    return (await import('../src/tables/values/development.js')).isDevelopment;
+    return (await import('../src/base/development.js')).isDevelopment;
   };
   /** In browsers Vite has replaced the expression, as bundlers do. */
   const isReplaced = typeof document !== 'undefined';

@@ -25,7 +25,7 @@ describe('vectors', () => {
   const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: Case[] };
   it.each(cases)('$name', async ({ options = {}, steps }) => {
     const db = await storeOf();
-    const { prefix, initialValuesInFirstDiff: initial } = options;
+    const { prefix = '', initialValuesInFirstDiff: initial } = options;
     const { told, take } = calls();
     db.watch(defined({ prefix }), take, { initial });
     for (const step of steps) {

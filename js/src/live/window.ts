@@ -1,4 +1,5 @@
 import * as ReadFlag from '../base/abi/read-flag.js';
+import { frozen } from '../base/frozen.js';
 import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/scheduler.js';
 
@@ -111,7 +112,7 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
     const old = known.get(position);
     if (old !== undefined && sameValue(old.value, value)) return old;
     try {
-      return { position, value, row: rowOf(key, value, secondary), fault: undefined };
+      return { position, value, row: rowOf(key, frozen(value), secondary), fault: undefined };
     } catch (error) {
       return { position, value, row: undefined, fault: { error } };
     }

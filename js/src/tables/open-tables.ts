@@ -1,5 +1,6 @@
 /** Opens a store with tables. */
 
+import { isDevelopment } from '../base/development.js';
 import { optionsOf } from '../base/options.js';
 import type { OpenOptions } from '../store/open.js';
 import type { Store } from '../store/store.js';
@@ -8,7 +9,6 @@ import { JSON_ROWS } from './kept.js';
 import { loadCheckedRows, loadMigrations, loadSchemas, loadStructured } from './later.js';
 import type { MigrationCalls } from './migrate/migrations.js';
 import type { TableDefinition, Tables } from './types.js';
-import { isDevelopment } from './values/development.js';
 
 /** How a store is opened, with what is called for each of its handles. */
 export type Opening = (

@@ -1,10 +1,10 @@
 /** Schemas of rows: any that follow Standard Schema, such as those of zod, valibot and arktype. */
 
+import { isDevelopment } from '../base/development.js';
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
 import { sameValue } from '../base/same-value.js';
 import { pointerTo } from './pointer.js';
-import { isDevelopment } from './values/development.js';
 
 /** What a schema says of a value; the part of https://standardschema.dev (version 1) that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -1,6 +1,7 @@
 /** A definition of a table, checked: how its rows are keyed, kept and indexed. */
 
 import { HedgerowError } from '../base/errors.js';
+import { frozen } from '../base/frozen.js';
 import { checkKey } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
@@ -184,10 +185,10 @@ export class Spec {
     throw new HedgerowError('newer-version', message);
   }
 
-  /** As `decode`, of a value that others may hold, too: `migrate` may change what it gets. */
+  /** As `decode`, of a value that others may hold, too, as they hold what is made of it: `migrate` may change what it gets. */
   readonly rowOf = (_key: string, stored: unknown): Row => {
     const isKept = this.kept.isPlain && (versionOf(stored) ?? 1) === this.version;
-    return this.decode(isKept ? stored : structuredClone(stored));
+    return frozen(this.decode(isKept ? stored : structuredClone(stored)));
   };
 
   /** As `decode`, for a row that may be absent. */

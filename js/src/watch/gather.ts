@@ -1,3 +1,4 @@
+import { frozen } from '../base/frozen.js';
 import { compareKeys } from '../base/key.js';
 import { encodeRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
@@ -96,7 +97,7 @@ export class Gathered<Watcher> implements Gathering<Watcher> {
   }
 
   take(change: Change, touched: Set<Gathering<Watcher>>): void {
-    if (this.#changes.push(change) === 1) touched.add(this);
+    if (this.#changes.push(frozen(change)) === 1) touched.add(this);
   }
 
   takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void {
@@ -108,9 +109,9 @@ export class Gathered<Watcher> implements Gathering<Watcher> {
   async finish(slices: Slices): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
-    if (positions === undefined) return changes;
+    if (positions === undefined) return frozen(changes);
     const order = await sorted(positions, slices);
-    return order.map((at) => changes[at] as Change);
+    return frozen(order.map((at) => changes[at] as Change));
   }
 
   drop(): void {

@@ -3,6 +3,7 @@
  * longer path, and nothing is sent before a call that answers.
  */
 import { FOLLOW } from '../base/follow.js';
+import { frozen } from '../base/frozen.js';
 import { isList, isPlain } from '../base/kind.js';
 import type { Elsewhere } from '../live/types.js';
 import { refuseFunction } from './args.js';
@@ -16,7 +17,7 @@ import { transact, updated } from './transact.js';
 import { watch } from './watch.js';
 import { weigh } from './weigh.js';
 
-const valueIn = (_: string, value: unknown) => value;
+const valueIn = (_: string, value: unknown) => frozen(value);
 
 function follow(this: object, ...args: Parameters<Elsewhere[typeof FOLLOW]>) {
   const [kind, source, ...rest] = args;
