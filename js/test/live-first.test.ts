@@ -20,6 +20,7 @@ describe('the first value', () => {
     expect(live(db, { limit: 3 }).get()).toEqual({
       status: 'ready',
       rows: rowsOf(3),
+      offset: 0,
       isStale: false,
       error: undefined,
     });
@@ -40,7 +41,13 @@ describe('the first value', () => {
     const db = await storeOf(3);
     const put = db.put(keyOf(0), 'new');
     const shown = live(db);
-    expect(shown.get()).toEqual({ status: 'loading', rows: [], isStale: false, error: undefined });
+    expect(shown.get()).toEqual({
+      status: 'loading',
+      rows: [],
+      offset: 0,
+      isStale: false,
+      error: undefined,
+    });
     const told: unknown[] = [];
     shown.subscribe(() => told.push(shown.get().rows[0]));
     await put;

@@ -153,7 +153,32 @@ describe('a query', () => {
       (rows) => rows.where({ title: 'a' }).using('byState'),
       /the index byState does not/,
     ],
-    ['an order that nothing has, scanned', (rows) => rows.orderBy('other').scan(), /'other'/],
+    // A hint leads somewhere: no call is named that would be refused in turn.
+    [
+      'an order that nothing has',
+      (rows) => rows.orderBy('other'),
+      /: add an index \['other'\] to issues$/,
+    ],
+    [
+      'an order that nothing has, scanned',
+      (rows) => rows.orderBy('other').scan(),
+      /: add an index \['other'\] to issues$/,
+    ],
+    [
+      'conditions that nothing has',
+      (rows) => rows.where({ other: 1 }),
+      /: add an index \['other'\] to issues, or read all rows with scan\(\)$/,
+    ],
+    [
+      'words in an order that nothing has',
+      (rows) => rows.where({ title: { words: 'a' } }).orderBy('other'),
+      /: leave out orderBy, or add an index \['other'\] and read it with scan\(\)$/,
+    ],
+    [
+      'words in another order',
+      (rows) => rows.where({ title: { words: 'a' } }).orderBy('status'),
+      /: leave out orderBy, or read all rows with scan\(\)$/,
+    ],
     ['an index that lacks rows', (rows) => rows.orderBy('title'), /'title'/],
     ['null in an index without', (rows) => rows.where({ title: null }), /'title'/],
     ['null as a key', (rows) => rows.where({ id: null }), /id cannot be compared with null/],

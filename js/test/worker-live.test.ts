@@ -65,6 +65,28 @@ describe('a live query', () => {
     await until(() => shown.get().rows[8] === first);
   });
 
+  it('tells the offset of the rows that it shows, also of stale ones', async () => {
+    const { remote, db } = await started();
+    for (const store of [db, remote]) {
+      const at = (offset: number) =>
+        (store as typeof db).issues.orderBy('modified').offset(offset).limit(5);
+      const shown = live(at(20));
+      const states: [offset: number, first: number | undefined, isStale: boolean][] = [];
+      const note = () => {
+        const { offset, rows, isStale } = shown.get();
+        states.push([offset, rows[0]?.modified, isStale]);
+      };
+      shown.subscribe(note);
+      await ready(shown);
+      shown.change(at(100));
+      note();
+      await ready(shown);
+      note();
+      for (const [offset, first] of states) if (first !== undefined) expect(first).toBe(offset);
+      expect(states.at(-1)).toEqual([100, 100, false]);
+    }
+  });
+
   it('keeps rows that a window and the next one share', async () => {
     const { remote } = await started();
     const at = (offset: number) => remote.issues.orderBy('modified').offset(offset).limit(20);

@@ -1,7 +1,13 @@
 import { type LiveQuery, type LiveState, live } from 'hedgerow/live';
 import { useMemo, useSyncExternalStore } from 'react';
 
-const NOTHING: LiveState<never> = { status: 'loading', rows: [], isStale: false, error: undefined };
+const NOTHING: LiveState<never> = {
+  status: 'loading',
+  rows: [],
+  offset: 0,
+  isStale: false,
+  error: undefined,
+};
 const never = () => () => {};
 
 /** The rows of a query, now and whenever one of them changes; none before there is a query. */

@@ -7,7 +7,7 @@ import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
 /** Faults of keys. */
 const KEY_FAULTS = [
-  'the key is not a string: take key: (row) => String(row.id)', // KeyNotString
+  'the key is not a string: bytes need one; of objects take key: (row) => String(row.id); a table takes a list as its key', // KeyNotString
   'the row has no key, or not where the pointer says', // KeyMissing
   `the key is longer than ${MAX_KEY_BYTES} bytes`, // KeyTooLong
   'the key holds half of a surrogate pair', // KeyLoneSurrogate

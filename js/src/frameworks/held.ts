@@ -21,7 +21,7 @@ function kindOf<State extends Told>(begin: unknown, least: number, own: object):
   return { begin: begin as Kind<State>['begin'], least, loading: loading as unknown as State };
 }
 
-export const ROWS = /* @__PURE__ */ kindOf<LiveState<unknown>>(live, 1, { rows: [] });
+export const ROWS = /* @__PURE__ */ kindOf<LiveState<unknown>>(live, 1, { rows: [], offset: 0 });
 export const ROW = /* @__PURE__ */ kindOf<LiveRowState<unknown>>(liveRow, 2, { value: undefined });
 export const COUNT = /* @__PURE__ */ kindOf<LiveCountState>(liveCount, 1, { count: undefined });
 

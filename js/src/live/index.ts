@@ -50,7 +50,11 @@ const entryOf = (key: string, value: unknown, secondary?: SecondaryKey) =>
   secondary === undefined ? [key, value] : [key, value, secondary];
 const valueIn = (_: string, value: unknown) => value;
 
-const listState = <Row>(rows: readonly Row[], told: Told): LiveState<Row> => ({ ...told, rows });
+const listState = <Row>(rows: readonly Row[], told: Told, offset = 0): LiveState<Row> => ({
+  ...told,
+  rows,
+  offset,
+});
 const countState = (_: readonly unknown[], told: Told, count?: number): LiveCountState => ({
   ...told,
   count,

@@ -15,7 +15,7 @@ export interface Elsewhere {
   readonly [FOLLOW]: <State extends Told>(
     kind: 'rows' | 'count',
     source: LiveSource<unknown>,
-    stateOf: (rows: readonly never[], told: Told, count?: number) => State,
+    stateOf: (rows: readonly never[], told: Told, number?: number) => State,
     before: unknown,
   ) => ShownBy<State>;
 }
@@ -94,6 +94,8 @@ export interface Told {
 export interface LiveState<Row> extends Told {
   /** A new list once one of its rows has changed; an unchanged row is the same object. */
   readonly rows: readonly Row[];
+  /** The `offset` of the query that they are of. */
+  readonly offset: number;
 }
 
 /** The row of a key. */

@@ -34,7 +34,7 @@ export interface WantedRows<Row> extends Wanted {
 }
 
 /** Makes a state of what `Window` shows. */
-export type StateOf<Row, State> = (rows: readonly Row[], told: Told) => State;
+export type StateOf<Row, State> = (rows: readonly Row[], told: Told, offset: number) => State;
 
 type Known<Row> = ReadonlyMap<string, Entry<Row>>;
 
@@ -52,7 +52,8 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
 
   /** Reuses rows of the window `before` that have not changed. */
   constructor(wanted: WantedRows<Row>, stateOf: StateOf<Row, State>, before?: object) {
-    super(wanted, stateOf(NONE, { status: 'loading', isStale: false, error: undefined }));
+    const told = { status: 'loading', isStale: false, error: undefined } as const;
+    super(wanted, stateOf(NONE, told, wanted.offset));
     this.#stateOf = stateOf;
     if (before instanceof Window && before.wanted.kind === wanted.kind) {
       this.entries = before.entries;
@@ -174,6 +175,7 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
     if (!isSame) this.#rows = rows;
     this.isLoaded = true;
     const status = fault === undefined || rows.length > 0 ? 'ready' : 'error';
-    this.show(this.#stateOf(this.#rows, { status, isStale: false, error: fault?.error }));
+    const told = { status, isStale: false, error: fault?.error } as const;
+    this.show(this.#stateOf(this.#rows, told, this.wanted.offset));
   }
 }

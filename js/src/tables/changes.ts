@@ -2,6 +2,7 @@
 
 import { report } from '../base/report.js';
 import type { Change } from '../read/diff.js';
+import { type Rows, rowsOf } from '../read/scan.js';
 import type { Wanted } from './match.js';
 import type { Row, Spec } from './spec.js';
 
@@ -62,6 +63,17 @@ function both(one: Change, other: Change): Change {
   return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
 }
 
+/** Changes of the store as those of rows. Throws the error of a row that cannot be read. */
+export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<RowChange> {
+  return rowsOf(async function* () {
+    for await (const change of changes) {
+      const oldValue = change.op === 'add' ? undefined : spec.decode(change.oldValue);
+      const newValue = change.op === 'del' ? undefined : spec.decode(change.newValue);
+      yield changeOf(spec, oldValue, newValue) as RowChange;
+    }
+  });
+}
+
 /** The change of a row; `undefined` if it concerns none that is wanted. A row that cannot be read counts as absent. */
 function changed(spec: Spec, change: Change, wanted: Wanted | undefined): RowChange | undefined {
   const rowOf = (stored: unknown) => {
@@ -71,6 +83,14 @@ function changed(spec: Spec, change: Change, wanted: Wanted | undefined): RowCha
   };
   const oldValue = change.op === 'add' ? undefined : unless(() => rowOf(change.oldValue));
   const newValue = change.op === 'del' ? undefined : unless(() => rowOf(change.newValue), report);
+  return changeOf(spec, oldValue, newValue);
+}
+
+function changeOf(
+  spec: Spec,
+  oldValue: Row | undefined,
+  newValue: Row | undefined,
+): RowChange | undefined {
   if (oldValue === undefined && newValue === undefined) return undefined;
   const key = spec.shownKey(newValue ?? oldValue);
   if (oldValue === undefined) return newValue && { op: 'add', key, newValue };

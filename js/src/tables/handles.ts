@@ -2,6 +2,7 @@
 
 import type { ByteSource } from '../base/read-bytes.js';
 import type { BranchOptions } from '../branches/branches.js';
+import type { Rows } from '../read/scan.js';
 import type { Snapshot } from '../store/snapshot.js';
 import type { Store } from '../store/store.js';
 import type { CommitOptions, CommitResult, TransactionOptions } from '../transaction/run.js';
@@ -123,11 +124,14 @@ export interface Deleting {
   delete(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
 }
 
+/** A change of a row, with its key as calls take it. */
+export type ChangeOf<Row, Definition> = RowChange<Row> & { readonly key: KeyOf<Row, Definition> };
+
 export interface Watching<Row, Definition> {
   /** As `watch` of a store, for these rows. Not with `limit`, `offset` and `after` of a query. */
   watch(
     callback: (
-      changes: readonly (RowChange<Row> & { readonly key: KeyOf<Row, Definition> })[],
+      changes: readonly ChangeOf<Row, Definition>[],
       at: { readonly root: string },
     ) => unknown,
     options?: WatchOptions,
@@ -223,6 +227,10 @@ export interface TableHandle<
     put(row: Input): PatchOperation;
     del(key: Key): PatchOperation;
   };
+  /** What this branch has changed of the table since it was forked, or last merged: as `changesSinceFork` of a store, of rows. */
+  changesSinceFork(options?: {
+    readonly signal?: AbortSignal | undefined;
+  }): Rows<ChangeOf<Row, Definition>>;
   /** Resolves when all indexes of the table are built, and its rows are of its version. Queries wait for that by themselves. */
   ready(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /** How far the rows are brought to the version of the table. */

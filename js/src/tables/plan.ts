@@ -43,10 +43,9 @@ function planOfSome(spec: Spec, terms: Terms): Plan {
     const left = isRepeated || tests.length > 0 ? { equal: NONE, bounded, tests } : undefined;
     return { ...exact, left, isRepeated };
   }
-  if (!filters) refuse(spec.name, lacking(spec, terms));
   const rest = { ...terms, equal: NONE, bounded: undefined };
   const all = accessOf(spec, rest);
-  if (all === undefined) refuse(spec.name, lacking(spec, rest));
+  if (!filters || all === undefined) refuse(spec.name, lacking(spec, terms, all));
   return { ...all, left: terms };
 }
 
@@ -142,10 +141,19 @@ function positionOf(spec: Spec, index: TableIndex, { after, equal }: Terms): Ent
   return [secondary as SecondaryKey, spec.keys.ofRow(row)];
 }
 
-/** Says which index a query lacks. */
-function lacking({ name }: Spec, { equal, bounded, order, using }: Terms): string {
+/** Says which index a query lacks; `all` is how all rows can be read in its order. */
+function lacking({ name }: Spec, terms: Terms, all: object | undefined): string {
+  const { equal, bounded, order, using } = terms;
+  const otherwise = all === undefined ? '' : ', or read all rows with scan()';
+  if (bounded?.bounds.words !== undefined && order.length > 0) {
+    const unless =
+      all === undefined ? `, or add an index ${listed(order)} and read it with scan()` : otherwise;
+    return `rows with some words come in no other order: leave out orderBy${unless}`;
+  }
   const columns = [...equal.keys(), ...(bounded === undefined ? [] : [bounded.column]), ...order];
-  const list = [...new Set(columns)].map((column) => `'${column}'`).join(', ');
   const what = using === undefined ? 'no index has' : `the index ${using} does not have`;
-  return `${what} these rows in this order: add an index [${list}] to ${name}, or read all rows with scan()`;
+  return `${what} these rows in this order: add an index ${listed(columns)} to ${name}${otherwise}`;
 }
+
+const listed = (columns: readonly string[]): string =>
+  `[${[...new Set(columns)].map((column) => `'${column}'`).join(', ')}]`;

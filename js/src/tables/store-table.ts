@@ -2,8 +2,9 @@
 
 import { optionsOf } from '../base/options.js';
 import { OWN } from '../base/own.js';
-import { isRange } from '../base/range.js';
+import { isRange, keyRange } from '../base/range.js';
 import type { ByteSource } from '../base/read-bytes.js';
+import type { Rows } from '../read/scan.js';
 import type { Store } from '../store/store.js';
 import type { TransactionOptions } from '../transaction/run.js';
 import type { Transaction } from '../transaction/transaction.js';
@@ -11,7 +12,7 @@ import type { WatchOptions } from '../watch/watcher.js';
 import type { IngestResult } from '../write/ingest.js';
 import type { PatchOperation } from '../write/patch.js';
 import type { Source } from '../write/source.js';
-import type { RowChange } from './changes.js';
+import { changesOfRows, type RowChange } from './changes.js';
 import { type Change, encoded, updated } from './edit.js';
 import { namedError } from './errors.js';
 import { type LoadOptions, load } from './load.js';
@@ -125,6 +126,13 @@ export class StoreTable extends TableReads {
     options?: WatchOptions,
   ): () => void {
     return new Query(this.place).watch(callback, options);
+  }
+
+  changesSinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
+    const { name, prefix } = this.spec;
+    const { signal } = optionsOf(`${name}.changesSinceFork`, given, 'signal');
+    const range = { ...keyRange({ prefix }), signal };
+    return changesOfRows(this.spec, this.#db.changesSinceFork(range));
   }
 
   source() {

@@ -8,7 +8,7 @@ import type { Call } from './protocol.js';
 /** Milliseconds for which something stays up to date that nobody shows, as in `hedgerow/live`. */
 const LINGER_MS = 1000;
 
-type StateOf<State> = (rows: readonly never[], told: Told, count?: number) => State;
+type StateOf<State> = (rows: readonly never[], told: Told, number?: number) => State;
 
 /** Where a live query is: an object of the worker, and the options of `live` there, if it takes any. */
 export interface Asked {
@@ -120,7 +120,7 @@ export class Mirror<State extends Told> implements ShownBy<State> {
     });
   }
 
-  #take({ from, to, status, isStale, error, count }: Patch, items: readonly unknown[]): void {
+  #take({ from, to, status, isStale, error, number }: Patch, items: readonly unknown[]): void {
     const old = this.rows;
     this.taken += 1;
     let [fault, now] = [error, status];
@@ -139,11 +139,11 @@ export class Mirror<State extends Told> implements ShownBy<State> {
     if (from !== to || items.length > 0)
       this.rows = [...old.slice(0, from), ...items.map(made), ...old.slice(to)];
     this.isLoaded ||= now === 'ready';
-    this.#show(this.rows, { status: now, isStale, error: fault }, count);
+    this.#show(this.rows, { status: now, isStale, error: fault }, number);
   }
 
-  #show(rows: readonly unknown[], told: Told, count: number | undefined): void {
-    this.state = this.#stateOf(rows as readonly never[], told, count);
+  #show(rows: readonly unknown[], told: Told, number: number | undefined): void {
+    this.state = this.#stateOf(rows as readonly never[], told, number);
     for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
   }
 

@@ -9,7 +9,8 @@ export interface Patch {
   readonly status: 'loading' | 'ready' | 'error';
   readonly isStale: boolean;
   readonly error: unknown;
-  readonly count: number | undefined;
+  /** The count, or the offset of the rows. */
+  readonly number: number | undefined;
 }
 
 /** Sends a patch once its parts are there; resolves when the page has taken it. */
@@ -82,11 +83,11 @@ export class Mirrored {
     const middle = rows.slice(from, rows.length - end);
     await this.#outlet.addAll(middle.map((row) => places.get(row) ?? [row]));
     if (this.#isOver) return;
-    const count = 'count' in state ? state.count : undefined;
+    const number = 'count' in state ? state.count : state.offset;
     this.#sent += 1;
     this.#old = old;
     this.#rows = rows;
-    await this.#tell({ from, to, status, isStale, error, count });
+    await this.#tell({ from, to, status, isStale, error, number });
   }
 
   /** The rows that the page has once it has taken so many states. */

@@ -139,6 +139,7 @@ const NAMES: { readonly [K in Kind]: { readonly [G in Gives]?: string } } = {
     list: 'getMany toArray',
     load: 'putMany deleteMany',
     query: 'all where between orderBy',
+    rows: 'changesSinceFork',
     watch: 'watch',
     each: 'each',
     live: 'live',

@@ -71,7 +71,7 @@ it('is loading on a server, where it reads nothing', async () => {
   await rest();
   const loading = { status: 'loading', isStale: false, error: undefined };
   expect([list(), row(), count()]).toEqual([
-    ...[{ rows: [] }, { value: undefined }, { count: undefined }].map((own) => ({
+    ...[{ rows: [], offset: 0 }, { value: undefined }, { count: undefined }].map((own) => ({
       ...loading,
       ...own,
     })),

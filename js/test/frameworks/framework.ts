@@ -54,6 +54,7 @@ export const isReady = (page: Page) => {
 };
 export const ready = (own: object) => ({
   status: 'ready',
+  ...('rows' in own && { offset: 0 }),
   ...own,
   isStale: false,
   error: undefined,

@@ -101,7 +101,12 @@ it.each(Object.entries(FRAMEWORKS))('of %s shows that it is loading', async (_, 
   const db = await storeOf(3);
   const calls = asked(db);
   const all = await rendered(db);
-  const states = [{ rows: [] }, { value: undefined }, { count: undefined }, { rows: [] }];
+  const states = [
+    { rows: [], offset: 0 },
+    { value: undefined },
+    { count: undefined },
+    { rows: [], offset: 0 },
+  ];
   expect(all.map(text)).toEqual(states.map(loading));
   await rest();
   for (const call of calls) expect(call).not.toHaveBeenCalled();

@@ -68,6 +68,7 @@ export function ends({ name, mount }: Framework): void {
       expect(last(page)).toEqual({
         status: 'error',
         rows,
+        offset: 0,
         isStale: false,
         error: failure('closed'),
       });
