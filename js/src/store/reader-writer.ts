@@ -1,7 +1,7 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
 import { ended } from '../base/ended.js';
 import { optionsOf } from '../base/options.js';
-import { OWN } from '../base/own.js';
+import { LOOK, type Looking, OWN } from '../base/own.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
@@ -72,8 +72,9 @@ export abstract class ReaderWriter extends Reader {
   ): Promise<IngestResult> {
     this.from.check();
     const job = this.jobOf('putMany', options, 'key prefix format onProgress');
+    const look = (options as Looking)[LOOK];
     return this.run(job, isFed(source), (own) =>
-      putMany(this.from.host, this.from.branchHead, source, own),
+      putMany(this.from.host, this.from.branchHead, source, { ...own, look }),
     );
   }
 

@@ -2,6 +2,7 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { isList, isRevoked } from '../base/kind.js';
+import { LOOK } from '../base/own.js';
 import { type ByteSource, isPart } from '../base/read-bytes.js';
 import type { Store } from '../store/store.js';
 import type { IngestResult, Progress } from '../write/ingest.js';
@@ -12,6 +13,7 @@ import { loadRowsIn } from './later.js';
 import { mappedBytes, mappedLater, mappedNow } from './mapped-rows.js';
 import { pointerTo } from './pointer.js';
 import type { Spec } from './spec.js';
+import { lookFor } from './told-version.js';
 
 /** How rows are loaded: as in `putMany` of a store, whose keys the table makes. */
 export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;
@@ -27,7 +29,9 @@ export async function load(
   const { format, signal, onProgress, ...others } = options;
   const isAsStored = spec.isAsStored && spec.keys.isPlain;
   const column = spec.keys.columns[0] as string;
-  const keys = isAsStored ? { key: pointerTo(column), prefix: spec.prefix } : {};
+  const keys = isAsStored
+    ? { key: pointerTo(column), prefix: spec.prefix, [LOOK]: lookFor(spec) }
+    : {};
   let at = 0;
   const make = (row: unknown) => {
     try {

@@ -133,7 +133,7 @@ export class Spec {
   encode(given: unknown): Stored {
     const from = versionOf(given);
     if (from === undefined) return this.#encoded(given);
-    this.#checkKnown(from);
+    this.checkKnown(from);
     const row = unversioned(given) as Row;
     return from === this.version ? this.#encoded(row) : this.#brought(row, from);
   }
@@ -167,7 +167,7 @@ export class Spec {
 
   #decoded(stored: unknown): Row {
     const from = versionOf(stored) ?? 1;
-    this.#checkKnown(from);
+    this.checkKnown(from);
     const row = this.kept.decode(unversioned(stored));
     // A read gives what is stored once the row is brought forward.
     return from === this.version ? row : this.#decoded(JSON.parse(this.#brought(row, from).text));
@@ -178,7 +178,8 @@ export class Spec {
     return this.#brought(this.kept.decode(unversioned(stored)), versionOf(stored) ?? 1);
   }
 
-  #checkKnown(version: number): void {
+  /** Throws `newer-version` for a version above that of the table. */
+  checkKnown(version: number): void {
     if (version <= this.version) return;
     this.onNewer?.(version);
     const message = `its form is of version ${version}, and this app knows ${this.version}: load the newer app`;

@@ -112,6 +112,7 @@ export async function takeBytes(
   ingest: Ingest,
   reporter: Reporter,
   signal: AbortSignal | undefined,
+  look?: (bytes: Uint8Array) => void,
 ): Promise<void> {
   let gathered = 0;
   let firstMs = 0;
@@ -130,6 +131,7 @@ export async function takeBytes(
       const now = performance.now();
       if (gathered === 0) firstMs = now;
       const piece = bytes.subarray(at, at + GATHER_BYTES);
+      look?.(piece);
       ingest.append(piece);
       gathered += piece.length;
       if (gathered >= GATHER_BYTES || now - firstMs >= GATHER_MS) await drain();

@@ -49,6 +49,8 @@ export interface Job<Row> extends PutManyOptions<Row> {
   /** Rows are keys to delete, or operations of a patch; by default they are put. */
   readonly deletes?: boolean;
   readonly isPatch?: boolean;
+  /** Called with bytes before the core takes them. */
+  readonly look?: ((bytes: Uint8Array) => void) | undefined;
   /** Edits before it, which a patch whose operations are in memory sees. */
   readonly after?: Promise<unknown> | undefined;
 }
@@ -129,9 +131,9 @@ function take<Row>(
   ingest: Ingest,
   reporter: Reporter,
   { sliceMs }: Host,
-  { key, deletes, isPatch, signal }: Job<Row>,
+  { key, deletes, isPatch, look, signal }: Job<Row>,
 ): Promise<void> {
-  if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal);
+  if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal, look);
   const puts = typeof key === 'string' ? 'rows' : 'pairs';
   const format = deletes === true ? 'deletes' : isPatch === true ? 'patch' : puts;
   const gatherer = new RowGatherer<Row>(format, key, sliceMs);
