@@ -9,12 +9,12 @@ export const schema = (bytewise) => `
     space text NOT NULL, id text NOT NULL, group_id text NOT NULL,
     last_mutation_id bigint NOT NULL, version bigint NOT NULL, PRIMARY KEY (space, id));
   CREATE TABLE IF NOT EXISTS hedgerow_refusal (
-    space text NOT NULL, client text NOT NULL, mutation_id bigint NOT NULL, why text NOT NULL,
-    version bigint NOT NULL, PRIMARY KEY (space, client, mutation_id));
+    space text NOT NULL, group_id text NOT NULL, version bigint NOT NULL, refused text NOT NULL);
   CREATE TABLE IF NOT EXISTS hedgerow_row (
     space text NOT NULL, key text ${bytewise} NOT NULL, value text,
     version bigint NOT NULL, PRIMARY KEY (space, key));
   CREATE INDEX IF NOT EXISTS hedgerow_client_group ON hedgerow_client (space, group_id, version);
+  CREATE INDEX IF NOT EXISTS hedgerow_refusal_group ON hedgerow_refusal (space, group_id, version);
   CREATE INDEX IF NOT EXISTS hedgerow_row_version ON hedgerow_row (space, version, key);`;
 
 /** Runs `work`; commits what it wrote, or nothing of it after an error. */

@@ -87,11 +87,9 @@ async function apply(query, app, space, group, version, { clientID, id, name, ar
     await query('ROLLBACK TO SAVEPOINT mutation');
     if (!(error instanceof app.Rejected)) throw error;
     // The next pull of this client has it.
-    await query(
-      'INSERT INTO hedgerow_refusal (space, client, mutation_id, why, version) VALUES ($1, $2, $3, $4, $5)',
-      [space, clientID, id, error.message, version],
-    );
-    console.info(`refused: ${name} ${id} of ${clientID}: ${error.message}`);
+    const refused = JSON.stringify({ clientID, id, why: error.message });
+    const sql = 'INSERT INTO hedgerow_refusal VALUES ($1, $2, $3, $4)';
+    await query(sql, [space, group, version, refused]);
   }
   await query('RELEASE SAVEPOINT mutation');
   await query(
@@ -129,6 +127,7 @@ const operation = ({ key, value }) =>
     ? JSON.stringify({ op: 'del', key })
     : `{"op":"put","key":${JSON.stringify(key)},"value":${value}}`;
 
+const NEWS = 'WHERE space = $1 AND group_id = $2 AND version > $3';
 /** All rows by their keys (the plus keeps databases from the index of versions), or the changes by their versions. */
 const ALL = '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key';
 const CHANGES = '(version, key) > ($2, $3) ORDER BY version, key';
@@ -150,27 +149,14 @@ export async function* pull(database, app, space, body) {
     // Nobody knows what was deleted before the horizon.
     const isAll = !isOurs || cookie.order < Number(state.horizon);
     const since = isAll ? -1 : cookie.order;
-    const clients = await query(
-      'SELECT id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND group_id = $2 AND version > $3',
-      [space, clientGroupID, since],
-    );
+    const group = [space, clientGroupID, since];
+    const clients = await query(`SELECT id, last_mutation_id FROM hedgerow_client ${NEWS}`, group);
     const ids = clients.map((client) => [client.id, Number(client.last_mutation_id)]);
     const lastMutationIDChanges = Object.fromEntries(ids);
-    const refusals = await query(
-      `SELECT r.client, r.mutation_id, r.why FROM hedgerow_refusal r
-       JOIN hedgerow_client c ON c.space = r.space AND c.id = r.client
-       WHERE r.space = $1 AND c.group_id = $2 AND r.version > $3 ORDER BY r.client, r.mutation_id`,
-      [space, clientGroupID, since],
-    );
-    const refused = refusals.map(({ client, mutation_id, why }) => {
-      return { clientID: client, id: Number(mutation_id), why };
-    });
-    const start = JSON.stringify({
-      cookie: { order: version, epoch },
-      lastMutationIDChanges,
-      ...(refused.length > 0 && { refused }),
-    });
-    yield `${start.slice(0, -1)},"patch":[${isAll ? '{"op":"clear"}' : ''}`;
+    const refusals = await query(`SELECT refused FROM hedgerow_refusal ${NEWS}`, group);
+    const refused = refusals.map((row) => JSON.parse(row.refused));
+    const start = { cookie: { order: version, epoch }, lastMutationIDChanges, refused };
+    yield `${JSON.stringify(start).slice(0, -1)},"patch":[${isAll ? '{"op":"clear"}' : ''}`;
 
     const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${isAll ? ALL : CHANGES} LIMIT ${PAGE}`;
     let [separator, last] = [isAll ? ',' : '', { version: since + 1, key: '' }];

@@ -20,6 +20,7 @@ onEachDatabase((world) => {
     assert.deepEqual(await b.pull(), {
       cookie: b.cookie,
       lastMutationIDChanges: {},
+      refused: [],
       patch: [issue('gate')],
     });
     assert.deepEqual((await a.pull()).lastMutationIDChanges, { [a.clientID]: 1 });
@@ -28,12 +29,13 @@ onEachDatabase((world) => {
     assert.deepEqual(await a.pull(), {
       cookie: a.cookie,
       lastMutationIDChanges: { [a.clientID]: 3 },
+      refused: [],
       patch: [issue('hedge'), del('issue/gate')],
     });
     assert.deepEqual((await b.pull()).patch, [issue('hedge'), del('issue/gate')]);
     // Nothing new: the same cookie, and nothing in it.
     const { cookie } = b;
-    assert.deepEqual(await b.pull(), { cookie, lastMutationIDChanges: {}, patch: [] });
+    assert.deepEqual(await b.pull(), { cookie, lastMutationIDChanges: {}, refused: [], patch: [] });
     assert.deepEqual((await client({ space }).pull()).patch, [CLEAR, issue('hedge')]);
   });
 
@@ -151,14 +153,15 @@ onEachDatabase((world) => {
     assert.deepEqual(patch, [put('last', 1)]);
     assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 15 });
     const { clientID } = who;
+    refused.sort((one, other) => one.id - other.id);
     assert.deepEqual(
       refused.map(({ id }) => id),
       Array.from({ length: 11 }, (_, nth) => nth + 4),
     );
     const why = 'a closed issue is not edited';
     assert.deepEqual(refused[0], { clientID, id: 4, why });
-    assert.equal((await who.pull()).refused, undefined);
-    assert.equal((await client({ space }).pull()).refused, undefined);
+    assert.deepEqual((await who.pull()).refused, []);
+    assert.deepEqual((await client({ space }).pull()).refused, []);
     const names = (await audit(who)).map(({ name }) => name);
     assert.deepEqual(names, ['both', 'createIssue', 'closeIssue', 'put']);
   });
