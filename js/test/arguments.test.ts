@@ -73,6 +73,8 @@ const BAD: Record<string, readonly unknown[]> = {
 };
 /** Of a range of rows these are `invalid-key`, as they are everywhere. */
 const BOUNDS = ['prefix', 'gt', 'gte', 'lt', 'lte'];
+/** Members that say which rows are meant: undefined would stand for all of them. */
+const CONDITIONS = [...BOUNDS, 'index', 'equals'];
 const NO_KEYS = [null, {}, 5, 5n, Symbol('k'), ['a', 'b'], revoked()];
 
 interface Call {
@@ -299,9 +301,19 @@ describe.each(Object.entries(calls))('%s', (call, [list, run, base = {}]) => {
     },
   );
 
-  it('takes members that are undefined for absent', async () => {
+  it('takes members that are undefined for absent, but for conditions', async () => {
     const db = await scene();
-    const none = Object.fromEntries([...members, 'strange'].map((name) => [name, undefined]));
+    // The prefix of a load is that of the new keys.
+    const isCondition = (name: string) => CONDITIONS.includes(name) && !/putMany/.test(call);
+    const none: Record<string, undefined> = {};
+    for (const name of [...members, 'strange']) {
+      if (!isCondition(name)) none[name] = undefined;
+      else {
+        const error = await refusal(db, run, { ...base, [name]: undefined }, `${name}: undefined`);
+        expect(error.code).toBe('invalid-argument');
+        expect(error.message).toContain(name);
+      }
+    }
     await run(db, { ...none, ...base } as never, db.sumTree('t'));
     expectSame(await all(db), ROWS);
     await db.close();

@@ -128,7 +128,7 @@ const OF_VERSIONS = ['newer-version', 'not-ready'];
 
 export const totals = {
   ...{ calls: 0, rejected: 0, refused: 0, crashes: 0, failures: 0, upgrades: 0, plain: 0 },
-  ...{ lists: 0, stale: 0, newer: 0, watched: 0, migrated: 0 },
+  ...{ lists: 0, newer: 0, watched: 0 },
 };
 
 /** A tab: its handle, its app, and all that it shows. */
@@ -197,9 +197,8 @@ export class Tab {
     this.#stops.push(tasks.watch(take, { initial: true }));
   }
 
-  #note({ error, isStale }: { readonly error: unknown; readonly isStale: boolean }): void {
+  #note({ error }: { readonly error: unknown }): void {
     totals.lists += 1;
-    if (isStale) totals.stale += 1;
     if (error === undefined) return;
     const { code } = error as HedgerowError;
     expect([...FAULTS, ...OF_VERSIONS, 'closed'], String(error)).toContain(code);
