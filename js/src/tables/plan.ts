@@ -19,6 +19,8 @@ export interface Plan {
   /** What a row must also fulfil; `undefined` if the range has wanted rows only. */
   readonly left: Chosen | undefined;
   readonly isIndex: boolean;
+  /** Whether it waits until rows are brought forward. */
+  readonly isOfNewest?: boolean;
   /** Whether a row may come more than once: for each of its words. */
   readonly isRepeated?: boolean;
 }
@@ -75,7 +77,12 @@ function accessOf(spec: Spec, terms: Terms): Omit<Plan, 'left'> | undefined {
   if (index === undefined) return undefined;
   const range = bounds(index.columns, terms, (value) => spec.kept.column(value));
   const after = terms.after === undefined ? undefined : positionOf(spec, index, terms);
-  return { range: { index: index.stored, ...range }, after, isIndex: true };
+  return {
+    range: { index: index.stored, ...range },
+    after,
+    isIndex: true,
+    isOfNewest: !index.isKept,
+  };
 }
 
 const NONE: ReadonlyMap<string, unknown> = new Map();

@@ -126,7 +126,7 @@ export class Query {
   async #begin(call: string, given: ReadOptions): Promise<[plan: Read, options: ReadOptions]> {
     const options = optionsOf(`${this.#name}.${call}`, given, 'signal wait');
     const plan = this.#plan();
-    if (plan.isIndex) await this.#place.whenReady?.(options);
+    if (plan.isOfNewest) await this.#place.whenReady?.(options);
     return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
   }
 
@@ -287,7 +287,7 @@ export class Query {
     const plan = this.#plan();
     this.#checkDeletion();
     // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.
-    const ready = plan.isIndex ? whenReady?.({ signal }) : undefined;
+    const ready = plan.isOfNewest ? whenReady?.({ signal }) : undefined;
     if (ready !== undefined) await ready;
     // The store takes no whole index: what has no bound is mostly a mistake.
     const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
@@ -345,7 +345,7 @@ export class Query {
       db: store,
       options: this.#options(plan),
       rowOf: spec.rowOf,
-      ...(plan.isIndex && whenReady ? { whenReady } : {}),
+      ...(plan.isOfNewest && whenReady ? { whenReady } : {}),
     };
   }
 }

@@ -2,6 +2,7 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { frozen } from '../base/frozen.js';
+import { memberAt, namesOf } from '../base/json-pointer.js';
 import { checkKey } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
@@ -33,6 +34,8 @@ export interface TableIndex {
   readonly paths: readonly IndexColumn[];
   /** Whether it has rows that lack a column. */
   readonly nulls: boolean;
+  /** Whether it lists rows of lower versions as it will list them when they are brought forward. */
+  readonly isKept: boolean;
 }
 
 /** A row on its way to the store. */
@@ -41,7 +44,7 @@ export interface Stored {
   readonly value: unknown;
 }
 
-const MEMBERS = 'key indexes prefix values schema validate version migrate';
+const MEMBERS = 'key indexes prefix values schema validate version migrate keeps';
 
 /** A definition of a table, checked. */
 export class Spec {
@@ -55,6 +58,8 @@ export class Spec {
   readonly version: number;
   readonly #validated: ((schema: StandardSchema, row: unknown) => unknown) | undefined;
   readonly #migrate: ((row: Row, from: number) => unknown) | undefined;
+  /** Pointers to the columns that `migrate` leaves as they are. */
+  readonly #keeps: readonly string[];
   /** Called with the version of a row that is newer than this one. */
   onNewer: ((version: number) => void) | undefined;
 
@@ -69,7 +74,7 @@ export class Spec {
       schema,
       validate = true,
     } = given;
-    const { version = 1, migrate } = given;
+    const { version = 1, migrate, keeps = [] } = given;
     if (typeof prefix !== 'string') refuse(name, `prefix must be a string, not ${kindOf(prefix)}`);
     checkKey(prefix, 'prefix');
     this.prefix = prefix;
@@ -99,7 +104,13 @@ export class Spec {
     this.version = version;
     this.#migrate = migrate as ((row: Row, from: number) => unknown) | undefined;
     if (!isPlain(indexes)) refuse(name, `indexes must be a plain object, not ${kindOf(indexes)}`);
-    this.indexes = Object.entries(indexes).map(([index, given]) => indexOf(name, index, given));
+    if (!Array.isArray(keeps) || !keeps.every((column) => typeof column === 'string')) {
+      refuse(name, 'keeps must be a list of columns');
+    }
+    this.#keeps = keeps.map(pointerOf);
+    this.indexes = Object.entries(indexes).map(([index, given]) =>
+      indexOf(name, index, given, this.#keeps),
+    );
     indexesOf(this.definitions());
   }
 
@@ -203,17 +214,30 @@ export class Spec {
     const message = (why: string) => `migrate refuses a row of version ${from}: ${why}`;
     try {
       const before = this.keys.ofRow(row);
+      const columns = this.#keptColumns(row);
       const made = this.#migrate?.(row, from);
       if (made instanceof Promise) throw new TypeError('it must return the row at once');
       checkRow(made);
       // As any row that is put.
       const { key, value } = this.#encoded(made);
       const text = keptValue(value) as string;
+      const at = this.#keptColumns(made).findIndex((column, nth) => column !== columns[nth]);
+      if (at >= 0)
+        throw new TypeError(`it has changed ${this.#keeps[at]?.slice(1)}, which keeps names`);
       if (key === before) return { key, value, text };
       throw new TypeError('it has changed the key of the row: delete it, and put another');
     } catch (cause) {
       throw namedError(refused(cause, message), this.name, shown);
     }
+  }
+
+  /** The values of the columns that `migrate` leaves as they are, as texts: it may change the row in place. */
+  #keptColumns(row: Row): string[] {
+    if (this.#keeps.length === 0) return [];
+    const form = this.kept.encode(row);
+    return this.#keeps.map((column) =>
+      JSON.stringify(memberAt(form, namesOf(column) ?? []) ?? null),
+    );
   }
 
   /** The key of a row as calls take it, as far as the row has it. For errors. */
@@ -272,7 +296,12 @@ function keysOf(table: string, prefix: string, key: unknown): RowKeys {
   return typeof key === 'string' ? plainKeys(prefix, key) : encodedKeys(prefix, names);
 }
 
-function indexOf(table: string, name: string, given: unknown): TableIndex {
+function indexOf(
+  table: string,
+  name: string,
+  given: unknown,
+  keeps: readonly string[],
+): TableIndex {
   if (name === VERSION) refuse(table, `no index has the name ${VERSION}: the table has one of it`);
   const { columns, nulls = true } = Array.isArray(given)
     ? { columns: given }
@@ -296,5 +325,8 @@ function indexOf(table: string, name: string, given: unknown): TableIndex {
     typeof column === 'string' ? column : wordsIn(column.words),
   );
   if (new Set(names).size < names.length) refuse(table, `the index ${name} has a column twice`);
-  return { name, stored: `${table}.${name}`, columns: names, paths, nulls };
+  const isKept = paths.every((path) =>
+    keeps.includes(typeof path === 'string' ? path : path.words),
+  );
+  return { name, stored: `${table}.${name}`, columns: names, paths, nulls, isKept };
 }

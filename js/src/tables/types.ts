@@ -116,6 +116,11 @@ export interface TableDefinition<Row, Schema = unknown> {
   readonly version?: number | undefined;
   /** Makes a row of this version of one of a lower version. It depends on its arguments alone. */
   readonly migrate?: ((row: never, from: number) => Row) | undefined;
+  /**
+   * Columns whose values `migrate` leaves as they are, from each lower version on. Queries by an index of such columns do not
+   * wait for the migration. A row of which it changes one is refused.
+   */
+  readonly keeps?: readonly Column<Row>[] | undefined;
 }
 
 /** The key of a row in calls: a string, a scalar, or a list of scalars. */

@@ -69,7 +69,7 @@ export class Migrations {
 
   /** The reads of a table whose rows have versions. */
   readsOf(db: Store, spec: Spec): Reads {
-    return new ReadyReads(db, this.of(db, spec));
+    return new ReadyReads(db, spec, this.of(db, spec));
   }
 
   /** Resolves when the indexes of a table list its rows by their newest form; `undefined` if they do. */

@@ -6,16 +6,19 @@
 import type { Snapshot } from '../../store/snapshot.js';
 import type { Store } from '../../store/store.js';
 import type { Reads } from '../place.js';
+import type { Spec } from '../spec.js';
 import type { Migrator, Wait } from './migrator.js';
 
 type Rows<T> = AsyncIterable<T> & { toArray(): Promise<T[]> };
 
 export class ReadyReads implements Reads {
   readonly #db: Store;
+  readonly #spec: Spec;
   readonly #migrator: Migrator;
 
-  constructor(db: Store, migrator: Migrator) {
+  constructor(db: Store, spec: Spec, migrator: Migrator) {
     this.#db = db;
+    this.#spec = spec;
     this.#migrator = migrator;
   }
 
@@ -32,7 +35,7 @@ export class ReadyReads implements Reads {
   }
 
   async count(range: object): Promise<number> {
-    if (!('index' in range)) return this.#db.count(range);
+    if (!this.#waits(range)) return this.#db.count(range);
     const snapshot = await this.#ready(range);
     try {
       return await (snapshot as unknown as Reads).count(range);
@@ -42,12 +45,18 @@ export class ReadyReads implements Reads {
   }
 
   scan(options: object): ReturnType<Reads['scan']> {
-    if (!('index' in options)) return this.#db.scan(options);
+    if (!this.#waits(options)) return this.#db.scan(options);
     return {
       [Symbol.asyncIterator]: () => this.#rows(options, (scan) => scan)[Symbol.asyncIterator](),
       keys: () => this.#rows(options, (scan) => scan.keys()),
       values: () => this.#rows(options, (scan) => scan.values()),
     };
+  }
+
+  /** Whether a range is one of an index that may list old rows at other places than it will. */
+  #waits(range: { readonly index?: unknown }): boolean {
+    const isKept = this.#spec.indexes.some((one) => one.stored === range.index && one.isKept);
+    return 'index' in range && !isKept;
   }
 
   /** Waits for the index itself, too. */
