@@ -8,10 +8,9 @@ import type { Snapshot } from '../store/snapshot.js';
 import type { Store } from '../store/store.js';
 import type { Run, Transaction } from '../transaction/transaction.js';
 import { namedError, refuse } from './errors.js';
-import type { Ways } from './kept.js';
 import type { Migrations } from './migrate/migrations.js';
 import type { Reads } from './place.js';
-import { Spec } from './spec.js';
+import { type AllWays, Spec } from './spec.js';
 import { StoreTable } from './store-table.js';
 import { TableReads } from './table-reads.js';
 import { TxTable } from './tx-table.js';
@@ -25,7 +24,7 @@ export class TableSet {
   /** Why a handle could not get a table. */
   fault: unknown;
 
-  constructor(tables: unknown, ways: Ways) {
+  constructor(tables: unknown, ways: AllWays) {
     if (!isPlain(tables)) {
       const message = `open: tables must be a plain object, not ${kindOf(tables)}`;
       throw new HedgerowError('invalid-argument', message);

@@ -44,7 +44,9 @@ export async function openTables(
       : undefined,
   ]);
   const json = checked?.CHECKED_ROWS ?? JSON_ROWS;
-  const set = new TableSet(tables, { json, structured: structured?.STRUCTURED_ROWS, schemas });
+  const set = new TableSet(tables, {
+    ...{ json, structured: structured?.STRUCTURED_ROWS, schemas, migrations: migrating },
+  });
   const migrations = migrating && new migrating.Migrations(set.specs, calls);
   const indexes = set.indexes(options.indexes);
   const needsIndexes = Object.keys(indexes).length > 0 || options.dropOtherIndexes;

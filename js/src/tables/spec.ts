@@ -2,11 +2,9 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { frozen } from '../base/frozen.js';
-import { memberAt, namesOf } from '../base/json-pointer.js';
 import { checkKey } from '../base/key.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
-import { keptValue } from '../base/value.js';
 import type { IndexColumn, IndexDefinition } from '../indexes/definition.js';
 import { indexesOf } from '../indexes/index-set.js';
 import { namedError, refuse } from './errors.js';
@@ -44,6 +42,19 @@ export interface Stored {
   readonly value: unknown;
 }
 
+/** A row of a lower version, brought forward; `text` is its value as JSON. */
+export interface Brought extends Stored {
+  readonly text: string;
+}
+
+/** Brings a row forward. Throws what says why it cannot be. */
+export type Forward = (spec: Spec, row: Row, from: number) => Brought;
+
+/** As `Ways`, with what brings rows forward; absent if no table has a version. */
+export interface AllWays extends Ways {
+  readonly migrations?: { readonly brought: Forward } | undefined;
+}
+
 const MEMBERS = 'key indexes prefix values schema validate version migrate keeps';
 
 /** A definition of a table, checked. */
@@ -57,13 +68,14 @@ export class Spec {
   readonly schema: StandardSchema | undefined;
   readonly version: number;
   readonly #validated: ((schema: StandardSchema, row: unknown) => unknown) | undefined;
-  readonly #migrate: ((row: Row, from: number) => unknown) | undefined;
+  readonly migrate: ((row: Row, from: number) => unknown) | undefined;
+  readonly #forward: Forward | undefined;
   /** Pointers to the columns that `migrate` leaves as they are. */
-  readonly #keeps: readonly string[];
+  readonly keeps: readonly string[];
   /** Called with the version of a row that is newer than this one. */
   onNewer: ((version: number) => void) | undefined;
 
-  constructor(name: string, definition: unknown, ways: Ways) {
+  constructor(name: string, definition: unknown, ways: AllWays) {
     this.name = name;
     const given = optionsOf('table()', definition as TableDefinition<Row>, MEMBERS, 'a definition');
     const {
@@ -102,14 +114,15 @@ export class Spec {
       );
     }
     this.version = version;
-    this.#migrate = migrate as ((row: Row, from: number) => unknown) | undefined;
+    this.#forward = ways.migrations?.brought;
+    this.migrate = migrate as ((row: Row, from: number) => unknown) | undefined;
     if (!isPlain(indexes)) refuse(name, `indexes must be a plain object, not ${kindOf(indexes)}`);
     if (!Array.isArray(keeps) || !keeps.every((column) => typeof column === 'string')) {
       refuse(name, 'keeps must be a list of columns');
     }
-    this.#keeps = keeps.map(pointerOf);
+    this.keeps = keeps.map(pointerOf);
     this.indexes = Object.entries(indexes).map(([index, given]) =>
-      indexOf(name, index, given, this.#keeps),
+      indexOf(name, index, given, this.keeps),
     );
     indexesOf(this.definitions());
   }
@@ -143,13 +156,14 @@ export class Spec {
    */
   encode(given: unknown): Stored {
     const from = versionOf(given);
-    if (from === undefined) return this.#encoded(given);
+    if (from === undefined) return this.encodeNewest(given);
     this.checkKnown(from);
     const row = unversioned(given) as Row;
-    return from === this.version ? this.#encoded(row) : this.#brought(row, from);
+    return from === this.version ? this.encodeNewest(row) : this.#brought(row, from);
   }
 
-  #encoded(given: unknown): Stored {
+  /** As `encode`, of a row of this version, which tells none. */
+  encodeNewest(given: unknown): Stored {
     const row = this.schema === undefined ? given : this.#validated?.(this.schema, given);
     checkRow(row);
     checkUnversioned(row);
@@ -207,37 +221,10 @@ export class Spec {
   readonly decodeFound = (stored: unknown): Row | undefined =>
     stored === undefined ? undefined : this.decode(stored);
 
-  /** `text`: the value as JSON. */
-  #brought(row: Row, from: number): Stored & { readonly text: string } {
-    // Before `migrate`, which may change the row in place.
-    const shown = this.shownKey(row);
-    const message = (why: string) => `migrate refuses a row of version ${from}: ${why}`;
-    try {
-      const before = this.keys.ofRow(row);
-      const columns = this.#keptColumns(row);
-      const made = this.#migrate?.(row, from);
-      if (made instanceof Promise) throw new TypeError('it must return the row at once');
-      checkRow(made);
-      // As any row that is put.
-      const { key, value } = this.#encoded(made);
-      const text = keptValue(value) as string;
-      const at = this.#keptColumns(made).findIndex((column, nth) => column !== columns[nth]);
-      if (at >= 0)
-        throw new TypeError(`it has changed ${this.#keeps[at]?.slice(1)}, which keeps names`);
-      if (key === before) return { key, value, text };
-      throw new TypeError('it has changed the key of the row: delete it, and put another');
-    } catch (cause) {
-      throw namedError(refused(cause, message), this.name, shown);
-    }
-  }
-
-  /** The values of the columns that `migrate` leaves as they are, as texts: it may change the row in place. */
-  #keptColumns(row: Row): string[] {
-    if (this.#keeps.length === 0) return [];
-    const form = this.kept.encode(row);
-    return this.#keeps.map((column) =>
-      JSON.stringify(memberAt(form, namesOf(column) ?? []) ?? null),
-    );
+  #brought(row: Row, from: number): Brought {
+    if (this.#forward !== undefined) return this.#forward(this, row, from);
+    // Nothing is below version 1.
+    throw new HedgerowError('invalid-value', `there is no version ${from}`);
   }
 
   /** The key of a row as calls take it, as far as the row has it. For errors. */
@@ -268,14 +255,6 @@ function unversioned(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || !(VERSION in row)) return row;
   const { [VERSION]: _, ...others } = row as Row;
   return others;
-}
-
-/** The error of a row that cannot be brought forward. */
-function refused(cause: unknown, message: (why: string) => string): HedgerowError {
-  const why = message(cause instanceof Error ? cause.message : String(cause));
-  if (!(cause instanceof HedgerowError)) return new HedgerowError('invalid-value', why, { cause });
-  const { code, pointer, issues } = cause;
-  return new HedgerowError(code, why, { cause, pointer, issues });
 }
 
 function checkUnversioned(row: object): void {

@@ -13,6 +13,8 @@ import { countOld } from './old-rows.js';
 import { areRefused, notReady } from './readiness.js';
 import { ReadyReads } from './ready-reads.js';
 
+export { brought } from './brought.js';
+
 /** Calls of the app. */
 export interface MigrationCalls {
   /** Called as rows are brought forward. */
