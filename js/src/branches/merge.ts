@@ -6,13 +6,11 @@
 
 import { type Conflict, HedgerowError } from '../base/errors.js';
 import { compareKeys } from '../base/key.js';
-import { FORMAT } from '../base/limits.js';
 import { checkSignal } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { forkOf, holdBranch } from '../history/branch-refs.js';
+import { holdBranch, holdSides } from '../history/branch-refs.js';
 import type { Change } from '../read/diff.js';
-import type { Ref } from '../storage/segment-store.js';
 import {
   type Decisions,
   type Job,
@@ -22,7 +20,6 @@ import {
   type Pair,
   type Reading,
   type Resolution,
-  type Sides,
   ThreeWay,
 } from './three-way.js';
 
@@ -110,36 +107,6 @@ async function trying<T>(
 /** Other writers may keep winning: then they wait for the merge, but never for `onConflict`. */
 export function attempt(merge: ThreeWay, tries: number): Promise<Outcome | undefined> {
   return tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone();
-}
-
-/** The last common ancestor, held, and the branch, which the caller holds. */
-async function holdSides(
-  branchHead: BranchHead,
-  name: string,
-  theirsBytes: Uint8Array,
-): Promise<Sides | undefined> {
-  const { shared, inventory } = branchHead;
-  const ref = refOfFork(branchHead, name);
-  const { release } = await shared.hold(ref.commitBytes);
-  // It is whole if it is still the ancestor: see `tabs/pins.ts`.
-  const refs = await shared.queued(() => inventory.look());
-  const { generation: expected } = ref;
-  if (refs.get(ref.name)?.generation === expected) {
-    const next = { name: ref.name, commitBytes: theirsBytes, generation: expected + 1 };
-    const also = [{ ...next, format: FORMAT, expected }];
-    return { baseBytes: ref.commitBytes, theirsBytes, also, release };
-  }
-  release();
-  return undefined;
-}
-
-/** The ref of the last common ancestor, as last read. */
-function refOfFork({ inventory, branchName }: BranchHead, name: string): Ref {
-  const { refs } = inventory;
-  const fork = refs.get(forkOf(name, branchName)) ?? refs.get(forkOf(branchName, name));
-  if (fork !== undefined) return fork;
-  const message = `cannot merge: neither of ${branchName} and ${name} was forked from the other`;
-  throw new HedgerowError('invalid-argument', message);
 }
 
 /** Reads the changes of both sides in parallel. */

@@ -15,10 +15,11 @@ import { keptValue } from '../base/value.js';
 import * as reads from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
+import type { Sides } from '../history/branch-refs.js';
 import { writeRefs } from '../history/ref-write.js';
 import { type Change, changesOf } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
-import type { Durability, RefMove } from '../storage/segment-store.js';
+import type { Durability } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { RowGatherer } from '../write/row-gatherer.js';
@@ -38,14 +39,6 @@ export interface MergeOptions {
   readonly durability?: Durability | undefined;
   /** Ends the call with `aborted`; the store is then as it was. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The change that is brought in: from `baseBytes` to `theirsBytes`, both held. */
-export interface Sides extends Hold {
-  readonly baseBytes: Uint8Array;
-  readonly theirsBytes: Uint8Array;
-  /** Refs that move with the commit. */
-  readonly also: readonly RefMove[];
 }
 
 /** A row of the change, and its value in the head if the head has another one than the base. */

@@ -2,8 +2,9 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import { FORMAT } from '../base/limits.js';
 import { untilWon } from '../base/timeout.js';
-import type { Ref } from '../storage/segment-store.js';
+import type { Ref, RefMove } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
 import { refOfBranch } from './branch-name.js';
@@ -72,4 +73,42 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
     release();
     return undefined;
   }, `the branch ${name} moved while it was read`);
+}
+
+/** The change that is brought in: from `baseBytes` to `theirsBytes`, both held. */
+export interface Sides extends Hold {
+  readonly baseBytes: Uint8Array;
+  readonly theirsBytes: Uint8Array;
+  /** Refs that move with the commit. */
+  readonly also: readonly RefMove[];
+}
+
+/** The last common ancestor, held, and the branch, which the caller holds. */
+export async function holdSides(
+  branchHead: BranchHead,
+  name: string,
+  theirsBytes: Uint8Array,
+): Promise<Sides | undefined> {
+  const { shared, inventory } = branchHead;
+  const ref = refOfFork(branchHead, name);
+  const { release } = await shared.hold(ref.commitBytes);
+  // It is whole if it is still the ancestor: see `tabs/pins.ts`.
+  const refs = await shared.queued(() => inventory.look());
+  const { generation: expected } = ref;
+  if (refs.get(ref.name)?.generation === expected) {
+    const next = { name: ref.name, commitBytes: theirsBytes, generation: expected + 1 };
+    const also = [{ ...next, format: FORMAT, expected }];
+    return { baseBytes: ref.commitBytes, theirsBytes, also, release };
+  }
+  release();
+  return undefined;
+}
+
+/** The ref of the last common ancestor, as last read. */
+function refOfFork({ inventory, branchName }: BranchHead, name: string): Ref {
+  const { refs } = inventory;
+  const fork = refs.get(forkOf(name, branchName)) ?? refs.get(forkOf(branchName, name));
+  if (fork !== undefined) return fork;
+  const message = `cannot merge: neither of ${branchName} and ${name} was forked from the other`;
+  throw new HedgerowError('invalid-argument', message);
 }

@@ -6,11 +6,12 @@ import { HedgerowError, isRefusal } from '../base/errors.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { AbortableWait } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
+import type { RefMove } from '../storage/segment-store.js';
 import { Transactions } from '../transaction/run.js';
 import type { Run } from '../transaction/transaction.js';
 import { tryEdits } from '../write/try-edits.js';
-import type { ServerContext } from './context.js';
-import { isInMutator, runMutator } from './part.js';
+import { Moved, type ServerContext } from './context.js';
+import { runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
 import { inSlices } from './slices.js';
 import type { Mutator } from './types.js';
@@ -24,6 +25,8 @@ interface Call {
   /** As JSON text. */
   readonly args: string;
   readonly timestamp: number;
+  /** Refs that move with its commit. */
+  readonly along: readonly RefMove[];
   resolve(value: unknown): void;
   reject(cause: unknown): void;
 }
@@ -51,31 +54,32 @@ export class Calls {
   }
 
   /** Runs a mutator and puts the call into the queue, in one commit. Resolves to what it has returned. */
-  async make(name: string, args: unknown): Promise<unknown> {
-    const { store, shared } = this.#context;
+  async make(name: string, args: unknown, along: readonly RefMove[] = []): Promise<unknown> {
+    const { store, options } = this.#context;
     store.check();
-    if (isInMutator(shared.host)) {
-      const message = `mutators: ${name} is called in a mutator, which would wait for itself: call its function with tx`;
-      throw new HedgerowError('invalid-argument', message);
+    if (!Object.hasOwn(options.mutators, name)) {
+      throw new HedgerowError('invalid-argument', `there is no mutator ${name}`);
     }
     const kept = keptValue(args ?? null);
     if (typeof kept !== 'string') {
       throw new HedgerowError('invalid-value', 'arguments must be JSON');
     }
     const timestamp = Date.now();
+    const isAlone = along.length > 0;
+    if (isAlone) await this.over;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ name, args: kept, timestamp, resolve, reject });
+      const call = { name, args: kept, timestamp, along, resolve, reject };
+      if (isAlone) return void store.changes.note(this.#commit([call], true));
+      this.#waiting.push(call);
       this.#making ??= store.changes.note(this.#makeAll());
     });
   }
 
   /** Makes the call that a mutator has returned as its `undo`. */
   async undo(done: unknown): Promise<unknown> {
-    const { mutators } = this.#context.options;
-    const [[name, args] = ['', null], ...others] = Object.entries(
-      Object((done as { undo?: unknown } | null | undefined)?.undo),
-    );
-    if (others.length === 0 && Object.hasOwn(mutators, name)) return this.make(name, args);
+    const undo = (done as { readonly undo?: unknown } | null | undefined)?.undo;
+    const [call, ...others] = Object.entries(Object(undo));
+    if (call !== undefined && others.length === 0) return this.make(...call);
     const message =
       'undo takes what a call has returned: { undo: { mutator: args } }, with one mutator';
     throw new HedgerowError('invalid-argument', message);
@@ -91,8 +95,12 @@ export class Calls {
   async #commit(calls: readonly Call[], isAlone = false): Promise<void> {
     const { shared, local, queue, store, durability } = this.#context;
     let outcomes: readonly Outcome[] = [];
+    const along = calls.flatMap((call) => call.along);
     const edit: EditQueue = () => {
       const { record } = queue;
+      const { refs } = shared.inventory;
+      if (along.some(({ name, expected }) => refs.get(name)?.generation !== expected))
+        throw new Moved();
       const puts = calls
         .filter((_, at) => isMade(outcomes[at] as Outcome))
         .map(({ name, args, timestamp }, nth) => {
@@ -100,7 +108,7 @@ export class Calls {
           return { place, id, name, args: JSON.parse(args), timestamp };
         });
       const [nextID, nextPlace] = [record.nextID + puts.length, record.nextPlace + puts.length];
-      return { record: { ...record, nextID, nextPlace }, puts };
+      return { record: { ...record, nextID, nextPlace }, puts, along };
     };
     const body = async (run: Run) => {
       outcomes = await this.#runAll(run, calls, isAlone);

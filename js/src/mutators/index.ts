@@ -8,6 +8,7 @@ export type { Progress } from '../write/ingest-result.js';
 export type { ServerLink } from './server-link.js';
 export type {
   Endpoint,
+  MergingName,
   Mutator,
   MutatorCalls,
   MutatorOptions,

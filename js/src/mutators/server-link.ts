@@ -11,12 +11,14 @@ import { Turns } from '../sync/turns.js';
 import type { IndexBuilder } from '../write/index-builder.js';
 import { Calls } from './calls.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { mergeBranch } from './draft.js';
 import { pullOnce, startOver } from './pull.js';
 import { pushAll } from './push.js';
 import type { EditQueue } from './queue.js';
 import { rebase } from './rebase.js';
 import { failedHere, toldRejection } from './rejections.js';
 import type {
+  MergingName,
   MutatorCalls,
   Mutators,
   PendingCall,
@@ -105,6 +107,20 @@ export class ServerLink<M extends Mutators> {
    */
   undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>> {
     return this.#calls.undo(done) as Promise<UndoResult<M, Done>>;
+  }
+
+  /**
+   * Makes all that a branch has changed since it was forked, or last merged, one call of the mutator `as`, which gets the
+   * list of changes. Resolves to what that returns, without a call to `undefined` if nothing was changed. When it rejects,
+   * nothing is merged. The branch stays.
+   */
+  merge<Name extends MergingName<M>>(
+    branch: string,
+    options: { readonly as: Name },
+  ): Promise<Awaited<ReturnType<M[Name]>> | undefined> {
+    return mergeBranch(this.#context, this.#calls, branch, options) as Promise<
+      Awaited<ReturnType<M[Name]>> | undefined
+    >;
   }
 
   /** The calls that the server has not acknowledged, in their order; those of all tabs. */

@@ -1,5 +1,6 @@
 /** The types of mutators, and of what they tell. */
 import type { HedgerowError } from '../base/errors.js';
+import type { Change } from '../read/diff.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { SyncStatus } from '../sync/loop.js';
 import type { Transaction } from '../transaction/transaction.js';
@@ -40,6 +41,12 @@ export interface Undoable<M extends Mutators> {
 export type UndoResult<M extends Mutators, Done> = Done extends { readonly undo: infer Undo }
   ? Awaited<ReturnType<M[keyof Undo & keyof M]>>
   : never;
+
+/** The names of mutators that take the changes of a branch. */
+export type MergingName<M extends Mutators> = {
+  readonly [Name in keyof M]: readonly Change[] extends ArgsOf<M[Name]> ? Name : never;
+}[keyof M] &
+  string;
 
 /** What a pull sends: a pull of Replicache, version 1. */
 export interface PullRequest {

@@ -58,14 +58,16 @@ export class JointHead extends BranchHead {
 export class QueueHead extends BranchHead {
   #write: JointWrite = async () => false;
 
-  /** Commits edits of it by `write`, or alone. Resolves to the commit; `undefined` if another writer was first. */
+  /** Commits edits of it by `write`, or alone, with moves `along`. Resolves to the commit; `undefined` if another writer was first. */
   async commit(
     edits: OwnEdits,
     durability: Durability,
     write: JointWrite = this.#alone(durability),
+    along: readonly RefMove[] = [],
   ): Promise<Uint8Array | undefined> {
-    this.#write = write;
+    this.#write = (segments, also) => write(segments, [...also, ...along]);
     const made = await tryEdits(this.shared.host, this, durability, edits.blocks());
+    if (made !== undefined) this.inventory.moved(along);
     return made?.commitBytes;
   }
 
