@@ -18,7 +18,7 @@ import { collect, collectCommit, collected } from '../core/calls/collect.js';
 import type { Host } from '../core/host.js';
 import { stepped } from '../core/survey.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { forkOf, holdBranch, lookFor } from '../history/branch-refs.js';
+import { forkOf, holdBranch, lookFor, MUTATORS_REF } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import type { Ref, TableRecord } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
@@ -28,7 +28,7 @@ import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } fro
 /** Options of an export. */
 export interface ExportOptions {
   /**
-   * Other branches to export, by name, or all of them; none by default. The branch of the handle
+   * Other branches to export, by name, or all but those that mutators keep; none by default. The branch of the handle
    * becomes the main branch of the copy.
    */
   readonly branches?: boolean | readonly string[] | undefined;
@@ -275,7 +275,10 @@ async function holdOthers(
 ): Promise<ExportedRef[]> {
   if (wanted === undefined || wanted === false) return [];
   const refs = await branchHead.shared.queued(() => branchHead.inventory.look());
-  const all = [...refs.keys()].filter((name) => name.startsWith(BRANCH_REF));
+  // The queue of mutators is of this device: two with one queue would give their calls the same ids.
+  const all = [...refs.keys()].filter(
+    (name) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF),
+  );
   const names = wanted === true ? all.map((name) => name.slice(BRANCH_REF.length)) : wanted;
   // This branch becomes the main branch of the copy.
   const others = new Set([...names].filter((name) => name !== branchHead.branchName));
