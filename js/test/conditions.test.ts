@@ -145,9 +145,9 @@ describe('a condition', () => {
       }
     }
     const shown = live(db.items.where({ title: { startsWith: '' } }));
-    await shown.ready;
-    expect(shown.get()).toMatchObject({ rows: [], status: 'ready' });
-    shown.close();
+    const stop = shown.subscribe(() => {});
+    await expect.poll(() => shown.get()).toMatchObject({ rows: [], status: 'ready' });
+    stop();
     expect(await db.items.count()).toBe(3);
   });
 
@@ -200,10 +200,8 @@ describe('a range', () => {
           ['count', (place) => place.count(range)],
           ['at', (place) => place.at(0, range)],
           ['rank', (place) => place.rank('index' in range ? [['ada', 1], 'plain/a'] : 'a', range)],
-          ...(where === 'a snapshot'
-            ? []
-            : ([['deleteMany', (place) => place.deleteMany(range)]] as never)),
         ];
+        if (where !== 'a snapshot') calls.push(['deleteMany', (place) => place.deleteMany(range)]);
         for (const [how, call] of calls) {
           const error = await refused(() => within(call));
           expect(error, `${where}: ${how} ${JSON.stringify(range)}`).toMatchObject({
