@@ -93,7 +93,11 @@ export class RowGatherer<Row> {
     }
     if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
     else if (op === 'update') this.#members.push({ op, key, merge, constrain, unset });
-    else {
+    else if (op === 'clear') {
+      // The core only checks whether it names a key or a bound.
+      const names = Object.keys(row as object).map((name) => [name, 0]);
+      this.#members.push({ ...Object.fromEntries(names), op });
+    } else {
       // The core only checks whether the last two exist.
       const put = isChange ? this.#valueOf(newValue, at) : undefined;
       this.#members.push({
