@@ -43,7 +43,7 @@ let used: Remote | undefined;
 /** A copy of that remote. */
 async function usedRemote(clock: Clock) {
   if (used === undefined) {
-    used = memoryRemote(clock);
+    used = memoryRemote({ now: clock.now });
     await pushMany(await opening(used), clock);
   }
   const remote = judged(clock, WEEK);

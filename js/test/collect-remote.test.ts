@@ -43,7 +43,7 @@ it('what no head names goes after the grace, and nothing before', async () => {
 
 it('a remote without objects is not written to', async () => {
   const clock = new Clock();
-  const remote = memoryRemote(clock);
+  const remote = memoryRemote({ now: clock.now });
   const one = await device(remote);
   expect(await one.link.collect()).toEqual({
     ...{ deleted: NOTHING, live: NOTHING, waiting: NOTHING, kept: NOTHING },
@@ -186,7 +186,7 @@ it('takes a grace of an hour at least, and no branch has the name of its record'
 
 it('is ended by its signal, and by closing the store', async () => {
   const clock = new Clock();
-  const remote = memoryRemote(clock);
+  const remote = memoryRemote({ now: clock.now });
   let entered = () => {};
   const held: Remote = {
     ...remote,

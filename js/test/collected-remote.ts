@@ -99,7 +99,7 @@ export function judged(
   graceMs: number,
   scope?: Scope,
 ): Remote & { readonly inner: Remote } {
-  const inner = memoryRemote(clock);
+  const inner = memoryRemote({ now: clock.now });
   /** When an object was last seen to be named. */
   const lastNamed = new Map<string, number>();
   const named = async (branch: string) => {

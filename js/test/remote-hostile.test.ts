@@ -83,11 +83,11 @@ describe.each(reads)('%s', (_, call) => {
       },
     });
     const calls: Record<string, () => Promise<unknown>> = {
-      readHead: () => hanging.readHead('main', controller),
-      readHeadSince: () => hanging.readHeadSince('main', '"1"', controller),
-      get: () => hanging.get(NAME, undefined, controller),
-      'get of a range': () => hanging.get(NAME, { from: 2, to: 6 }, controller),
-      list: () => hanging.list('p/', controller),
+      readHead: () => hanging.readHead('main', { signal: controller.signal }),
+      readHeadSince: () => hanging.readHeadSince('main', '"1"', { signal: controller.signal }),
+      get: () => hanging.get(NAME, undefined, { signal: controller.signal }),
+      'get of a range': () => hanging.get(NAME, { from: 2, to: 6 }, { signal: controller.signal }),
+      list: () => hanging.list('p/', { signal: controller.signal }),
     };
     const pending = calls[_]?.();
     setTimeout(() => controller.abort(), 30);

@@ -155,7 +155,7 @@ describe('an answer that is cut off', () => {
       response.write(body.subarray(0, 60_000));
       return void setTimeout(() => controller.abort(), 200);
     });
-    await expect(remote.get(NAME, undefined, controller)).rejects.toMatchObject({
+    await expect(remote.get(NAME, undefined, { signal: controller.signal })).rejects.toMatchObject({
       code: 'aborted',
     });
     expect(isObject(await remote.get(NAME))).toBe(true);

@@ -244,10 +244,12 @@ describe('a reader', () => {
     await signedBy(PRIVATE)(inner).swapHead('main', undefined, text('state'));
     const calls: string[] = [];
     const counted = new Proxy(inner, {
-      get(target, name) {
-        calls.push(String(name));
-        return Reflect.get(target, name);
-      },
+      get:
+        (target, name) =>
+        (...args: unknown[]) => {
+          calls.push(String(name));
+          return Reflect.get(target, name)(...args);
+        },
     });
     const remote = signedBy(undefined)(counted);
     const name = `p/${'0'.repeat(64)}`;
@@ -347,7 +349,7 @@ describe('keys', () => {
   ])('in an engine without %s are `unsupported`, before any request', async (_, take) => {
     take();
     const inner = new Proxy({} as Remote, {
-      get: (_target, name) => assert.fail(`it was asked: ${String(name)}`),
+      get: (_target, name) => () => assert.fail(`it was asked: ${String(name)}`),
     });
     const reader = signedRemote(inner, { publicKey: PUBLIC });
     const writer = signedRemote(inner, { publicKey: PUBLIC, privateKey: PRIVATE });

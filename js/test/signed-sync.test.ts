@@ -160,7 +160,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
 
   it('is collected by those who have the key, and its record is signed', async () => {
     const clock = new Clock();
-    const inner = memoryRemote(clock);
+    const inner = memoryRemote({ now: clock.now });
     const one = await device(writes(inner), options);
     await pushMany(one, clock, isDeep ? 150 : 80);
     const before = (await objectsOf(inner)).size;

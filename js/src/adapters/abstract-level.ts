@@ -12,6 +12,7 @@ import {
 } from 'abstract-level';
 import type { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
+import { checkPlain } from '../base/options.js';
 import { isInRange, keyRange } from '../base/range.js';
 import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
@@ -93,6 +94,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
   #db: Store | undefined;
 
   constructor(store: Opened, options: HedgerowLevelOptions<Key, Value> = {}) {
+    checkPlain('HedgerowLevel', options);
     const { prefix, ...others } = options;
     super(
       {

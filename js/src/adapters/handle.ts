@@ -2,7 +2,8 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
-import { kindOf } from '../base/kind.js';
+import { hasCalls, kindOf } from '../base/kind.js';
+import { checkHas } from '../base/options.js';
 import type { Store } from '../index.js';
 
 /** An open store or branch, a promise of one, or a function that opens one when it is first needed. */
@@ -20,12 +21,11 @@ export function openedOnce<Handle extends object = Store>(
   source: Opened<Handle>,
 ): () => Promise<Handle> {
   const checked = (handle: Handle): Handle => {
-    const { get, put } = Object(handle) as Partial<Store>;
-    if (typeof get === 'function' && typeof put === 'function') return handle;
     const kinds = 'an open store, a promise of one, or a function that opens one';
-    throw new HedgerowError('invalid-argument', `${call} takes ${kinds}, not ${kindOf(handle)}`);
+    checkHas(call, handle, 'get put', kinds);
+    return handle;
   };
-  const isLater = typeof source === 'function' || typeof Object(source).then === 'function';
+  const isLater = typeof source === 'function' || hasCalls(source, 'then');
   if (!isLater) checked(source as Handle);
   let opened: Promise<Handle> | undefined;
   const open = async () => checked(await (typeof source === 'function' ? source() : source));
@@ -42,4 +42,17 @@ export function openedOnce<Handle extends object = Store>(
 export function checkedPrefix(call: string, prefix = ''): string {
   checkKey(prefix, `${call}: prefix`);
   return prefix;
+}
+
+/** Throws `invalid-argument` unless it is a function. */
+export function checkCallback(call: string, callback: unknown): void {
+  if (typeof callback === 'function') return;
+  const message = `${call} takes a function, not ${kindOf(callback)}`;
+  throw new HedgerowError('invalid-argument', message);
+}
+
+/** The key of a row, below the prefix of an adapter. Throws `invalid-key`. */
+export function rowKey(prefix: string, key: string): string {
+  checkKey(key);
+  return prefix + key;
 }

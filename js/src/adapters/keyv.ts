@@ -1,10 +1,13 @@
 /** A storage adapter of Keyv in a store. */
 
+import { HedgerowError } from '../base/errors.js';
+import { listOf } from '../base/key.js';
+import { shownAs } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
 
 /** Options of `HedgerowKeyv`. */
 export interface HedgerowKeyvOptions {
@@ -28,7 +31,11 @@ interface Entry {
 const isExpired = ({ expires = Number.POSITIVE_INFINITY }: Row) => expires <= Date.now();
 
 function rowOf(value: unknown, ttl: number | undefined): Row {
-  return { value, expires: ttl ? Date.now() + ttl : undefined };
+  // A Keyv without an expiry says so in several ways.
+  if (!ttl || ttl === Number.POSITIVE_INFINITY) return { value };
+  if (typeof ttl === 'number') return { value, expires: Date.now() + ttl };
+  const message = `HedgerowKeyv: ttl must be a number of milliseconds, not ${shownAs(ttl)}`;
+  throw new HedgerowError('invalid-argument', message);
 }
 
 /** What a row holds until it expires. */
@@ -64,7 +71,9 @@ export class HedgerowKeyv {
 
   async get<Value>(key: string): Promise<Value | undefined> {
     try {
-      return liveValue(await (await this.#opened()).get(this.#prefix + key)) as Value | undefined;
+      return liveValue(await (await this.#opened()).get(rowKey(this.#prefix, key))) as
+        | Value
+        | undefined;
     } catch (cause) {
       for (const listener of this.#listeners) listener(cause);
       throw cause;
@@ -77,16 +86,17 @@ export class HedgerowKeyv {
 
   /** A `ttl` is in milliseconds. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
-    await (await this.#opened()).put(this.#prefix + key, rowOf(value, ttl));
+    await (await this.#opened()).put(rowKey(this.#prefix, key), rowOf(value, ttl));
     return true;
   }
 
   /** One commit. Resolves to a list of `true`, as the code of Keyv takes it; its types know of none. */
   // biome-ignore lint/suspicious/noExplicitAny: `boolean[]` is no `void`
   async setMany(entries: Entry[]): Promise<any> {
-    const rows = entries.map(
-      ({ key, value, ttl }) => [this.#prefix + key, rowOf(value, ttl)] as const,
-    );
+    const rows = listOf('HedgerowKeyv', entries).map((entry) => {
+      const { key, value, ttl } = Object(entry) as Entry;
+      return [rowKey(this.#prefix, key), rowOf(value, ttl)] as const;
+    });
     await (await this.#opened()).putMany(rows);
     return rows.map(() => true);
   }
@@ -94,7 +104,7 @@ export class HedgerowKeyv {
   /** Resolves to whether there was a row. Those of one turn share a commit. */
   async delete(key: string): Promise<boolean> {
     const db = await this.#opened();
-    const at = this.#prefix + key;
+    const at = rowKey(this.#prefix, key);
     // Not one after the other: what is set meanwhile is to stay.
     const [was] = await Promise.all([db.has(at), db.delete(at)]);
     return was;
@@ -103,7 +113,7 @@ export class HedgerowKeyv {
   /** One commit. Resolves to whether there was a row of any of them. */
   async deleteMany(keys: string[]): Promise<boolean> {
     const db = await this.#opened();
-    const all = keys.map((key) => this.#prefix + key);
+    const all = this.#keys(keys);
     // As for one.
     const [were] = await Promise.all([db.getMany(all), db.deleteMany(all)]);
     return were.some((row) => row !== undefined);
@@ -155,6 +165,10 @@ export class HedgerowKeyv {
   }
 
   async #rows(keys: string[]): Promise<unknown[]> {
-    return (await this.#opened()).getMany(keys.map((key) => this.#prefix + key));
+    return (await this.#opened()).getMany(this.#keys(keys));
+  }
+
+  #keys(keys: string[]): string[] {
+    return listOf('HedgerowKeyv', keys).map((key) => rowKey(this.#prefix, key));
   }
 }

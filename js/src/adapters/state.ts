@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify, report } from '../base/report.js';
 import type { Store } from '../index.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkCallback, checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
 
 /** Options of `stateStorage`. */
 export interface StateStorageOptions {
@@ -75,16 +75,9 @@ class States {
   async read(key: string, initialValue: unknown): Promise<unknown> {
     const known = this.#knownOf(key);
     const { writes } = known;
-    const isFirst = known.first === undefined && writes === 0 && initialValue === null;
-    const reading = this.#opened().then((db) => db.get(this.#prefix + key));
-    if (isFirst) known.first = reading;
-    try {
-      const value = await reading;
-      if (known.writes === writes) known.text = textOf(value);
-      return value === undefined ? initialValue : value;
-    } finally {
-      if (isFirst) known.first = null;
-    }
+    const value = await (await this.#opened()).get(rowKey(this.#prefix, key));
+    if (known.writes === writes) known.text = textOf(value);
+    return value === undefined ? initialValue : value;
   }
 
   write(key: string, value: unknown): Promise<void> {
@@ -117,12 +110,7 @@ class States {
 
   async #write(key: string, value: unknown): Promise<void> {
     const known = this.#knownOf(key);
-    const at = this.#prefix + key;
-    // All wait, so that they keep their order.
-    const isStored = known.first && (await known.first) !== undefined;
-    if (isStored && value !== undefined) {
-      throw new HedgerowError('conflict', `the state ${key} was set before it was read`);
-    }
+    const at = rowKey(this.#prefix, key);
     known.text = '';
     known.writes += 1;
     const { writes } = known;
@@ -155,7 +143,7 @@ class States {
     const begin = async () => {
       const db = await this.#opened();
       if (isOver) return;
-      const at = this.#prefix + key;
+      const at = rowKey(this.#prefix, key);
       stop = db.watch({ gte: at, lte: at }, () => this.#look(key), { onError: fail });
       await this.#look(key);
     };
@@ -169,7 +157,7 @@ class States {
     const { writes } = known;
     if (known.listeners.size === 0) return;
     // This waits for what was written before. What is written meanwhile looks by itself.
-    const value = await (await this.#opened()).get(this.#prefix + key);
+    const value = await (await this.#opened()).get(rowKey(this.#prefix, key));
     const text = textOf(value);
     if (known.writes !== writes || known.text === text) return;
     known.text = text;
@@ -189,9 +177,11 @@ export function stateStorage<Value = any>(
       (await states.read(key, initialValue)) as Value,
     setItem: (key, value) => states.write(key, value),
     removeItem: (key) => states.write(key, undefined),
-    subscribe: (key, callback, initialValue) =>
-      states.listen(key, (value) =>
+    subscribe(key, callback, initialValue) {
+      checkCallback('stateStorage: subscribe', callback);
+      return states.listen(key, (value) =>
         callback((value === undefined ? (initialValue ?? null) : value) as Value),
-      ),
+      );
+    },
   };
 }

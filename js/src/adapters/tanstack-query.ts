@@ -2,6 +2,7 @@
 
 import { checkKey, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
+import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
@@ -41,6 +42,7 @@ const LONGEST = 400;
 
 /** The rest of a key of the store; keys of queries may be longer than those of stores. */
 function shortened(key: string): string {
+  if (typeof key !== 'string') checkKey(key);
   if (utf8Length(key) <= LONGEST) return key;
   let [a, b] = [0x811c9dc5, 0x2545f491];
   for (let at = 0; at < key.length; at++) {
@@ -83,7 +85,7 @@ export function queryStorage<Value = string>(
     setItem: (key, value) => told(key, (db) => db.put(rowOf(key), [key, value])),
     removeItem: (key) => told(key, (db) => db.delete(rowOf(key))),
     async entries() {
-      const rows = await (await opened()).scan<[string, Value]>({ prefix }).toArray();
+      const rows = await (await opened()).scan<[string, Value]>(keyRange({ prefix })).toArray();
       // Other rows of the app may be below the prefix, too.
       const isOwn = ([at, row]: (typeof rows)[number]) =>
         Array.isArray(row) && typeof row[0] === 'string' && rowOf(row[0]) === at;

@@ -1,10 +1,14 @@
 /** A driver of `unstorage` in a store. */
 
+import { isBuffer, isByteArray } from '../base/byte-kinds.js';
+import { HedgerowError } from '../base/errors.js';
+import { listOf } from '../base/key.js';
+import { isRevoked } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkCallback, checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
 
 /** Options of `hedgerowDriver`. */
 export interface UnstorageOptions {
@@ -40,13 +44,21 @@ export interface UnstorageDriver {
 
 /** Bytes as the store keeps them; other values as they are. */
 async function stored(value: unknown): Promise<unknown> {
-  if (value instanceof Uint8Array) return value;
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (isRevoked(value)) {
+    throw new HedgerowError('invalid-value', 'a revoked proxy has no value');
+  }
+  if (isByteArray(value)) return value;
+  if (isBuffer(value)) return new Uint8Array(value);
   if (ArrayBuffer.isView(value)) {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   }
   const isBlob = typeof Blob === 'function' && value instanceof Blob;
   return isBlob ? new Uint8Array(await value.arrayBuffer()) : value;
+}
+
+/** The members of a list of entries. Throws `invalid-argument`. */
+function entriesOf<Entry extends object>(given: readonly Entry[]): Entry[] {
+  return listOf('hedgerowDriver', given).map((one) => Object(one) as Entry);
 }
 
 /** A driver that keeps items in a store, below a prefix. It neither opens nor closes the store. */
@@ -56,35 +68,41 @@ export function hedgerowDriver(store: Opened, options: UnstorageOptions = {}): U
   const prefix = checkedPrefix('hedgerowDriver', own.prefix);
   const watches = new Set<() => void>();
   const getItem = async (key: string) =>
-    ((await (await opened()).get(prefix + key)) ?? null) as Item;
+    ((await (await opened()).get(rowKey(prefix, key))) ?? null) as Item;
   return {
     name: 'hedgerow',
     options,
     getInstance: opened,
-    hasItem: async (key) => (await opened()).has(prefix + key),
+    hasItem: async (key) => (await opened()).has(rowKey(prefix, key)),
     getItem,
     getItemRaw: getItem,
-    async getItems(items) {
-      const values = await (await opened()).getMany(items.map(({ key }) => prefix + key));
+    async getItems(given) {
+      const items = entriesOf(given);
+      const values = await (await opened()).getMany(items.map(({ key }) => rowKey(prefix, key)));
       return items.map(({ key }, at) => ({ key, value: (values[at] ?? null) as Item }));
     },
-    setItem: async (key, value) => (await opened()).put(prefix + key, value),
-    async setItems(items) {
-      await (await opened()).putMany(items.map(({ key, value }) => [prefix + key, value] as const));
+    setItem: async (key, value) => (await opened()).put(rowKey(prefix, key), value),
+    async setItems(given) {
+      const items = entriesOf(given);
+      await (await opened()).putMany(
+        items.map(({ key, value }) => [rowKey(prefix, key), value] as const),
+      );
     },
-    setItemRaw: async (key, value) => (await opened()).put(prefix + key, await stored(value)),
-    removeItem: async (key) => (await opened()).delete(prefix + key),
+    setItemRaw: async (key, value) =>
+      (await opened()).put(rowKey(prefix, key), await stored(value)),
+    removeItem: async (key) => (await opened()).delete(rowKey(prefix, key)),
     async getKeys(base = '') {
       const keys = await (await opened())
-        .scan(keyRange({ prefix: prefix + base }))
+        .scan(keyRange({ prefix: rowKey(prefix, base) }))
         .keys()
         .toArray();
       return keys.map((key) => key.slice(prefix.length));
     },
     async clear(base = '') {
-      await deleteRange(await opened(), keyRange({ prefix: prefix + base }));
+      await deleteRange(await opened(), keyRange({ prefix: rowKey(prefix, base) }));
     },
     async watch(callback) {
+      checkCallback('hedgerowDriver: watch', callback);
       const stop = (await opened()).watch(keyRange({ prefix }), (changes) => {
         for (const { op, key } of changes) {
           callback(op === 'del' ? 'remove' : 'update', key.slice(prefix.length));

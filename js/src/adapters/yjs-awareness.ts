@@ -6,8 +6,10 @@ import {
   encodeAwarenessUpdate,
   removeAwarenessStates,
 } from 'y-protocols/awareness';
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
+import { checkHas } from '../base/options.js';
 
 interface Changed {
   readonly added: number[];
@@ -20,6 +22,8 @@ interface Changed {
  * tabs then know that this one has left. Does nothing where there is no `BroadcastChannel`.
  */
 export function shareAwareness(awareness: Awareness, channel: string): () => void {
+  const names = 'on off getLocalState';
+  checkHas('shareAwareness', awareness, names, 'an Awareness of y-protocols');
   if (typeof channel !== 'string') {
     const what = `shareAwareness takes the name of a channel, not ${kindOf(channel)}`;
     throw new HedgerowError('invalid-argument', what);
@@ -36,7 +40,7 @@ export function shareAwareness(awareness: Awareness, channel: string): () => voi
     if (origin !== tabs) tell([...added, ...updated, ...removed]);
   };
   tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
-    if (data instanceof Uint8Array) applyAwarenessUpdate(awareness, data, tabs);
+    if (isByteArray(data)) applyAwarenessUpdate(awareness, data, tabs);
     // A tab that has just come asks who is there.
     else if (data === 'who') tellOwn();
   };

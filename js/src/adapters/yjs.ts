@@ -11,7 +11,8 @@ import {
 } from 'yjs';
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
-import { checkNumber, optionsOf } from '../base/options.js';
+import { shownAs } from '../base/kind.js';
+import { checkHas, checkNumber, optionsOf } from '../base/options.js';
 import { notify, report } from '../base/report.js';
 import type { Change, Durability, Store } from '../index.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
@@ -69,9 +70,7 @@ export class HedgerowProvider {
     checkNumber(`${call}: maxRows`, maxRows);
     checkNumber(`${call}: maxBytes`, maxBytes);
     checkKey(name, `${call}: name`);
-    if (typeof (doc as Partial<Doc> | undefined)?.transact !== 'function') {
-      throw new HedgerowError('invalid-argument', `${call}: doc must be a Y.Doc`);
-    }
+    checkHas(call, doc, 'on off transact', 'a Y.Doc');
     this.#opened = openedOnce(call, store);
     // So that no name begins like the keys of another document.
     this.#base = `${checkedPrefix(call, prefix)}${encodeURIComponent(name)}/`;
@@ -96,13 +95,19 @@ export class HedgerowProvider {
   }
 
   on<Name extends keyof YjsEvents>(name: Name, listener: YjsEvents[Name]): this {
-    this.#listeners[name].add(listener);
+    this.#of(name).add(listener);
     return this;
   }
 
   off<Name extends keyof YjsEvents>(name: Name, listener: YjsEvents[Name]): this {
-    this.#listeners[name].delete(listener);
+    this.#of(name).delete(listener);
     return this;
+  }
+
+  #of(name: keyof YjsEvents): Set<unknown> {
+    if (name === 'synced' || name === 'error') return this.#listeners[name];
+    const message = `HedgerowProvider tells of synced and error, not of ${shownAs(name)}`;
+    throw new HedgerowError('invalid-argument', message);
   }
 
   /** How many updates of this tab are not stored yet. */

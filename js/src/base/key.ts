@@ -35,6 +35,16 @@ export function checkKeys<Key>(call: string, keys: Iterable<Key>): Iterable<Key>
   throw new HedgerowError('invalid-argument', `${call} takes a list of keys, not ${kindOf(keys)}`);
 }
 
+/** The members of a list that is read at once. Throws `invalid-argument` for what is none, or cannot be read. */
+export function listOf<Member>(call: string, list: Iterable<Member>): Member[] {
+  try {
+    return [...checkKeys(call, list)];
+  } catch (cause) {
+    if (cause instanceof HedgerowError) throw cause;
+    throw new HedgerowError('invalid-argument', `${call}: the list cannot be read`, { cause });
+  }
+}
+
 /**
  * Compares keys by their bytes in UTF-8. JavaScript compares units of UTF-16, in which surrogate
  * pairs come before U+E000 to U+FFFF; in UTF-8 they come after.

@@ -16,6 +16,19 @@ export function shownAs(value: unknown): string {
   return Object(value) === value ? kindOf(value) : String(value);
 }
 
+/** A member of anything; `undefined` where it cannot be read, as of a revoked proxy. */
+export function memberOf(value: unknown, name: string | symbol): unknown {
+  try {
+    return (Object(value) as Record<string | symbol, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value has functions of all these names. */
+export const hasCalls = (value: unknown, names: string): boolean =>
+  names.split(' ').every((name) => typeof memberOf(value, name) === 'function');
+
 /** Whether `value` is a revoked proxy, for which even `instanceof` throws. */
 export function isRevoked(value: unknown): boolean {
   try {

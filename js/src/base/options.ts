@@ -3,7 +3,7 @@
  * takes it.
  */
 import { HedgerowError } from './errors.js';
-import { isPlain, kindOf, shownAs } from './kind.js';
+import { hasCalls, isPlain, kindOf, shownAs } from './kind.js';
 
 /** The check of a member, and what its message says is expected. */
 type Kind = readonly [is: (value: never) => unknown, what: string];
@@ -54,9 +54,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   // Those of `table` never come here.
   tables: [() => 0, 'made by table()'],
   sums: PLAIN,
+  link: PLAIN,
 };
 
-function kindOfMember(name: string): Kind {
+/** A type that a list of names says, as in `url:string`, is of its call alone. */
+function kindOfMember(name: string, type: string | undefined): Kind {
+  if (type !== undefined) return ofType(type);
   if (/^on[A-Z]/.test(name)) return ofType('function');
   if (
     /^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes|dropOtherIndexes|nulls)$/.test(
@@ -74,12 +77,17 @@ function refuse(what: string, cause?: unknown): never {
   throw new HedgerowError('invalid-argument', what, { cause });
 }
 
+/** Throws `invalid-argument` unless `given` is a plain object. */
+export function checkPlain(call: string, given: unknown, what = 'options'): void {
+  if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
+}
+
 /** For each list of names the kinds of its members. */
 const lists = new Map<string, Map<string, Kind>>();
 
 /**
  * The members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless
- * all of them are among `names` and of their kinds.
+ * all of them are among `names` and of their kinds. Of members that no other call has, names have types: `url:string`.
  */
 export function optionsOf<T extends object>(
   call: string,
@@ -87,10 +95,14 @@ export function optionsOf<T extends object>(
   names: string,
   what = 'options',
 ): Defined<T> {
-  if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
+  checkPlain(call, given, what);
   let kinds = lists.get(names);
   if (kinds === undefined) {
-    kinds = new Map(names.split(' ').map((name) => [name, kindOfMember(name)]));
+    kinds = new Map();
+    for (const one of names.split(' ')) {
+      const [name = '', type] = one.split(':');
+      kinds.set(name, kindOfMember(name, type));
+    }
     lists.set(names, kinds);
   }
   const found: Record<string, unknown> = {};
@@ -101,7 +113,9 @@ export function optionsOf<T extends object>(
       const value = given[name as keyof T];
       if (value === undefined) continue;
       const kind = kinds.get(name);
-      if (kind === undefined) refuse(`${call} takes no ${name}, but ${names}`);
+      if (kind === undefined) {
+        refuse(`${call} takes no ${name}, but ${[...kinds.keys()].join(' ')}`);
+      }
       const [is, expected] = kind;
       if (!is(value as never)) {
         refuse(`${call}: ${name} must be ${expected}, not ${shownAs(value)}`);
@@ -113,6 +127,11 @@ export function optionsOf<T extends object>(
     refuse(`${call}: ${at} cannot be read`, cause);
   }
   return found as Defined<T>;
+}
+
+/** Throws `invalid-argument` unless `value` has functions of these names, as `what` has: the promise of a store has none. */
+export function checkHas(call: string, value: unknown, names: string, what: string): void {
+  if (!hasCalls(value, names)) refuse(`${call} takes ${what}, not ${kindOf(value)}`);
 }
 
 /** Throws `invalid-argument` unless `value` can be the number of a row. */

@@ -41,6 +41,9 @@ export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
 
 /** Makes an iterator of a stream, since some platforms cannot iterate streams. */
 export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
+  if (stream.locked) {
+    throw new HedgerowError('invalid-argument', 'the stream is locked: something else reads it');
+  }
   const reader = stream.getReader();
   return {
     next: () => reader.read() as Promise<IteratorResult<T>>,

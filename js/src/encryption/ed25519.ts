@@ -5,7 +5,7 @@ import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { isZero } from '../remote/format/cursor.js';
 import { SIGNATURE_BYTES } from '../remote/format/limits.js';
-import { KEY_BYTES } from './hkdf.js';
+import { isKeyFor, KEY_BYTES } from './hkdf.js';
 import { subtle, unshared } from './web-crypto.js';
 
 /** Who has it can check signatures: 32 bytes, or a `CryptoKey` for Ed25519 with the usage `verify`. */
@@ -42,7 +42,7 @@ export function signingKeyOf(
 ): CryptoKey | Uint8Array {
   if (isByteArray(key)) {
     if (key.length === KEY_BYTES && !isZero(key)) return key.slice();
-  } else if (key?.algorithm?.name === NAME && key.usages.includes(usage)) return key;
+  } else if (isKeyFor(key, NAME, usage)) return key;
   const expected = `${KEY_BYTES} bytes that are not all zeros, or a CryptoKey for ${NAME}`;
   throw new HedgerowError('invalid-argument', `${what} is ${expected} with the usage ${usage}`);
 }

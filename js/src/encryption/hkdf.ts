@@ -2,6 +2,7 @@
 
 import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
+import { memberOf } from '../base/kind.js';
 import { subtle, unshared } from './web-crypto.js';
 
 /** Bytes of a key that an app gives. */
@@ -26,12 +27,17 @@ export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
   return subtle().importKey('raw', unshared(keyBytes), 'HKDF', false, ['deriveBits']);
 }
 
+/** Whether it is a `CryptoKey` for an algorithm and a usage. */
+export function isKeyFor(key: unknown, algorithm: string, usage: string): key is CryptoKey {
+  const usages = memberOf(key, 'usages');
+  const isFor = memberOf(memberOf(key, 'algorithm'), 'name') === algorithm;
+  return isFor && Array.isArray(usages) && usages.includes(usage);
+}
+
 /** The `CryptoKey` of what an app gave. Rejects with `invalid-argument` if it is not for HKDF. */
 export async function rootKey(key: RootKey): Promise<CryptoKey> {
   if (isByteArray(key)) return importKey(key);
-  const isFit =
-    typeof key === 'object' && key?.algorithm?.name === 'HKDF' && key.usages.includes('deriveBits');
-  if (isFit) return key;
+  if (isKeyFor(key, 'HKDF', 'deriveBits')) return key;
   const message =
     'a key is 32 bytes, or a CryptoKey for HKDF with the usage deriveBits: see importKey';
   throw new HedgerowError('invalid-argument', message);

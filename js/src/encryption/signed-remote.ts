@@ -2,7 +2,9 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE } from '../base/key.js';
+import { isList } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
+import { checkedRemote } from '../remote/checked.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import {
   hashedBytes,
@@ -10,7 +12,6 @@ import {
   signedBytes,
   withSignature,
 } from '../remote/format/signed-head.js';
-import { checkBytes, headName } from '../remote/names.js';
 import type { ReadHeadOptions, Remote, RemoteHead } from '../remote/remote.js';
 import {
   isSignatureOf,
@@ -37,13 +38,14 @@ export interface SignedRemoteOptions {
 }
 
 /**
- * A remote over `remote`, with signed heads: `readHead` takes only heads that were signed with a key of `publicKey`, for
+ * A remote over `inner`, with signed heads: `readHead` takes only heads that were signed with a key of `publicKey`, for
  * this branch and `place`; `swapHead` signs. All else that is read is named in a head by its hash. A head that is not
  * signed, or not so, is `invalid-remote`, after it was asked for once more past all caches. Where WebCrypto has no Ed25519
  * heads and writes are `unsupported`. Throws `invalid-argument`.
  */
-export function signedRemote(remote: Remote, options: SignedRemoteOptions): Remote {
+export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remote {
   const keys = new HeadKeys(options);
+  const remote = checkedRemote('signedRemote', inner);
 
   async function readHead(branch: string, how?: ReadHeadOptions): Promise<RemoteHead | undefined> {
     await keys.ready();
@@ -67,7 +69,7 @@ export function signedRemote(remote: Remote, options: SignedRemoteOptions): Remo
     }
   }
 
-  return {
+  return checkedRemote('signedRemote', {
     readHead,
     async readHeadSince(branch, token, how) {
       await keys.ready();
@@ -75,7 +77,6 @@ export function signedRemote(remote: Remote, options: SignedRemoteOptions): Remo
       return typeof head === 'object' ? checked(branch, head, how) : head;
     },
     async swapHead(branch, token, bytes, how) {
-      checkBytes(headName(branch), bytes);
       const signed = await keys.signed(branch, bytes);
       const swap = await remote.swapHead(branch, token, signed, how);
       if (swap.state !== 'lost' || swap.head === undefined) return swap;
@@ -91,7 +92,7 @@ export function signedRemote(remote: Remote, options: SignedRemoteOptions): Remo
       return remote.remove(names, how);
     },
     list: (prefix, how) => remote.list(prefix, how),
-  };
+  });
 }
 
 /** Keys as WebCrypto has them. */
@@ -109,7 +110,7 @@ class HeadKeys {
   constructor(options: SignedRemoteOptions) {
     const names = 'publicKey privateKey place';
     const { publicKey, privateKey, place = '' } = optionsOf('signedRemote', options, names);
-    const all = Array.isArray(publicKey) ? publicKey : [publicKey];
+    const all = isList(publicKey) && Array.isArray(publicKey) ? publicKey : [publicKey];
     this.#publicKeys = all.map((key) => signingKeyOf('signedRemote: publicKey', key, 'verify'));
     if (privateKey !== undefined) {
       this.#privateKey = signingKeyOf('signedRemote: privateKey', privateKey, 'sign');

@@ -2,9 +2,7 @@
  * `hedgerow/import`: brings what another library has stored in this browser into a table. An app calls it at each start: so
  * here is only what finds out that nothing is left to import, and the rest is loaded when it is needed.
  */
-import { HedgerowError } from '../base/errors.js';
-import { shownAs } from '../base/kind.js';
-import { optionsOf } from '../base/options.js';
+import { checkHas, optionsOf } from '../base/options.js';
 import { ending } from '../base/signal.js';
 import { loadImport } from './later.js';
 import { placeOf } from './place.js';
@@ -38,15 +36,8 @@ export type {
   RecordSource,
 } from './types.js';
 
-/** Options that no other call has. */
-const KINDS = {
-  map: 'function',
-  verify: 'boolean',
-  skipFailed: 'boolean',
-  again: 'boolean',
-  dryRun: 'boolean',
-} as const;
-const OPTIONS = `${Object.keys(KINDS).join(' ')} onConflict onProgress signal durability`;
+const OPTIONS =
+  'map:function verify:boolean skipFailed:boolean again:boolean dryRun:boolean onConflict onProgress signal durability';
 
 /**
  * Imports all records of a source into a table, or under a prefix of a store. They are read into a branch first, batch by
@@ -70,16 +61,7 @@ export async function importFrom(
   given: ImportFromOptions = {},
 ): Promise<ImportFromResult> {
   const options = optionsOf('importFrom', given, OPTIONS) as ImportFromOptions;
-  for (const [name, kind] of Object.entries(KINDS)) {
-    const value = options[name as keyof typeof KINDS];
-    if (value === undefined || typeof value === kind) continue;
-    const message = `importFrom: ${name} must be a ${kind}, not ${shownAs(value)}`;
-    throw new HedgerowError('invalid-argument', message);
-  }
-  if (typeof source?.open !== 'function') {
-    const message = 'importFrom takes a source, such as fromIndexedDB({ database, store })';
-    throw new HedgerowError('invalid-argument', message);
-  }
+  checkHas('importFrom', source, 'open', 'a source, such as fromIndexedDB({ database, store })');
   textOf('importFrom', 'the name of a source', source.name);
   const place = placeOf(target);
   const run = (signal: AbortSignal | undefined) =>

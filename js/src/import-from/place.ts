@@ -1,7 +1,7 @@
 /** Where rows go, checked. */
 
 import { HedgerowError } from '../base/errors.js';
-import { kindOf, shownAs } from '../base/kind.js';
+import { hasCalls, kindOf, memberOf, shownAs } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
 import { textOf } from './text.js';
@@ -17,8 +17,7 @@ export interface Place {
 }
 
 export function placeOf(given: ImportTable | ImportRange): Place {
-  const { op, source } = (given ?? {}) as Partial<ImportTable>;
-  if (typeof op?.put === 'function' && typeof source === 'function') {
+  if (hasCalls(memberOf(given, 'op'), 'put') && hasCalls(given, 'source')) {
     const table = given as ImportTable;
     const { db, options } = table.source();
     return { db: db as Store, prefix: (options as { prefix: string }).prefix, table };
@@ -28,7 +27,7 @@ export function placeOf(given: ImportTable | ImportRange): Place {
   const refuse = (message: string): never => {
     throw new HedgerowError('invalid-argument', `importFrom${message}`);
   };
-  if (typeof db?.branch !== 'function') {
+  if (!hasCalls(db, 'branch')) {
     refuse(` writes to a table, or to { db, prefix } of a store, not to ${kindOf(db ?? given)}`);
   }
   if (typeof (key ?? refuse) !== 'function')

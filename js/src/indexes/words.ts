@@ -1,5 +1,7 @@
 /** The words of texts: as the core splits them, in `crate/src/index/words.rs`. */
+import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE } from '../base/key.js';
+import { kindOf } from '../base/kind.js';
 
 const MAX_WORD_CHARS = 64;
 
@@ -40,6 +42,9 @@ function lower(code: number): number {
  * letters; of more than 64 characters the first 64. None for a text with half of a surrogate pair.
  */
 export function wordsOf(text: string): string[] {
+  if (typeof text !== 'string') {
+    throw new HedgerowError('invalid-argument', `wordsOf takes text, not ${kindOf(text)}`);
+  }
   const words = new Set<string>();
   let word = '';
   let chars = 0;

@@ -4,8 +4,9 @@
  * nothing of it, and one that does pays while a trace is on.
  */
 import { HedgerowError } from '../base/errors.js';
+import { hasCalls, memberOf } from '../base/kind.js';
+import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
-import type { Inner } from './trace/store-trace.js';
 import { StoreTrace } from './trace/store-trace.js';
 
 export { HedgerowError };
@@ -30,11 +31,11 @@ const refused = (message: string) => new HedgerowError('invalid-argument', `trac
  * store that is in a worker: trace that in the worker.
  */
 export function trace(db: Store, options: TraceOptions = {}): Trace {
-  const { from, handle } = Object(db) as Partial<Inner>;
-  if (typeof from?.host?.step !== 'function' || handle === undefined) {
+  const [from, handle] = [memberOf(db, 'from'), memberOf(db, 'handle')];
+  if (!hasCalls(memberOf(from, 'host'), 'step') || handle === undefined) {
     throw refused('db must be a store that open() has given here, or a branch of one');
   }
-  const { minMs = 1 } = options;
+  const { minMs = 1 } = optionsOf('trace', options, 'minMs');
   if (typeof minMs !== 'number' || !(minMs >= 0)) throw refused('minMs must be 0 or more');
   return StoreTrace.of(db, minMs);
 }

@@ -3,7 +3,7 @@
  * before booleans, these before numbers, and numbers before strings. They are encoded as the columns of indexes are.
  */
 import { HedgerowError } from '../base/errors.js';
-import { checkKey } from '../base/key.js';
+import { checkKey, listOf } from '../base/key.js';
 import { isList, kindOf } from '../base/kind.js';
 import type { KeyRange } from '../base/range.js';
 import { encodeScalar, type Scalar, Tag } from '../indexes/scalar.js';
@@ -17,7 +17,7 @@ export function encodeKey(parts: readonly Scalar[]): string {
   if (!isList(parts)) throw refused(`encodeKey takes a list of values, not ${kindOf(parts)}`);
   let key = '';
   let at = 0;
-  for (const part of parts) {
+  for (const part of listOf('encodeKey', parts)) {
     const text = encoded(part);
     if (text === undefined) {
       const kinds = 'well-formed strings, finite numbers, booleans and null';

@@ -1,5 +1,5 @@
-import { HedgerowError } from '../base/errors.js';
-import { kindOf } from '../base/kind.js';
+import { memberOf } from '../base/kind.js';
+import { checkHas } from '../base/options.js';
 import type { ReadContext } from '../read/context.js';
 import type { Ground, Group } from './group.js';
 import type { Here, Watchable } from './types.js';
@@ -61,12 +61,9 @@ const hubs = new WeakMap<object, Hub>();
 /** The hub of a handle. Throws `invalid-argument` for anything else. */
 export function hubOf(call: string, db: Watchable): Hub {
   // What its reads work on.
-  const { from } = Object(db) as { readonly from?: ReadContext };
-  if (from === undefined || typeof (db as Here).watch !== 'function') {
-    const message = `${call} takes a store, a branch of one, or a query of one, not ${kindOf(db)}`;
-    throw new HedgerowError('invalid-argument', message);
-  }
-  const hub = hubs.get(db) ?? new Hub(db as Here, from);
+  const from = memberOf(db, 'from') as ReadContext | undefined;
+  checkHas(call, from && db, 'watch', 'a store, a branch of one, or a query of one');
+  const hub = hubs.get(db) ?? new Hub(db as Here, from as ReadContext);
   hubs.set(db, hub);
   return hub;
 }

@@ -3,6 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { FOLLOW } from '../base/follow.js';
 import { checkKey } from '../base/key.js';
+import { hasCalls, memberOf } from '../base/kind.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { checkedScan, UNLIMITED } from '../read/scan-options.js';
 import type { Wanted } from './follower.js';
@@ -27,8 +28,7 @@ export function sourceOf<Row>(
   options: LiveSource<Row>['options'],
   rowOf: LiveSource<Row>['rowOf'],
 ): LiveSource<Row> {
-  const { source } = Object(query) as Partial<LiveQuery<Row>>;
-  if (typeof source === 'function') return source.call(query);
+  if (hasCalls(query, 'source')) return (query as LiveQuery<Row>).source();
   return { db: query as Watchable, options, rowOf };
 }
 
@@ -39,15 +39,14 @@ export function rowSourceOf<Row>(
   key: unknown,
   rowOf: LiveSource<Row>['rowOf'],
 ): LiveSource<Row> {
-  const { rowSource } = Object(table) as Partial<LiveTable<Row, unknown>>;
-  if (typeof rowSource === 'function') return rowSource.call(table, key);
+  if (hasCalls(table, 'rowSource')) return (table as LiveTable<Row, unknown>).rowSource(key);
   checkKey(key, call);
   return { db: table as Watchable, options: { gte: key, lte: key }, rowOf };
 }
 
 /** What follows the rows of a handle that is elsewhere; `undefined` for stores that are here. */
 export function elsewhere({ db }: LiveSource<unknown>): Elsewhere[typeof FOLLOW] | undefined {
-  return (Object(db) as Partial<Elsewhere>)[FOLLOW]?.bind(db);
+  return (memberOf(db, FOLLOW) as Elsewhere[typeof FOLLOW] | undefined)?.bind(db);
 }
 
 /** Checks a source. Throws `invalid-argument`, or `invalid-key`. */

@@ -1,5 +1,6 @@
 /** Binds a store to its own server. Loaded when `mutators()` is first called. */
 import { HedgerowError } from '../base/errors.js';
+import { isRevoked } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { MUTATORS_REF } from '../history/branch-refs.js';
@@ -25,6 +26,7 @@ function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M
   const areMutators =
     typeof mutators === 'object' &&
     mutators !== null &&
+    !isRevoked(mutators) &&
     Object.values(mutators).every((mutator) => typeof mutator === 'function');
   const faults = [
     ...(areMutators ? [] : ['mutators are functions']),

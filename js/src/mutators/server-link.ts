@@ -1,6 +1,7 @@
 /** The handle of the app's own server: what an app calls. */
 import { HedgerowError } from '../base/errors.js';
-import { optionsOf } from '../base/options.js';
+import { memberOf } from '../base/kind.js';
+import { checkNumber, optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import { pause } from '../base/timeout.js';
@@ -196,7 +197,11 @@ export class ServerLink<M extends Mutators> {
    * reached the server, or is in the queue no longer.
    */
   drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
-    return this.#turns.run(undefined, (signal) => this.#drop(call.place, signal));
+    const place = memberOf(call, 'place');
+    return this.#turns.run(undefined, async (signal) => {
+      checkNumber('drop', place);
+      return this.#drop(place, signal);
+    });
   }
 
   /** With an error it is a rejection, of which the app is told. */

@@ -7,7 +7,9 @@
  *     d/<64 hex>      a delta, named likewise
  *     h/<branch>      the head of a branch, percent-encoded
  */
+import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
+import { kindOf, memberOf, shownAs } from '../base/kind.js';
 import { MAX_HEAD_BYTES, MAX_HEAD_NAME, MAX_OBJECT_BYTES } from '../base/limits.js';
 import type { ByteRange, ListPrefix } from './remote.js';
 
@@ -26,6 +28,7 @@ function refuse(what: string): never {
 
 /** What a name stands for; `undefined` if it is none. */
 export function parseName(name: string): ParsedName | undefined {
+  if (typeof name !== 'string') return undefined;
   if (name === 'hedgerow') return { kind: 'config' };
   const [, letter, hash] = HASHED.exec(name) ?? [];
   if (hash !== undefined) return { kind: letter === 'p' ? 'pack' : 'delta', hash };
@@ -54,23 +57,25 @@ export function headName(branch: string): string {
 /** Throws `invalid-argument` unless `name` is that of an immutable object. */
 export function checkObject(name: string): void {
   const kind = parseName(name)?.kind;
-  if (kind === undefined || kind === 'head') refuse(`${name} is no name of a pack or a delta`);
+  if (kind === undefined || kind === 'head')
+    refuse(`${shownAs(name)} is no name of a pack or a delta`);
 }
 
 /** Throws `invalid-argument` unless `name` is that of an object. */
 export function checkAnyName(name: string): void {
-  if (parseName(name) === undefined) refuse(`${name} is no name of an object`);
+  if (parseName(name) === undefined) refuse(`${shownAs(name)} is no name of an object`);
 }
 
 /** Throws `invalid-argument` unless names can begin like this. */
 export function checkPrefix(prefix: string): asserts prefix is ListPrefix {
-  if (!PREFIX.test(prefix)) refuse(`list takes p/, d/ or h/, not ${prefix}`);
+  if (typeof prefix === 'string' && PREFIX.test(prefix)) return;
+  refuse(`list takes p/, d/ or h/, not ${shownAs(prefix)}`);
 }
 
 /** Throws `invalid-argument` unless it is a range of an object. */
 export function checkByteRange(range: ByteRange | undefined): void {
   if (range === undefined) return;
-  const { from, to } = range;
+  const [from, to] = [memberOf(range, 'from'), memberOf(range, 'to')] as [number, number];
   const isRange = Number.isInteger(from) && from >= 0 && Number.isInteger(to) && to > from;
   if (!isRange) refuse('a range has whole numbers, and ends after its begin');
   if (to - from > MAX_OBJECT_BYTES) refuse(`a range has at most ${MAX_OBJECT_BYTES} bytes`);
@@ -78,7 +83,7 @@ export function checkByteRange(range: ByteRange | undefined): void {
 
 /** Throws `invalid-argument` unless an object can have these bytes. */
 export function checkBytes(name: string, bytes: Uint8Array): void {
-  if (!(bytes instanceof Uint8Array)) refuse('an object of a remote is a Uint8Array');
+  if (!isByteArray(bytes)) refuse(`an object of a remote is a Uint8Array, not ${kindOf(bytes)}`);
   const most = maxBytesOf(name);
   if (bytes.length > most) refuse(`${name} has ${bytes.length} bytes, of ${most} at most`);
 }

@@ -1,4 +1,5 @@
 import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
 
 /** The part of `EventSource` that is used. */
 interface Events {
@@ -12,6 +13,9 @@ interface Events {
  * `unsupported` where there is no `EventSource`.
  */
 export function serverPokes(url: string): (poke: () => void) => () => void {
+  if (typeof url !== 'string') {
+    throw new HedgerowError('invalid-argument', `serverPokes takes an address, not ${kindOf(url)}`);
+  }
   const { EventSource } = globalThis as unknown as {
     EventSource?: new (url: string) => Events;
   };

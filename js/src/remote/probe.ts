@@ -4,6 +4,7 @@
  */
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
+import { checkedRemote } from './checked.js';
 import { unsafeFault } from './faults.js';
 import { headName } from './names.js';
 import type { Remote, RemoteOptions, Swap } from './remote.js';
@@ -85,7 +86,8 @@ class Probe {
  * did wrong, or with what any call of a remote rejects with. It writes a branch of a random name, and removes it. Keep
  * the answer for as long as the address stays the same, but not for ever: stores and proxies change.
  */
-export async function probeRemote(remote: Remote, options: RemoteOptions = {}): Promise<void> {
+export async function probeRemote(given: Remote, options: RemoteOptions = {}): Promise<void> {
+  const remote = checkedRemote('probeRemote', given);
   const branch = `probe-${[Math.random(), Math.random()].map((one) => one.toString(36).slice(2)).join('')}`;
   let fault: unknown;
   try {

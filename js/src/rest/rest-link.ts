@@ -153,7 +153,7 @@ export class RestLink {
   /** Deletes conflicts from the log, by their ids. */
   async forgetConflicts(ids: Iterable<string>): Promise<void> {
     this.#context.store.check();
-    await this.#context.log.forget([...ids]);
+    await this.#context.log.forget(ids);
   }
 
   /** Ends the handle, and its loop. The store goes on, and so does what it knows of the server. */

@@ -6,6 +6,8 @@
 import { HedgerowError } from '../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../base/limits.js';
 import { builtin } from '../base/node.js';
+import { optionsOf } from '../base/options.js';
+import { checkedRemote } from '../remote/checked.js';
 import { hashedName } from '../remote/hashed-name.js';
 import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../remote/names.js';
 import type { ByteRange, Remote } from '../remote/remote.js';
@@ -214,9 +216,17 @@ export async function serveRemote(
   remote: Remote,
   options: ServerOptions = {},
 ): Promise<RemoteServer> {
-  const { port = 0, host = '127.0.0.1' } = options;
+  const given = optionsOf(
+    'serveRemote',
+    options,
+    'port:number host:string token:string publicReads:boolean origin:string',
+  );
+  const { port = 0, host = '127.0.0.1' } = given;
+  if (!(Number.isInteger(port) && port >= 0 && port < 65_536)) {
+    throw new HedgerowError('invalid-argument', 'serveRemote: port is from 0 to 65535');
+  }
   const http = builtin<Http>('node:http', 'serveRemote');
-  const server = http.createServer(new Server(remote, options).handle);
+  const server = http.createServer(new Server(checkedRemote('serveRemote', remote), given).handle);
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject);
     server.listen(port, host, resolve);

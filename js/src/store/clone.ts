@@ -1,12 +1,13 @@
 /** Clones: a store that begins with what a remote has. Loaded at first use. */
 
 import { HedgerowError } from '../base/errors.js';
-import { optionsOf } from '../base/options.js';
+import { checkPlain, optionsOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchesOptions } from '../branches/branches.js';
 import type { LazyRemote } from '../lazy/open.js';
 import type { LazySegments } from '../lazy/segments.js';
+import { checkedRemote } from '../remote/checked.js';
 import type { Remote } from '../remote/remote.js';
 import type { Storage } from '../storage/segment-store.js';
 import type { Link, PullOptions } from '../sync/link.js';
@@ -39,13 +40,20 @@ export async function cloneStore<Db extends Cloned>(
   open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
   remote: Remote,
-  { link: linking = {}, signal, onProgress, mode = 'full', ...opening }: CloneOptions = {},
+  options: CloneOptions = {},
 ): Promise<{ readonly db: Db; readonly link: Link }> {
+  checkPlain('clone', options);
+  const { link, signal, onProgress, mode = 'full', ...opening } = options;
   if (mode !== 'full' && mode !== 'lazy') {
     throw new HedgerowError('invalid-argument', "clone: mode is 'full' or 'lazy'");
   }
   const lazy = mode === 'lazy' ? await lazyOpening(opening) : undefined;
-  const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
+  const { link: linking = {}, ...job } = optionsOf(
+    'clone',
+    { signal, onProgress, link },
+    'signal onProgress link',
+  );
+  checkedRemote('clone', remote);
   const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
     const db = await open(name, lazy?.opening ?? opening);

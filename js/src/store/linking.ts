@@ -1,4 +1,5 @@
 /** What `db.remote()` loads: a link to a remote, or to the app's own server. */
+import { memberOf } from '../base/kind.js';
 import { part } from '../base/parts.js';
 import type { LazyRemote } from '../lazy/open.js';
 import type { MutatorOptions, Mutators } from '../mutators/types.js';
@@ -33,7 +34,7 @@ function withMender(link: Link): Link {
 }
 
 function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
-  return typeof remote === 'object' && remote !== null && 'segments' in remote;
+  return memberOf(remote, 'segments') !== undefined;
 }
 
 const lazily = () => part(() => import('../lazy/parts.js'));

@@ -4,7 +4,8 @@
  */
 import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
-import { kindOf } from '../base/kind.js';
+import { listOf } from '../base/key.js';
+import { kindOf, memberOf } from '../base/kind.js';
 import { bytesOf } from '../base/root.js';
 import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';
@@ -74,15 +75,14 @@ function verify(
   width: 2 | 4,
 ): boolean {
   // Read all arguments before hashing: an iterator of claims may reuse its memory.
-  const { hash: hex, sum } = root ?? {};
+  const [hex, sum] = [memberOf(root, 'hash'), memberOf(root, 'sum')] as [string, bigint];
   const hash = bytesOf(hex);
   if (typeof sum !== 'bigint' || !isSum(sum)) {
     throw new HedgerowError('invalid-argument', 'the sum of a root is a bigint of 64 bits');
   }
-  if (typeof claims?.[Symbol.iterator] !== 'function') throw noClaims();
   const read: Claim[] = [];
   let canHold = true;
-  for (const pair of claims) {
+  for (const pair of listOf('a proof', claims)) {
     if (!Array.isArray(pair)) throw noClaims();
     const [key, claim]: readonly [SumKey, SumLeaf | null] = pair;
     const keyBytes = Uint8Array.from(sumKeyBytes(key));
@@ -122,7 +122,7 @@ function noClaims(): HedgerowError {
 /** The leaf of a claim; `undefined` when no tree can hold it. */
 function leafOf(claim: SumLeaf | null): Subtree | undefined {
   if (claim === null) return { hash: undefined, high: 0, low: 0 };
-  const { value, sum } = claim ?? {};
+  const [value, sum] = [memberOf(claim, 'value'), memberOf(claim, 'sum')];
   if (!isByteArray(value) || typeof sum !== 'bigint') {
     throw new HedgerowError(
       'invalid-argument',

@@ -2,6 +2,7 @@
 
 import type { Conflict } from '../base/errors.js';
 import { hex, unhex } from '../base/hex.js';
+import { listOf } from '../base/key.js';
 import { encodeRange } from '../base/range.js';
 import { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
@@ -140,7 +141,8 @@ export class ConflictLog {
   }
 
   /** Deletes these entries. */
-  async forget(ids: readonly string[]): Promise<void> {
+  async forget(given: Iterable<string>): Promise<void> {
+    const ids = listOf('forgetConflicts', given);
     const [{ host }, durability] = [this.#shared, this.#durability];
     await this.#with((branchHead) => putMany(host, branchHead, ids, { durability, deletes: true }));
   }

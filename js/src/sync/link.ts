@@ -169,7 +169,7 @@ export class Link {
   /** Deletes conflicts from the log, by their ids. */
   async forgetConflicts(ids: Iterable<string>): Promise<void> {
     this.#host.check();
-    await this.#context.log.forget([...ids]);
+    await this.#context.log.forget(ids);
   }
 
   /**
@@ -200,7 +200,7 @@ export class Link {
     return this.#run(job, async (own) => {
       if (this.#mustProbe) {
         const { probeRemote } = await probing();
-        await probeRemote(this.#context.remote, own);
+        await probeRemote(this.#context.remote, { signal: own.signal });
         this.#mustProbe = false;
       }
       return push(this.#context, own);

@@ -7,6 +7,7 @@ import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
+import { checkedRemote } from '../remote/checked.js';
 import { utf8 } from '../remote/format/cursor.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
 import { PACK_BYTES } from '../remote/format/limits.js';
@@ -105,7 +106,7 @@ export async function openLink(
   const names = namesOf(name, branch);
   const refs = new SyncRefs(shared, names);
   const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
-  const own = metered(remote, traffic);
+  const own = metered(checkedRemote('remote', remote), traffic);
   const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
   const heads = new Heads(own, remoteBranch, tools.hash, scope);
   await refs.look();

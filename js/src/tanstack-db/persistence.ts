@@ -2,8 +2,8 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
-import { kindOf } from '../base/kind.js';
-import { optionsOf } from '../base/options.js';
+import { shownAs } from '../base/kind.js';
+import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
 import { Adapter, type Keeping } from './persistence-adapter.js';
 import { Coordinator } from './persistence-coordinator.js';
@@ -29,17 +29,15 @@ export function hedgerowPersistence(
   db: Store,
   options: HedgerowPersistenceOptions = {},
 ): HedgerowPersistence {
-  if (typeof (db as Partial<Store> | undefined)?.transaction !== 'function') {
-    refuse(`takes a store, or a branch of one, not ${kindOf(db)}`);
-  }
+  checkHas('hedgerowPersistence', db, 'transaction', 'a store, or a branch of one');
   const given = optionsOf('hedgerowPersistence', options, 'prefix schemaMismatch keptTransactions');
   const { prefix = 'tanstack-db/', schemaMismatch, keptTransactions: kept = KEPT } = given;
   checkKey(prefix, 'prefix');
-  if (schemaMismatch !== undefined && !/^(reset|error)$/.test(schemaMismatch)) {
-    refuse(`schemaMismatch must be reset or error, not ${String(schemaMismatch)}`);
+  if (schemaMismatch !== undefined && schemaMismatch !== 'reset' && schemaMismatch !== 'error') {
+    refuse(`schemaMismatch must be reset or error, not ${shownAs(schemaMismatch)}`);
   }
   if (!Number.isSafeInteger(kept) || kept < 1) {
-    refuse(`keptTransactions must be a whole number from 1 on, not ${String(kept)}`);
+    refuse(`keptTransactions must be a whole number from 1 on, not ${shownAs(kept)}`);
   }
   const adapters = new Map<string, HedgerowPersistence>();
   const of = (schema: number, onOther: Keeping['onOther']): HedgerowPersistence => {

@@ -3,7 +3,7 @@
 import type { IR } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
 import { namesOf } from '../base/json-pointer.js';
-import { kindOf } from '../base/kind.js';
+import { kindOf, memberOf } from '../base/kind.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange } from '../indexes/columns.js';
 import type { ScanOptions } from '../read/scan-options.js';
@@ -43,8 +43,8 @@ export class Source {
 
   /** Throws `invalid-argument` unless `table` is one of a store. */
   constructor(call: string, table: unknown) {
-    const { place } = (table ?? {}) as Partial<StoreTable>;
-    if (place?.store === undefined) {
+    const place = memberOf(table, 'place') as StoreTable['place'] | undefined;
+    if (memberOf(place, 'store') === undefined || place === undefined) {
       const message = `${call}: table must be a table of a store or a branch, such as db.issues, not ${kindOf(table)}`;
       throw new HedgerowError('invalid-argument', message);
     }

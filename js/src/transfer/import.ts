@@ -328,7 +328,10 @@ interface Giver {
 
 function giver(source: ImportSource): Giver {
   if (typeof source === 'function') return { canSeek: true, give: source };
-  if (!isRevoked(source) && typeof Blob !== 'undefined' && source instanceof Blob) {
+  if (isRevoked(source)) {
+    throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
+  }
+  if (typeof Blob !== 'undefined' && source instanceof Blob) {
     return { canSeek: true, give: (offset) => source.slice(offset) };
   }
   return { canSeek: false, give: () => source };

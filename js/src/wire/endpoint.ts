@@ -1,5 +1,6 @@
 /** How an app tells where its server is. */
 import type { HedgerowError } from '../base/errors.js';
+import { memberOf } from '../base/kind.js';
 
 /** How a request is made: a function that makes it, or where it is sent by POST, as JSON. */
 export type Endpoint<Request> =
@@ -47,8 +48,7 @@ export function wireFaults({
   maxPushBytes = 1,
 }: WireOptions): string[] {
   const isPlace = (place: unknown) =>
-    typeof place === 'function' ||
-    typeof (place as { url?: unknown } | undefined)?.url === 'string';
+    typeof place === 'function' || typeof memberOf(place, 'url') === 'string';
   const faults = [
     !(isPlace(pull) && isPlace(push)) && 'pull and push are functions, or have a url',
     !(auth === undefined || typeof auth === 'function') && 'auth is a function',

@@ -1,6 +1,6 @@
 /** What `hedgerow/mutators` and `hedgerow/rest` hand to a store, which opens it: so the code is loaded with the store's own parts. */
-import { HedgerowError } from '../base/errors.js';
-import { kindOf } from '../base/kind.js';
+import { memberOf } from '../base/kind.js';
+import { checkHas } from '../base/options.js';
 import type { Remote } from '../remote/remote.js';
 
 /** In the place of a remote: the app's own server, by the options that the app has given. */
@@ -16,14 +16,11 @@ export interface Linking {
 
 /** Hands it to a store. Rejects with `invalid-argument` for what is none, such as the promise of one. */
 export async function linked(db: Linking, server: OwnServer): Promise<unknown> {
-  if (typeof (db as Linking | undefined | null)?.remote !== 'function') {
-    const message = `${server.kind} takes a store, or a branch of one, not ${kindOf(db)}`;
-    throw new HedgerowError('invalid-argument', message);
-  }
+  checkHas(server.kind, db, 'remote', 'a store, or a branch of one');
   return db.remote(server as unknown as Remote);
 }
 
 /** Whether it is no remote but a server of the app. */
 export function isOwnServer(remote: Remote | OwnServer): remote is OwnServer {
-  return typeof remote === 'object' && remote !== null && 'wanted' in remote;
+  return memberOf(remote, 'wanted') !== undefined;
 }

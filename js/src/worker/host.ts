@@ -1,6 +1,6 @@
 /** `hedgerow/worker-host`: answers the pages that have their store in this worker. */
 import { HedgerowError } from '../base/errors.js';
-import { optionsOf } from '../base/options.js';
+import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
 import { Connection, type Shared } from './connection.js';
 import { holdLife } from './life.js';
@@ -150,6 +150,7 @@ export function serve(options: ServeOptions): Served {
     throw new HedgerowError('invalid-argument', message);
   }
   const scope = (port ?? globalThis) as unknown as Scope;
+  checkHas('serve', scope, 'addEventListener postMessage', 'a port, or is called in a worker');
   const earlier = scope[SERVED];
   if (earlier !== undefined) return earlier;
   const host = new Host(open, silentMs);

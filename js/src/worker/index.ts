@@ -4,8 +4,8 @@
  */
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
-import { kindOf } from '../base/kind.js';
-import { optionsOf } from '../base/options.js';
+import { isList, memberOf } from '../base/kind.js';
+import { checkHas, checkPlain, optionsOf } from '../base/options.js';
 import { later } from '../base/timeout.js';
 import type { Tables } from '../tables/types.js';
 import { refuse } from './args.js';
@@ -63,16 +63,22 @@ export async function connect<T extends Tables = Record<never, never>>(
   worker: Connectable,
   options: ConnectOptions = {},
 ): Promise<RemoteStore<T>> {
-  const { tables: wanted = [], ...others } = Object(options) as ConnectOptions;
+  checkPlain('connect', options);
+  const { tables: wanted = [], ...others } = options;
   const { timeoutMs = TIMEOUT_MS } = optionsOf('connect', others, 'timeoutMs');
   checkMs('connect', 'timeoutMs', timeoutMs);
-  if (!Array.isArray(wanted)) refuse('connect: tables is a list of names of tables');
-  const given = Object(worker) as Target;
-  const target = given.port ?? given;
-  if (typeof target.postMessage !== 'function') {
-    const expected = 'a Worker, a SharedWorker, a ServiceWorker or a MessagePort';
-    refuse(`connect takes ${expected}, not ${kindOf(worker)}`);
+  const areNames = isList(wanted) && Array.isArray(wanted);
+  if (!areNames || !wanted.every((name) => typeof name === 'string')) {
+    refuse('connect: tables is a list of names of tables');
   }
+  const given = worker as Target;
+  const target = (memberOf(given, 'port') as MessagePort | undefined) ?? given;
+  checkHas(
+    'connect',
+    target,
+    'postMessage',
+    'a Worker, a SharedWorker, a ServiceWorker or a MessagePort',
+  );
   const port = given.start === undefined ? entered(target) : (given as unknown as MessagePort);
   const take = ({ data }: MessageEvent) => link.receive(data);
   const over = () => link.lose('the worker has closed the connection');

@@ -9,7 +9,7 @@ import { turn } from '../base/scheduler.js';
 import { AbortableWait } from '../base/signal.js';
 import type { Ingest, Progress } from './ingest.js';
 import type { RowGatherer } from './row-gatherer.js';
-import { endIterator } from './source.js';
+import { checkedStep, endIterator } from './source.js';
 
 /** Milliseconds between two reports. */
 const PROGRESS_MS = 16;
@@ -157,7 +157,7 @@ async function each<T>(
   let ended = false;
   const ask = async () => {
     try {
-      const result = await source.next();
+      const result = checkedStep(await source.next());
       if (result.done === true) ended = true;
       return result;
     } catch (cause) {

@@ -2,7 +2,7 @@
 
 import { isBuffer } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
-import { isList, isPlain, isRevoked } from '../base/kind.js';
+import { hasCalls, isList, isPlain, isRevoked } from '../base/kind.js';
 import { type ByteSource, isPart, partsOf, streamIterator } from '../base/read-bytes.js';
 import { AbortableWait } from '../base/signal.js';
 
@@ -22,6 +22,12 @@ export type OpenSource<Row> =
 /** Throws `invalid-argument`. */
 function refuse(): never {
   throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
+}
+
+/** What an iterator gives. Throws `invalid-argument` unless it is an object: it is no iterator then. */
+export function checkedStep<Step>(step: Step): Step {
+  if (Object(step) !== step) refuse();
+  return step;
 }
 
 /** Whether a source is in memory as a whole: it is finite and never waits. */
@@ -79,8 +85,8 @@ export async function openSource<Row>(
   }
   const iterable = source as Iterable<Row>;
   if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuse();
-  const iterator = iterable[Symbol.iterator]();
-  const first = iterator.next();
+  const iterator = iteratorOf<Iterator<Row>>(iterable, Symbol.iterator);
+  const first = checkedStep(iterator.next());
   const rejoined = rejoin(first, iterator);
   if (isBytes(first)) {
     return { kind: 'bytes', parts: rejoined as Iterator<unknown> as Iterator<Uint8Array> };
@@ -96,8 +102,14 @@ function asyncIteratorOf<T>(source: unknown): AsyncIterator<T> | undefined {
     return streamIterator<T>(source);
   }
   return Symbol.asyncIterator in source
-    ? (source as AsyncIterable<T>)[Symbol.asyncIterator]()
+    ? iteratorOf<AsyncIterator<T>>(source, Symbol.asyncIterator)
     : undefined;
+}
+
+function iteratorOf<Iterator>(source: object, symbol: symbol): Iterator {
+  const make = (source as { [name: symbol]: unknown })[symbol];
+  const made = typeof make === 'function' ? make.call(source) : undefined;
+  return hasCalls(made, 'next') ? made : refuse();
 }
 
 async function firstOf<T>(
@@ -107,10 +119,12 @@ async function firstOf<T>(
   const wait = new AbortableWait(signal);
   let answered = false;
   try {
-    return await wait.for(
-      Promise.resolve(iterator.next()).finally(() => {
-        answered = true;
-      }),
+    return checkedStep(
+      await wait.for(
+        Promise.resolve(iterator.next()).finally(() => {
+          answered = true;
+        }),
+      ),
     );
   } catch (cause) {
     if (!answered) endIterator(iterator);
@@ -138,7 +152,7 @@ function rejoin<T>(first: IteratorResult<T>, iterator: Iterator<T>): IterableIte
   let pending: IteratorResult<T> | undefined = first;
   return {
     next() {
-      if (pending === undefined) return iterator.next();
+      if (pending === undefined) return checkedStep(iterator.next());
       const result = pending;
       pending = undefined;
       return result;

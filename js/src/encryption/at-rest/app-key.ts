@@ -30,7 +30,7 @@ export class AppKey {
     subtle();
     this.isPassphrase = key === undefined;
     this.#passphrase = passphrase;
-    this.#key = key && rootKey(key);
+    this.#key = key === undefined ? undefined : rootKey(key);
     this.#key?.catch(() => {}); // reported by whoever opens a store with it
   }
 

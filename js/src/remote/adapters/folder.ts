@@ -1,7 +1,8 @@
 /** A remote in a folder, which several processes may write and any static server can publish. */
 import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
-import * as names from '../names.js';
+import { checkedRemote } from '../checked.js';
+import { headName, parseName } from '../names.js';
 import type { ByteRange, ListPrefix, Remote, RemoteHead, RemoteOptions, Swap } from '../remote.js';
 import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
@@ -14,7 +15,7 @@ export function folderRemote(location: string): Remote {
   if (typeof location !== 'string' || location === '') {
     throw new HedgerowError('invalid-argument', 'folderRemote takes the path of a folder');
   }
-  return new FolderRemote(new Files(location));
+  return checkedRemote('folderRemote', new FolderRemote(new Files(location)));
 }
 
 class FolderRemote implements Remote {
@@ -39,7 +40,7 @@ class FolderRemote implements Remote {
   }
 
   async readHead(branch: string, options: RemoteOptions = {}): Promise<RemoteHead | undefined> {
-    const name = names.headName(branch);
+    const name = headName(branch);
     const head = await this.#call(options, () => this.#heads.read(name.slice(2)));
     return head && { bytes: head.bytes, token: head.token, modifiedMs: head.modifiedMs };
   }
@@ -55,14 +56,11 @@ class FolderRemote implements Remote {
     bytes: Uint8Array,
     options: RemoteOptions = {},
   ): Promise<Swap> {
-    const name = names.headName(branch);
-    names.checkBytes(name, bytes);
+    const name = headName(branch);
     return this.#call(options, () => this.#heads.swap(name.slice(2), token, bytes));
   }
 
   async get(name: string, range?: ByteRange, options: RemoteOptions = {}) {
-    names.checkObject(name);
-    names.checkByteRange(range);
     const path = this.#files.at(name);
     return this.#call(options, () =>
       unless('ENOENT', this.#files.read(path, range?.from, range?.to)),
@@ -70,8 +68,6 @@ class FolderRemote implements Remote {
   }
 
   async put(name: string, bytes: Uint8Array, options: RemoteOptions = {}) {
-    names.checkObject(name);
-    names.checkBytes(name, bytes);
     const path = this.#files.at(name);
     return this.#call(options, async () => {
       const [folder = '', file] = name.split('/');
@@ -87,7 +83,6 @@ class FolderRemote implements Remote {
   }
 
   async remove(all: readonly string[], options: RemoteOptions = {}): Promise<void> {
-    for (const name of all) names.checkAnyName(name);
     const force = { force: true } as const;
     const faults: unknown[] = [];
     for (const name of all) {
@@ -101,13 +96,12 @@ class FolderRemote implements Remote {
   }
 
   async list(prefix: ListPrefix, options: RemoteOptions = {}) {
-    names.checkPrefix(prefix);
     return this.#call(options, async () => {
       const found = [];
       for (const file of await this.#files.names(prefix)) {
         const name = prefix + file;
         const told = await unless('ENOENT', this.#files.fs.stat(this.#files.at(name)));
-        if (told === undefined || names.parseName(name) === undefined) continue;
+        if (told === undefined || parseName(name) === undefined) continue;
         found.push({ name, length: told.size, modifiedMs: told.mtimeMs });
       }
       return found;

@@ -2,8 +2,9 @@
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
+import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
-import { checkPrefix, parseName } from '../names.js';
+import { parseName } from '../names.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
 import { type Fetch, refused } from './exchange.js';
 import { escaped, placeOf, withQuery } from './presign.js';
@@ -31,10 +32,16 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
     url,
     token,
     fetch = globalThis.fetch,
-  } = optionsOf('httpRemote', options, 'url token fetch');
+  } = optionsOf('httpRemote', options, 'url:string token fetch:function');
   const root = placeOf(url);
   if (root === undefined) {
     throw new HedgerowError('invalid-argument', 'httpRemote: url must be of http: or https:');
+  }
+  if (!/^(undefined|string|function)$/.test(typeof token)) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'httpRemote: token must be a string, or a function',
+    );
   }
   const base = root.path.endsWith('/') ? root.path : `${root.path}/`;
   const web = new WebRemote(
@@ -48,15 +55,15 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
       return { url: withQuery(place, query), headers };
     },
   );
-  return Object.assign(web, {
+  const remote = Object.assign(web, {
     async list(prefix: ListPrefix, { signal }: RemoteOptions = {}) {
-      checkPrefix(prefix);
       const answer = await web.send('GET', undefined, { query: { list: prefix }, signal });
       if (answer.status !== 200) throw await refused(`list ${prefix}`, answer);
       const bytes = await answer.bytes(MAX_LISTED * LISTED_BYTES);
       return listed(prefix, new TextDecoder().decode(bytes));
     },
   });
+  return checkedRemote('httpRemote', remote);
 }
 
 function listed(prefix: string, text: string): readonly RemoteObject[] {

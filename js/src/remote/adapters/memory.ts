@@ -1,14 +1,9 @@
 /** A remote in memory: for tests, and for several stores of one page. */
+import { optionsOf } from '../../base/options.js';
 import { checkSignal } from '../../base/signal.js';
+import { checkedRemote } from '../checked.js';
 import { goneFault } from '../faults.js';
-import {
-  checkAnyName,
-  checkByteRange,
-  checkBytes,
-  checkObject,
-  checkPrefix,
-  headName,
-} from '../names.js';
+import { headName } from '../names.js';
 import type { Remote, RemoteHead, RemoteOptions } from '../remote.js';
 
 interface Stored {
@@ -21,7 +16,8 @@ interface Stored {
  * A remote that lives as long as this object; whoever has the object shares it. `now` is its clock, in milliseconds;
  * `Date.now` by default.
  */
-export function memoryRemote({ now = Date.now }: { now?: () => number } = {}): Remote {
+export function memoryRemote(options: { readonly now?: (() => number) | undefined } = {}): Remote {
+  const { now = Date.now } = optionsOf('memoryRemote', options, 'now:function');
   const objects = new Map<string, Stored>();
   let writes = 0;
 
@@ -42,7 +38,7 @@ export function memoryRemote({ now = Date.now }: { now?: () => number } = {}): R
     return found && { ...found, bytes: found.bytes.slice() };
   }
 
-  return {
+  return checkedRemote('memoryRemote', {
     async readHead(branch, options) {
       const name = headName(branch);
       await begin(options);
@@ -55,7 +51,6 @@ export function memoryRemote({ now = Date.now }: { now?: () => number } = {}): R
     },
     async swapHead(branch, token, bytes, options) {
       const name = headName(branch);
-      checkBytes(name, bytes);
       await begin(options);
       const head = headAt(name);
       if (token !== undefined && head === undefined) throw goneFault(name);
@@ -63,26 +58,20 @@ export function memoryRemote({ now = Date.now }: { now?: () => number } = {}): R
       return { state: 'swapped', token: store(name, bytes) };
     },
     async get(name, range, options) {
-      checkObject(name);
-      checkByteRange(range);
       await begin(options);
       return objects.get(name)?.bytes.slice(range?.from, range?.to);
     },
     async put(name, bytes, options) {
-      checkObject(name);
-      checkBytes(name, bytes);
       await begin(options);
       if (name === 'hedgerow' && objects.has(name)) return 'exists';
       store(name, bytes);
       return 'put';
     },
     async remove(names, options) {
-      for (const name of names) checkAnyName(name);
       await begin(options);
       for (const name of names) objects.delete(name);
     },
     async list(prefix, options) {
-      checkPrefix(prefix);
       await begin(options);
       const found = [...objects].filter(([name]) => name.startsWith(prefix));
       return found.map(([name, { bytes, modifiedMs }]) => ({
@@ -91,5 +80,5 @@ export function memoryRemote({ now = Date.now }: { now?: () => number } = {}): R
         modifiedMs,
       }));
     },
-  };
+  });
 }

@@ -1,9 +1,10 @@
 /** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
 import { HedgerowError } from '../../base/errors.js';
+import { isPlain } from '../../base/kind.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
+import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
-import { checkPrefix } from '../names.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
 import { type Fetch, refused } from './exchange.js';
 import { escaped, placeOf, presign, type S3Credentials } from './presign.js';
@@ -53,7 +54,7 @@ export function s3Remote(options: S3RemoteOptions): Remote {
   const given = optionsOf(
     's3Remote',
     options,
-    'endpoint bucket region prefix pathStyle credentials sign fetch',
+    'endpoint:string bucket:string region:string prefix:string pathStyle:boolean credentials sign:function fetch:function',
   );
   const { prefix = '', fetch = globalThis.fetch } = given;
   const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
@@ -64,9 +65,8 @@ export function s3Remote(options: S3RemoteOptions): Remote {
       return { url: await sign({ method, key, query, headers }), headers: {} };
     },
   );
-  return Object.assign(web, {
+  const remote = Object.assign(web, {
     async list(under: ListPrefix, { signal }: RemoteOptions = {}) {
-      checkPrefix(under);
       const found: RemoteObject[] = [];
       let next: string | undefined;
       do {
@@ -82,13 +82,15 @@ export function s3Remote(options: S3RemoteOptions): Remote {
       return found;
     },
   });
+  return checkedRemote('s3Remote', remote);
 }
 
 /** Signs with credentials. */
 function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string> {
   const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
   const root = placeOf(endpoint);
-  if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !credentials) {
+  const isGiven = typeof credentials === 'function' || isPlain(credentials);
+  if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !isGiven) {
     throw new HedgerowError(
       'invalid-argument',
       's3Remote takes endpoint, bucket and credentials, or sign',

@@ -1,5 +1,5 @@
 /** The calls of a remote over HTTP: what S3 and the reference server have in common. */
-import * as names from '../names.js';
+import { headName } from '../names.js';
 import type {
   ByteRange,
   ReadHeadOptions,
@@ -62,7 +62,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   async readHead(branch: string, options: ReadHeadOptions = {}): Promise<RemoteHead | undefined> {
-    const name = names.headName(branch);
+    const name = headName(branch);
     const { signal, pastCaches = false } = options;
     const query = pastCaches ? { 'x-id': String(Math.random()) } : {};
     const cache = pastCaches ? 'reload' : 'no-cache';
@@ -70,7 +70,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   async readHeadSince(branch: string, token: string, { signal }: RemoteOptions = {}) {
-    const name = names.headName(branch);
+    const name = headName(branch);
     const headers = unchangedHeaders(token);
     const answer = await this.send('GET', name, { headers, cache: 'no-cache', signal });
     if (answer.status === 304) {
@@ -89,8 +89,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
     bytes: Uint8Array,
     { signal }: RemoteOptions = {},
   ): Promise<Swap> {
-    const name = names.headName(branch);
-    names.checkBytes(name, bytes);
+    const name = headName(branch);
     return this.#swapper.swap(name, token, bytes, {
       put: (condition) => {
         const headers = { ...HEAD_HEADERS, ...condition };
@@ -102,14 +101,10 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   async get(name: string, range?: ByteRange, { signal }: RemoteOptions = {}) {
-    names.checkObject(name);
-    names.checkByteRange(range);
     return this.#reads.get(name, range, (headers) => this.send('GET', name, { headers, signal }));
   }
 
   async put(name: string, bytes: Uint8Array, { signal }: RemoteOptions = {}) {
-    names.checkObject(name);
-    names.checkBytes(name, bytes);
     const isConfig = name === 'hedgerow';
     const headers = isConfig ? { ...HEAD_HEADERS, 'If-None-Match': '*' } : OBJECT_HEADERS;
     const { answer } = await untilNoConflict(() =>
@@ -123,7 +118,6 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   async remove(all: readonly string[], { signal }: RemoteOptions = {}): Promise<void> {
-    for (const name of all) names.checkAnyName(name);
     const left = all[Symbol.iterator]();
     const faults: unknown[] = [];
     const removeOne = async (name: string) => {

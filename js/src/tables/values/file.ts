@@ -1,6 +1,7 @@
 /** Files within rows: their bytes with a name and a type. */
 
 import { isByteArray } from '../../base/byte-kinds.js';
+import { hasCalls } from '../../base/kind.js';
 import { fault } from './fault.js';
 
 /** Most bytes of a file within a row. A row is read and written as a whole. */
@@ -48,7 +49,9 @@ export class StoredFile {
  * `invalid-value` if it has more than 1 MiB: put the bytes under a key of their own then.
  */
 export async function file(blob: Blob | File): Promise<StoredFile> {
-  const { name, type, size, lastModified } = (blob ?? {}) as Partial<File>;
+  // Not every engine has `Blob`, and not every `Blob` is of this realm.
+  const isBlob = hasCalls(blob, 'arrayBuffer');
+  const { name, type, size, lastModified } = (isBlob ? blob : {}) as Partial<File>;
   // Before they are read.
   if (!((size ?? Number.NaN) <= MAX_FILE_BYTES))
     throw fault(`file takes a Blob or a File ${LIMIT}`);
