@@ -1,7 +1,7 @@
 /** The program: a store in SQLite becomes a folder for a static server, and that a store again. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -198,4 +198,40 @@ it('says how it is called, and exits with 2 when it was called wrongly and 1 whe
   }
   const failed = await run('clone', 'http://127.0.0.1:9/', join(base, 'none'));
   expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('offline') });
+});
+
+it('exits with 1 and a sentence for what does not exist, and makes nothing', async () => {
+  const [source, site] = ['existing', 'existing-site'].map((name) => join(base, name)) as [
+    string,
+    string,
+  ];
+  await store(source, (db) => db.put('row', 1));
+  await command('publish', source, site);
+  const none = join(base, 'nothing');
+  const empty = mkdtempSync(join(base, 'empty-'));
+  const missing: [args: string[], said: string][] = [
+    [['publish', none, join(base, 'new-site')], 'no store app'],
+    [['publish', empty, join(base, 'new-site')], 'no store app'],
+    [['publish', source, join(base, 'new-site'), '--store', 'ap'], 'no store ap'],
+    [['clone', none, join(base, 'new')], `nothing at ${none}`],
+    [['clone', empty, join(base, 'new')], `nothing at ${empty}`],
+    [['clone', site, join(base, 'new'), '--branch', 'mian'], `no branch mian at ${site}`],
+    [['clone', 's3://bucket/notes', join(base, 'new')], 's3://'],
+    [['publish', source, 'ftp://example.org/'], 'ftp://'],
+    [['publish', 'https://example.org/', site], 'https://'],
+    [['collect', none], `nothing at ${none}`],
+    [['collect', empty], `nothing at ${empty}`],
+    [['collect', 's3://bucket/notes'], 's3://'],
+    [['serve', 's3://bucket/notes'], 's3://'],
+  ];
+  const before = readdirSync(base).sort();
+  for (const [args, said] of missing) {
+    const { code, text } = await run(...args);
+    expect(text, args.join(' ')).toContain(said);
+    expect({ code, args }).toEqual({ code: 1, args });
+  }
+  expect(readdirSync(base).sort()).toEqual(before);
+  // Each look at a folder of SQLite takes its locks.
+  expect(readdirSync(empty).filter((name) => name !== 'hedgerow-locks')).toEqual([]);
+  expect(await store(source, (db) => db.count())).toBe(1);
 });

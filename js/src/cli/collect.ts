@@ -1,6 +1,6 @@
 /** `npx hedgerow collect`: deletes what a remote needs no more. */
 import { memory, open, type RemoteAmount } from '../index.js';
-import { remoteAt } from './copy.js';
+import { checkThere, remoteAt } from './copy.js';
 import { encryption, parsed, UsageError } from './platform.js';
 
 export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--days 7]
@@ -19,9 +19,11 @@ export async function collect(args: readonly string[]): Promise<void> {
   const [place = ''] = positionals;
   const days = Number(values.days ?? 7);
   if (!(days >= 1 / 24 && days <= 10_000)) throw new UsageError(COLLECT_USAGE);
+  const remote = await remoteAt(place);
+  await checkThere(place, remote);
   const db = await open('collect', { storage: memory() });
   try {
-    const link = await db.remote(await remoteAt(place), { encryption: encryption() });
+    const link = await db.remote(remote, { encryption: encryption() });
     const { deleted, waiting, live } = await link.collect({ graceMs: days * DAY_MS });
     console.log(`deleted ${told(deleted)}; ${told(waiting)} wait; ${told(live)} are in use`);
   } finally {

@@ -2,7 +2,7 @@
 import { open, type SyncProgress } from '../index.js';
 import { folderRemote, sqlite } from '../node/index.js';
 import { httpRemote, type Remote } from '../remote/index.js';
-import { encryption, parsed, process, signed, token } from './platform.js';
+import { encryption, folderAt, isFolder, parsed, process, signed, token } from './platform.js';
 
 export const CLONE_USAGE = `hedgerow clone <url or folder of the remote> <folder> [--store app] [--branch main]
 
@@ -39,7 +39,16 @@ function bar(fraction: number): string {
 
 /** A remote by what a command was given. */
 export const remoteAt = (place: string): Promise<Remote> =>
-  signed(/^https?:/.test(place) ? httpRemote({ url: place, token: token() }) : folderRemote(place));
+  signed(
+    /^https?:/i.test(place)
+      ? httpRemote({ url: place, token: token() })
+      : folderRemote(folderAt(place)),
+  );
+
+/** Throws unless there is anything at a place. */
+export async function checkThere(place: string, remote: Remote): Promise<void> {
+  if ((await remote.get('hedgerow')) === undefined) throw new Error(`there is nothing at ${place}`);
+}
 
 type Linked = (
   link: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['remote']>>,
@@ -48,19 +57,43 @@ type Linked = (
   },
 ) => Promise<string>;
 
-async function withLink(
-  folder: string,
-  place: string,
+/** What both commands are given. */
+interface Job {
+  readonly folder: string;
+  readonly place: string;
+  readonly store: string;
+  readonly branch: string;
+  readonly remote: Remote;
+  /** Whether the store must be there. */
+  readonly mustExist: boolean;
+}
+
+async function jobOf(
+  [folder = '', place = '']: readonly string[],
   values: Readonly<Record<string, string | boolean | undefined>>,
-  work: Linked,
-): Promise<void> {
+  mustExist: boolean,
+): Promise<Job> {
   const { store = 'app', branch = 'main' } = values as Record<string, string>;
+  folderAt(folder);
+  return { folder, place, store, branch, remote: await remoteAt(place), mustExist };
+}
+
+async function withLink(job: Job, work: Linked): Promise<void> {
+  const { folder, place, store, branch, remote, mustExist } = job;
+  // SQLite would make the folder.
+  if (mustExist && !(await isFolder(folder))) {
+    throw new Error(`there is no store ${store} in ${folder}: it is no folder`);
+  }
   const options = { name: place, remoteBranch: branch, encryption: encryption() };
-  const db = await open(store, { storage: sqlite({ location: folder }), durability: 'strict' });
+  const db = await open(store, {
+    storage: sqlite({ location: folder }),
+    durability: 'strict',
+    mustExist,
+  });
   const line = progressLine();
   try {
     // Each place is a remote of its own to the store.
-    const link = await db.remote(await remoteAt(place), options);
+    const link = await db.remote(remote, options);
     const told = await work(link, { onProgress: line.tell });
     line.end();
     console.log(`${told}; ${(await db.count()).toLocaleString('en')} rows in all`);
@@ -75,16 +108,21 @@ async function withLink(
 export async function clone(args: readonly string[]): Promise<void> {
   const { values, positionals } = parsed(args, CLONE_USAGE, OPTIONS, 2);
   const [place = '', folder = ''] = positionals;
-  await withLink(folder, place, values, async (link, how) => {
-    const { seq, applied } = await link.pull(how);
-    return seq === 0 ? `there is nothing at ${place} yet` : `${applied} rows from ${place}`;
+  const job = await jobOf([folder, place], values, false);
+  // Before a store is made for it.
+  await checkThere(place, job.remote);
+  if ((await job.remote.readHead(job.branch)) === undefined) {
+    throw new Error(`there is no branch ${job.branch} at ${place}`);
+  }
+  await withLink(job, async (link, how) => {
+    const { applied } = await link.pull(how);
+    return `${applied} rows from ${place}`;
   });
 }
 
 export async function publish(args: readonly string[]): Promise<void> {
   const { values, positionals } = parsed(args, PUBLISH_USAGE, OPTIONS, 2);
-  const [folder = '', place = ''] = positionals;
-  await withLink(folder, place, values, async (link, how) => {
+  await withLink(await jobOf(positionals, values, true), async (link, how) => {
     const { isPushed, seq } = await link.push(how);
     return isPushed ? `published as state ${seq}` : 'nothing has changed';
   });

@@ -14,6 +14,10 @@ interface Process {
   readonly stderr: { readonly isTTY?: boolean; write(text: string): void };
 }
 
+interface Fs {
+  stat(path: string): Promise<{ isDirectory(): boolean }>;
+}
+
 interface Util {
   parseArgs(config: object): {
     readonly values: Readonly<Record<string, string | boolean | undefined>>;
@@ -25,6 +29,21 @@ export const { process } = globalThis as unknown as { process: Process };
 
 /** The arguments are wrong: what is printed is how to call it. */
 export class UsageError extends Error {}
+
+/** The folder that a command was given. Throws for an address: it would be taken for a name. */
+export function folderAt(place: string): string {
+  if (!/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return place;
+  throw new Error(`${place} is no folder, and no http: or https: address of a remote`);
+}
+
+/** Whether a folder exists. */
+export async function isFolder(place: string): Promise<boolean> {
+  const { stat } = builtin<Fs>('node:fs/promises', 'hedgerow');
+  return stat(place).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
 
 /** Options of a command: of text, or `true` for a flag. */
 export type Options = Readonly<Record<string, 'string' | 'boolean'>>;

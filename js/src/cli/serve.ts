@@ -1,7 +1,7 @@
 /** `npx hedgerow serve <folder>`: serves a folder as a remote. */
 import { folderRemote } from '../remote/adapters/folder.js';
 import { serveRemote } from '../server/server.js';
-import { parsed, token, UsageError } from './platform.js';
+import { folderAt, parsed, token, UsageError } from './platform.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 
@@ -21,7 +21,7 @@ export async function serve(args: readonly string[]): Promise<void> {
   const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host);
   const isPort = /^\d{1,5}$/.test(port) && Number(port) < 65_536;
   if (!isPort || (!isLocal && token() === undefined)) throw new UsageError(USAGE);
-  const [folder = ''] = positionals;
+  const [folder = ''] = positionals.map(folderAt);
   const publicReads = values['public-reads'] === true;
   const how = { port: Number(port), host, origin, token: token(), publicReads };
   const { url } = await serveRemote(folderRemote(folder), how);
