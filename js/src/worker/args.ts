@@ -1,7 +1,7 @@
 /** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
-import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
+import { copied, readable } from './copy.js';
 import { Source } from './feeder.js';
 import type { Call, Ref } from './protocol.js';
 
@@ -23,18 +23,6 @@ export const refuseFunction = (name: string) =>
 export const taken = (calls: readonly Call[]): Call[] =>
   calls.map(([name, ...args]) => [name, ...args.map(copied)]);
 
-function copied(arg: unknown): unknown {
-  if (Object(arg) !== arg && typeof arg !== 'symbol') return arg;
-  // Of a view, the whole buffer would be copied.
-  if (isByteArray(arg)) return arg.slice();
-  try {
-    return structuredClone(arg);
-  } catch (cause) {
-    const message = 'this cannot cross to the worker: values are data, without functions';
-    throw new HedgerowError('invalid-value', message, { cause });
-  }
-}
-
 /** What takes the place of what cannot cross. */
 export interface Placed {
   /** The number of a handle; `undefined` for all else. */
@@ -51,41 +39,44 @@ export function crossing(
   placed: Placed,
 ): [path: Call[], refs: Ref[]] {
   const refs: Ref[] = [];
-  const path = given.map(([name, ...args], step): Call => {
-    /** Whether something stands for it. */
-    const isPlaced = (value: unknown, at: number, member?: string): boolean => {
-      if (typeof value !== 'function' && Object(value) !== value) return false;
-      const put = (what: Ref[3], number: number) => refs.push([step, at, member, what, number]) > 0;
-      const handle = placed.handle(value);
-      if (handle !== undefined) return put('handle', handle);
-      if (value instanceof Source) return put('source', placed.source(value));
-      if (typeof value === 'function') {
-        if (member === undefined ? isWatch : NOTIFIED.test(member))
-          return put('callback', placed.callback(value as () => unknown));
-        if (member === undefined || !TAKES_VALUE.test(name))
-          refuseFunction(member === undefined ? name : `${name}: ${member}`);
-      }
-      if (member !== 'signal') return false;
-      // A row may have a member of that name, too.
-      const { aborted, addEventListener: listens } = value as AbortSignal;
-      if (typeof aborted !== 'boolean' || !listens) return false;
-      placed.signal(value as AbortSignal);
-      return put('signal', 0);
-    };
-    return [
-      name,
-      ...args.map((arg, index) => {
-        if (isPlaced(arg, index + 1)) return undefined;
-        if (!isPlain(arg)) return arg;
-        const names = Object.entries(arg).filter(([member, one]) =>
-          isPlaced(one, index + 1, member),
-        );
-        if (names.length === 0) return arg;
-        const left: Record<string, unknown> = { ...arg };
-        for (const [member] of names) delete left[member];
-        return left;
-      }),
-    ];
-  });
+  const path = readable(() =>
+    given.map(([name, ...args], step): Call => {
+      /** Whether something stands for it. */
+      const isPlaced = (value: unknown, at: number, member?: string): boolean => {
+        if (typeof value !== 'function' && Object(value) !== value) return false;
+        const put = (what: Ref[3], number: number) =>
+          refs.push([step, at, member, what, number]) > 0;
+        const handle = placed.handle(value);
+        if (handle !== undefined) return put('handle', handle);
+        if (value instanceof Source) return put('source', placed.source(value));
+        if (typeof value === 'function') {
+          if (member === undefined ? isWatch : NOTIFIED.test(member))
+            return put('callback', placed.callback(value as () => unknown));
+          if (member === undefined || !TAKES_VALUE.test(name))
+            refuseFunction(member === undefined ? name : `${name}: ${member}`);
+        }
+        if (member !== 'signal') return false;
+        // A row may have a member of that name, too.
+        const { aborted, addEventListener: listens } = value as AbortSignal;
+        if (typeof aborted !== 'boolean' || !listens) return false;
+        placed.signal(value as AbortSignal);
+        return put('signal', 0);
+      };
+      return [
+        name,
+        ...args.map((arg, index) => {
+          if (isPlaced(arg, index + 1)) return undefined;
+          if (!isPlain(arg)) return arg;
+          const names = Object.entries(arg).filter(([member, one]) =>
+            isPlaced(one, index + 1, member),
+          );
+          if (names.length === 0) return arg;
+          const left: Record<string, unknown> = { ...arg };
+          for (const [member] of names) delete left[member];
+          return left;
+        }),
+      ];
+    }),
+  );
   return [path, refs];
 }

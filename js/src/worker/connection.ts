@@ -55,7 +55,10 @@ export class Connection {
   constructor(port: Port, shared: Shared, ended: () => void) {
     this.#shared = shared;
     this.#ended = ended;
-    this.#outbox = new Outbox(port, ([, id], cause) => this.#lost(Number(id), cause));
+    this.#outbox = new Outbox(port, ([, id], cause) => {
+      this.#lost(Number(id), cause);
+      return undefined;
+    });
     this.#timer = setInterval(() => this.#ask(), shared.silentMs / 2);
     (this.#timer as { unref?(): void }).unref?.();
   }

@@ -3,6 +3,7 @@ import { isBuffer, isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
 import { ownBytes } from './bytes.js';
+import { copied, sendable } from './copy.js';
 import type { Outbox } from './outbox.js';
 import { FEED, PART_BYTES, PART_MEMBERS, SPOIL } from './protocol.js';
 import { weigh } from './weigh.js';
@@ -38,7 +39,7 @@ export class Source {
   /** A member as it is sent. */
   made(member: unknown): unknown {
     const made = this.#keyOf ? [this.#keyOf(member), member] : member;
-    if (!Array.isArray(made) || !made.some(isBytes)) return made;
+    if (!Array.isArray(made) || !made.some(isBytes)) return sendable(made);
     return made.map((one) => (isBytes(one) ? ownBytes(one) : one));
   }
 
@@ -123,19 +124,20 @@ export class Feeder {
     this.#outbox.post([FEED, this.#number, members, isLast], bytes, transfer);
   }
 
-  /** A part cannot be cloned. */
-  refuse(members: readonly unknown[], cause: unknown): void {
-    const at = members.findIndex((member) => {
-      try {
-        structuredClone(member);
-      } catch {
-        return true;
-      }
-      return false;
-    });
-    const row = this.#source.sent - members.length + at;
-    const message = `row ${row} cannot cross to the worker: rows are data, without functions`;
-    this.fail(new HedgerowError('invalid-value', message, { row, cause }));
+  /** Copies of members that a message does not copy, such as proxies; `undefined` if there is none, which is a failure. */
+  copies(members: readonly unknown[]): unknown[] | undefined {
+    const made: unknown[] = [];
+    try {
+      for (const member of members) made.push(copied(member));
+      return made;
+    } catch (cause) {
+      const row = this.#source.sent - members.length + made.length;
+      const { message, pointer } = cause as HedgerowError;
+      this.fail(
+        new HedgerowError('invalid-value', `row ${row}: ${message}`, { row, pointer, cause }),
+      );
+      return undefined;
+    }
   }
 
   fail(cause: unknown): void {

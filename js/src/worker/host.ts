@@ -150,7 +150,7 @@ export function serve(options: ServeOptions): Served {
     throw new HedgerowError('invalid-argument', message);
   }
   const scope = (port ?? globalThis) as unknown as Scope;
-  checkHas('serve', scope, 'addEventListener postMessage', 'a port, or is called in a worker');
+  checkHas('serve', scope, 'addEventListener', 'a port, or is called in a worker');
   const earlier = scope[SERVED];
   if (earlier !== undefined) return earlier;
   const host = new Host(open, silentMs);

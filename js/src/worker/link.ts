@@ -72,8 +72,9 @@ export class Link {
     this.#close = close;
     this.#numberOf = numberOf;
     // Calls were cloned before: only parts of sources come here.
-    this.#outbox = new Outbox(port, ([, id, members], cause) => {
-      this.#feeders.get(id as number)?.refuse(members as unknown[], cause);
+    this.#outbox = new Outbox(port, ([tag, id, members, ...rest]) => {
+      const copies = this.#feeders.get(id as number)?.copies(members as unknown[]);
+      return copies && [tag, id, copies, ...rest];
     });
   }
 

@@ -11,12 +11,12 @@ type Posted = readonly [message: Message, transfer: Transferable[]];
 /** Gathers the messages of a turn: a thousand calls are few posts, and none takes long to read. */
 export class Outbox {
   readonly #port: Port;
-  readonly #lost: (message: Message, cause: unknown) => void;
+  readonly #lost: (message: Message, cause: unknown) => Message | undefined;
   #posted: Posted[] = [];
   #bytes = 0;
 
-  /** `lost` gets messages that cannot be cloned. */
-  constructor(port: Port, lost: (message: Message, cause: unknown) => void) {
+  /** `lost` gets messages that cannot be cloned, and may give others in their place. */
+  constructor(port: Port, lost: (message: Message, cause: unknown) => Message | undefined) {
     this.#port = port;
     this.#lost = lost;
   }
@@ -45,10 +45,13 @@ export class Outbox {
         posted.flatMap(([, transfer]) => transfer),
       );
     } catch (cause) {
-      const [first] = posted as [Posted];
+      const [[message, transfer]] = posted as [Posted];
       // One of them cannot be cloned: the others go without it.
       if (posted.length > 1) for (const one of posted) this.#send([one]);
-      else this.#lost(first[0], cause);
+      else {
+        const instead = this.#lost(message, cause);
+        if (instead !== undefined) this.#port.postMessage([instead], transfer);
+      }
     }
   }
 }

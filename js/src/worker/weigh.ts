@@ -2,8 +2,16 @@
 
 import { isBuffer } from '../base/byte-kinds.js';
 
-/** Bytes that a value takes in a message, about; of more than `most` it only tells that. */
+/** Bytes that a value takes in a message, about; of more than `most`, or if it cannot be read, it only tells that. */
 export function weigh(value: unknown, most: number): number {
+  try {
+    return weightOf(value, most);
+  } catch {
+    return most + 1;
+  }
+}
+
+function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 8 + value.length;
   if (typeof value !== 'object' || value === null) return 8;
   if (ArrayBuffer.isView(value) || isBuffer(value)) return 16 + value.byteLength;
@@ -12,7 +20,7 @@ export function weigh(value: unknown, most: number): number {
   for (const one of (isList ? value : Object.entries(value)) as Iterable<unknown>) {
     if (sum > most) break;
     // The brackets of an entry, or of an object that is none, make no difference.
-    sum += weigh(one, most - sum);
+    sum += weightOf(one, most - sum);
   }
   return sum;
 }

@@ -1,0 +1,85 @@
+/**
+ * Copies of values on their way to the worker: as the store of a page reads them. A proxy of rows, as frameworks make them,
+ * is what it shows; an object with `toJSON` is what that gives; an object of a class is its members.
+ */
+import { isByteArray } from '../base/byte-kinds.js';
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+import { MAX_JSON_DEPTH } from '../base/limits.js';
+
+/** What the platform copies as it is. */
+const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** A copy of a value. Throws `invalid-value` for what has none, with a pointer to it. */
+export const copied = (value: unknown): unknown => readable(() => copy(value, '', '', 0));
+
+/** What reads a value of the app gives. Throws `invalid-value` for what the value throws. */
+export function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof HedgerowError) throw cause;
+    throw new HedgerowError('invalid-value', 'a value cannot be read', { cause });
+  }
+}
+
+function copy(given: unknown, name: string, pointer: string, depth: number): unknown {
+  if (Object(given) !== given) {
+    if (typeof given === 'symbol') refuse(given, pointer);
+    return given;
+  }
+  // Of a view, the whole buffer would be copied.
+  if (isByteArray(given)) return given.slice();
+  if (typeof given === 'function') refuse(given, pointer);
+  if (depth > MAX_JSON_DEPTH) refuse(given, pointer);
+  const { toJSON } = given as { toJSON?: unknown };
+  const isSaid = typeof toJSON === 'function' && !(given instanceof Date);
+  const value: unknown = isSaid ? toJSON.call(given, name) : given;
+  if (Object(value) !== value) return value;
+  const member = (one: unknown, of: string) =>
+    copy(one, of, `${pointer}/${of.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);
+  if (Array.isArray(value)) return value.map((one, at) => member(one, String(at)));
+  const items = (list: Iterable<unknown>) => [...list].map((one, at) => member(one, String(at)));
+  switch (tagOf(value as object)) {
+    case 'Object': {
+      const entries = Object.entries(value as object);
+      return Object.fromEntries(entries.map(([of, one]) => [of, member(one, of)]));
+    }
+    case 'Map':
+      return new Map(items(value as Map<unknown, unknown>) as [unknown, unknown][]);
+    case 'Set':
+      return new Set(items(value as Set<unknown>));
+  }
+  try {
+    return structuredClone(value);
+  } catch (cause) {
+    return refuse(value, pointer, cause);
+  }
+}
+
+function refuse(value: unknown, pointer: string, cause?: unknown): never {
+  const what = `${kindOf(value)} cannot cross to the worker: values are data, without functions`;
+  const place = pointer === '' ? '' : `, at ${pointer}`;
+  throw new HedgerowError('invalid-value', what + place, { pointer, cause });
+}
+
+/** A value that a message copies: a copy, if something in it says by `toJSON` what is kept. Throws `invalid-value`. */
+export function sendable(value: unknown): unknown {
+  let hasForm = true;
+  try {
+    hasForm = hasOwnForm(value, 0);
+  } catch {
+    // What cannot be read is refused as a copy.
+  }
+  return hasForm ? copied(value) : value;
+}
+
+function hasOwnForm(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth > MAX_JSON_DEPTH) return false;
+  if (ArrayBuffer.isView(value)) return false;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return !(value instanceof Date);
+  for (const name in value) {
+    if (hasOwnForm((value as Record<string, unknown>)[name], depth + 1)) return true;
+  }
+  return false;
+}
