@@ -7,5 +7,9 @@ export function isByteArray(value: unknown): value is Uint8Array {
 
 /** Whether it is an `ArrayBuffer`. */
 export function isBuffer(value: unknown): value is ArrayBuffer {
-  return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+  try {
+    return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+  } catch {
+    return false; // a revoked proxy
+  }
 }

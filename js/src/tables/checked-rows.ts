@@ -10,6 +10,6 @@ export const CHECKED_ROWS: Kept = {
     const loss = lossOf(row);
     if (loss === undefined) return row;
     const { what, pointer } = loss;
-    throw new HedgerowError('invalid-value', `${what}, at ${pointer}`, { pointer });
+    throw new HedgerowError('invalid-value', what, { pointer });
   },
 };

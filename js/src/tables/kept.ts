@@ -1,7 +1,7 @@
 /** How the rows of a table are kept, and how their members stand in the columns of indexes. */
 
 import { HedgerowError } from '../base/errors.js';
-import { kindOf } from '../base/kind.js';
+import { isRevoked, kindOf } from '../base/kind.js';
 import { refuse } from './errors.js';
 
 /** A row as the app has it. */
@@ -51,7 +51,7 @@ export function keptOf(table: string, values: unknown, ways: Ways): Kept {
 
 /** Throws `invalid-value` unless a row is a plain object, as far as that can be told at once. */
 export function checkRow(row: unknown): asserts row is Record<string, unknown> {
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
+  if (typeof row === 'object' && row !== null && !isRevoked(row) && !Array.isArray(row)) return;
   throw new HedgerowError('invalid-value', `a row of a table is an object, not ${kindOf(row)}`, {
     pointer: '',
   });

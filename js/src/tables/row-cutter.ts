@@ -79,7 +79,7 @@ export class RowCutter {
       work();
     } catch (cause) {
       if (!(cause instanceof NoJson)) throw cause;
-      this.#refuse('the text is not JSON', cause.cause);
+      this.#refuse(cause.what, cause.cause);
     }
   }
 

@@ -12,13 +12,28 @@ export const Code = {
   close: 125,
 } as const;
 
-/** Thrown where the next row is no JSON. */
+/** Thrown where the next row is no JSON, or one that no table takes. */
 export class NoJson {
   readonly cause: unknown;
+  readonly what: string;
 
-  constructor(cause?: unknown) {
+  constructor(cause?: unknown, what = 'the text is not JSON') {
     this.cause = cause;
+    this.what = what;
   }
+}
+
+/** Texts with a number that may be no double, which `JSON.parse` makes infinite. */
+const LARGE = /\d[eE]\+?\d{3}|\d{200}/;
+
+/** The value of a text. Throws `NoJson` for a number that no double is, as the core does. */
+function jsonOf(text: string): unknown {
+  if (!LARGE.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_, value: unknown) => {
+    const isInfinite = value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+    if (!isInfinite) return value;
+    throw new NoJson(undefined, 'a number is too large: numbers are doubles');
+  });
 }
 
 let decoder: TextDecoder | undefined;
@@ -36,9 +51,9 @@ function textOf(bytes: Uint8Array): string | undefined {
 function parsed(text: string | undefined): unknown {
   if (text === undefined) throw new NoJson();
   try {
-    return JSON.parse(text);
+    return jsonOf(text);
   } catch (cause) {
-    throw new NoJson(cause);
+    throw cause instanceof NoJson ? cause : new NoJson(cause);
   }
 }
 
@@ -81,7 +96,7 @@ export function addElements(bytes: Uint8Array, count: number, rows: unknown[]): 
   if (text !== undefined) {
     try {
       // All at once: a call for each takes longer.
-      const all = JSON.parse(`[${text}]`) as unknown[];
+      const all = jsonOf(`[${text}]`) as unknown[];
       if (all.length === count) {
         for (const row of all) rows.push(row);
         return;

@@ -12,6 +12,7 @@ const PART_BYTES = 256 << 10;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const isSpace = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
@@ -43,6 +44,8 @@ export class PullBody {
   readonly #parts: AsyncIterable<Uint8Array>;
   readonly #clears: boolean;
   #members: Readonly<Record<string, unknown>> = {};
+  /** Bytes of a byte order mark that were skipped. */
+  #marks = 0;
   #isText = false;
   #isEscaped = false;
   #depth = 0;
@@ -131,8 +134,15 @@ export class PullBody {
   #keep(byte: number): void {
     const kept = this.#kept;
     if (kept.length === 0) {
-      if (isSpace(byte)) return;
-      if (byte !== OPEN) throw badResponse(byte === 0x3c ? PAGE : MALFORMED);
+      if (byte === BYTE_ORDER_MARK[this.#marks]) {
+        this.#marks += 1;
+        return;
+      }
+      const isMarkOver = this.#marks % BYTE_ORDER_MARK.length === 0;
+      // A mark comes first of all.
+      if (isMarkOver) this.#marks = BYTE_ORDER_MARK.length;
+      if (isMarkOver && isSpace(byte)) return;
+      if (byte !== OPEN || !isMarkOver) throw badResponse(byte === 0x3c ? PAGE : MALFORMED);
     }
     if (kept.length === MAX_KEPT_BYTES) {
       throw badResponse(`more than ${MAX_KEPT_BYTES} bytes beside the patch`);

@@ -27,17 +27,25 @@ export function located(
   value: unknown,
   check: (part: unknown) => unknown,
 ): HedgerowError {
-  const isOurs = cause instanceof HedgerowError;
-  // A getter, or a proxy, has thrown.
-  const message = isOurs ? cause.message : 'cannot be read';
+  const isTooDeep = cause instanceof HedgerowError && cause.message === TOO_DEEP;
   // The way to the end of a circular value is long.
-  const pointer = wayTo(value, check, message === TOO_DEEP ? 1 : MAX_JSON_DEPTH);
-  return fault(message, pointer, isOurs ? undefined : cause);
+  const way = wayTo(value, check, isTooDeep ? 1 : MAX_JSON_DEPTH);
+  // What is thrown for the part: of several that are wrong, `check` may have met another one first.
+  const found = isTooDeep ? cause : (way.cause ?? cause);
+  const isOurs = found instanceof HedgerowError;
+  // A getter, or a proxy, has thrown.
+  return fault(isOurs ? found.message : 'cannot be read', way.pointer, isOurs ? undefined : found);
+}
+
+interface Way {
+  readonly pointer: string;
+  /** What `check` throws for what is there. */
+  readonly cause?: unknown;
 }
 
 /** The way to the first part for which `check` throws, of so many steps at most. */
-function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number): string {
-  if (steps === 0 || Object(value) !== value) return '';
+function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number): Way {
+  if (steps === 0 || Object(value) !== value) return { pointer: '' };
   let step = '';
   let part: unknown;
   try {
@@ -49,8 +57,11 @@ function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number)
       part = parts[name];
       check(part);
     }
-    return '';
-  } catch {
-    return step + wayTo(part, check, steps - 1);
+    return { pointer: '' };
+  } catch (thrown) {
+    // Its parts cannot be told.
+    if (step === '') return { pointer: '' };
+    const { pointer, cause = thrown } = wayTo(part, check, steps - 1);
+    return { pointer: step + pointer, cause };
   }
 }
