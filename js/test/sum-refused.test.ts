@@ -126,3 +126,28 @@ describe('refused calls', () => {
     await db.close();
   });
 });
+
+describe('the rule of a tree', () => {
+  it('holds for handles without it from the first commit of one that has it, and not in an empty store', async () => {
+    for (const hasCommit of [false, true]) {
+      const storage = memory();
+      const sums = { t: { prefix: 's/', sum: '/n' } };
+      const db = await open('s', { storage, sums });
+      if (hasCommit) await db.put('x', 1);
+      await db.sumTree('t').get('q');
+      const other = await open('s', { storage });
+      const put = other.put('s/1', { n: -1 });
+      if (hasCommit) await expect(put).rejects.toEqual(failure('invalid-value'));
+      else {
+        await put;
+        await expect(db.put('y', 1)).rejects.toMatchObject({ code: 'invalid-value', key: 's/1' });
+        // One commit mends it, of either handle.
+        await other.put('s/1', { n: 2 });
+      }
+      await db.put('y', 1);
+      expect(db.sumTree('t').root.sum).toBe(hasCommit ? 0n : 2n);
+      await db.close();
+      await other.close();
+    }
+  });
+});
