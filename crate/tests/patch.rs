@@ -200,8 +200,8 @@ proptest! {
 #[test]
 fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
-        ClearBounded, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation, NotNames,
-        NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
+        ClearBounded, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
+        NoOperation, NotNames, NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));

@@ -82,13 +82,49 @@ describe('words', () => {
     const rows = some.map(
       (chars, at): Entry => [
         `k${String(at).padStart(3, '0')}`,
-        { t: chars.map((char) => `${char}${char}1`) },
+        { t: chars.flatMap((char) => [`${char}${char}1`, `${char.normalize('NFD')}2`]) },
       ],
     );
     await db.putMany(rows);
     const expected = entriesOfWrapper(indexes.words, rows);
     expect(expected.length).toBeGreaterThan(isDeep ? 50_000 : 5_000);
     expectSame(await db.scan({ index: 'words' }).toArray(), expected, 'scan');
+    await db.close();
+  });
+
+  it('that look the same are the same, composed or not, in the core and in the wrapper', async () => {
+    const letters: string[] = [];
+    for (const [from, to] of [
+      [0xc0, 0x24f],
+      [0x386, 0x4ff],
+      [0x1e00, 0x1eff],
+      [0xac00, 0xd7a3],
+    ] as const) {
+      for (let code = from; code <= to; code += from === 0xac00 && !isDeep ? 7 : 1) {
+        const char = String.fromCodePoint(code);
+        if (/\p{L}/u.test(char) && char.normalize('NFD') !== char) letters.push(char);
+      }
+    }
+    expect(letters.length).toBeGreaterThan(2000);
+    for (const char of letters) {
+      expect(wordsOf(char), char).toEqual(wordsOf(char.normalize('NFD')));
+      expect(wordsOf(char), char).toEqual([...new Set(modelWords(char))]);
+    }
+    // Each letter with each mark: of most pairs nothing is composed.
+    const marks = Array.from({ length: 0x40 }, (_, at) => String.fromCharCode(0x300 + at));
+    const bases = [...new Set(letters.flatMap((one) => [...one.normalize('NFD')].slice(0, 1)))];
+    const pairs = bases.flatMap((base) => marks.map((mark) => `${base}${mark}`));
+    const indexes = { words: { path: { words: '/t' } } };
+    const db = await open('composed', { storage: memory(), indexes });
+    const rows = [letters, letters.map((one) => one.normalize('NFD')), pairs].map(
+      (t, at): Entry => [`k${at}`, { t }],
+    );
+    await db.putMany(rows);
+    expectSame(
+      await db.scan({ index: 'words' }).toArray(),
+      entriesOfWrapper(indexes.words, rows),
+      'scan',
+    );
     await db.close();
   });
 

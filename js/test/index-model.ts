@@ -49,7 +49,23 @@ const SEPARATORS =
   /[\0-/:-@[-`{-\u00bf\u00d7\u060c-\u061f\u06d4\u0964\u0965\u2000-\u2bff\u2e00-\u3004\u3008-\u3020\ufeff-\uff0f\uff1a-\uff20\uff5b-\uff65]+/u;
 
 /** The characters that are lower-cased: of other scripts the capitals stay. */
-const CAPITALS = /[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f\u048a-\u04bf\u04c1-\u052f]/gu;
+const CAPITALS =
+  /[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f\u048a-\u04bf\u04c1-\u052f\u01a0-\u01a5\u01af\u01b7\u01cd-\u01dc\u01de-\u01ef\u01f4\u01f8-\u021f\u0226-\u0233\u1e00-\u1e95\u1ea0-\u1eff]/gu;
+const PARTS = /[\u0300-\u033f\u1161-\u1175\u11a8-\u11c2]/;
+const COMPOSED = /^[\u00c0-\u024f\u0370-\u04ff\u1e00-\u1eff\uac00-\ud7a3]$/;
+
+/** A word whose letters are each one character, and of which the first 64 count. */
+function whole(word: string): string {
+  const chars: string[] = [];
+  for (const char of word) {
+    const last = chars.at(-1);
+    const both = `${last ?? ''}${char}`.normalize('NFC').replace('i\u0307', 'i');
+    const isOne = last !== undefined && PARTS.test(char) && (COMPOSED.test(both) || both === 'i');
+    if (isOne) chars.pop();
+    chars.push(isOne ? both : char);
+  }
+  return chars.slice(0, 64).join('');
+}
 
 /** The words of a text, by the functions of JavaScript. */
 export function modelWords(text: string): string[] {
@@ -57,9 +73,7 @@ export function modelWords(text: string): string[] {
   const words = text.split(SEPARATORS).filter((word) => word !== '');
   // Of `\u0130` only the letter.
   const small = (char: string) => [...char.toLowerCase()][0] as string;
-  return words.map((word) =>
-    [...word].slice(0, 64).join('').replace(CAPITALS, small).replaceAll('\u03c2', '\u03c3'),
-  );
+  return words.map((word) => whole(word.replace(CAPITALS, small).replaceAll('\u03c2', '\u03c3')));
 }
 
 /** Compares only the columns that both have. */

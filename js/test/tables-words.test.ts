@@ -1,5 +1,5 @@
 /** Random queries by words, against the words of each row. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { table } from '../src/tables/index.js';
 import { modelWords } from './index-model.js';
@@ -121,4 +121,78 @@ it('random sets of texts are found by their words', async () => {
     await db.close();
   });
   if (hasAllSeeds(SEEDS)) expect(Math.min(tally.found, tally.several)).toBeGreaterThan(SEEDS / 4);
+});
+
+describe('texts that no index has', () => {
+  it('have no rows, and delete none; a query that filters compares long ones', async () => {
+    const long = 'z'.repeat(1500);
+    const tables = {
+      t: table<{ id: string; title: string; other: string }>()({
+        key: 'id',
+        indexes: { title: ['title'], words: [{ words: 'title' }], two: ['other', 'title'] },
+      }),
+    };
+    const db = await open('nowhere', { storage: memory(), tables });
+    await db.t.putMany([
+      { id: 'short', title: 'a', other: 'b' },
+      { id: 'long', title: long, other: long },
+    ]);
+    const half = '\ud83d';
+    for (const conditions of [
+      { title: long },
+      { title: half },
+      { title: `a${half}` },
+      { title: { startsWith: long } },
+      { title: { startsWith: half } },
+      { title: { words: half } },
+      { other: 'b', title: long },
+      { id: long },
+      { id: half },
+      { id: { startsWith: half } },
+    ] as never[]) {
+      const what = JSON.stringify(conditions).slice(0, 40);
+      expect(await db.t.where(conditions).toArray(), what).toEqual([]);
+      expect(await db.t.where(conditions).count(), what).toBe(0);
+      expect(await db.t.where(conditions).first(), what).toBeUndefined();
+    }
+    expect(await db.t.where({ title: long }).delete()).toBe(0);
+    expect(await db.t.count()).toBe(2);
+    const found = await db.t.where({ other: long }).scan().toArray();
+    expect(found.map(({ id }) => id)).toEqual(['long']);
+    await db.close();
+  });
+
+  it('find each other composed and decomposed, in stored rows, transactions and filters', async () => {
+    const tables = {
+      t: table<{ id: string; title: string }>()({
+        key: 'id',
+        indexes: { words: [{ words: 'title' }] },
+      }),
+    };
+    const db = await open('forms', { storage: memory(), tables });
+    const titles = ['Caf\u00e9', 'Vi\u1ec7t Nam', '\u0419\u043e\u0433\u0430', '\ud55c\uad6d'];
+    const rows = titles.flatMap((title, at) =>
+      (['NFC', 'NFD'] as const).map((form) => ({
+        id: `${at}${form}`,
+        title: title.normalize(form),
+      })),
+    );
+    await db.t.putMany(rows);
+    for (const [at, title] of titles.entries()) {
+      for (const form of ['NFC', 'NFD'] as const) {
+        const query = { title: { words: title.normalize(form) } };
+        const ids = [`${at}NFC`, `${at}NFD`];
+        const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id).sort();
+        expect(idsOf(await db.t.where(query).toArray())).toEqual(ids);
+        const own = await db.transaction(async (tx) => {
+          tx.t.put({ id: `${at}own`, title: title.normalize('NFD') });
+          const found = await tx.t.where(query).toArray();
+          tx.t.delete(`${at}own`);
+          return found;
+        });
+        expect(idsOf(own)).toEqual([...ids, `${at}own`].sort());
+      }
+    }
+    await db.close();
+  });
 });

@@ -15,6 +15,7 @@ mod maintainer;
 mod pending;
 mod scan;
 mod words;
+mod compose;
 
 pub use check::CheckIndex;
 pub use definition::Definition;

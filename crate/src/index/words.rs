@@ -1,5 +1,6 @@
-//! The words of a text: its runs of letters and digits, in small letters. `js/src/indexes/words.ts` has the same rule.
+//! The words of a text: its runs of letters and digits, in small letters, each as one character. `js/src/indexes/words.ts` has the same rule.
 
+use super::compose::composed;
 use super::encode::{END, STRING};
 use crate::json::push_unit;
 use alloc::vec::Vec;
@@ -12,11 +13,14 @@ const MAX_WORD_CHARS: usize = 64;
 /// the first, is a capital before its small letter; else it is how far the small letters are. The first range that a
 /// character is in counts; one in none is a letter that stays.
 #[rustfmt::skip]
-static RULES: [(u16, u16, i16); 33] = [
+static RULES: [(u16, u16, i16); 43] = [
     (0x00, 0x2f, 0), (0x3a, 0x40, 0), (0x41, 0x5a, 32), (0x5b, 0x60, 0), (0x7b, 0xbf, 0),
     // Latin-1 and Latin Extended-A.
     (0xd7, 0xd7, 0), (0xc0, 0xde, 32), (0x130, 0x130, -199), (0x100, 0x136, 1), (0x139, 0x147, 1),
     (0x14a, 0x176, 1), (0x178, 0x178, -121), (0x179, 0x17d, 1),
+    // More Latin, as that of Pinyin and Vietnamese.
+    (0x1a0, 0x1a4, 1), (0x1af, 0x1af, 1), (0x1b7, 0x1b7, 219), (0x1cd, 0x1db, 1), (0x1de, 0x1ee, 1),
+    (0x1f4, 0x1f4, 1), (0x1f8, 0x21e, 1), (0x226, 0x232, 1), (0x1e00, 0x1e94, 1), (0x1ea0, 0x1efe, 1),
     // Greek; the last sigma of a word is one like others.
     (0x386, 0x386, 38), (0x388, 0x38a, 37), (0x38c, 0x38c, 64), (0x38e, 0x38f, 63), (0x391, 0x3ab, 32),
     (0x3c2, 0x3c2, 1),
@@ -45,17 +49,26 @@ fn lower(code: u32) -> u32 {
 /// Appends the next word of a text, encoded as a scalar; returns whether there is one.
 pub fn push_word(text: &mut Chars<'_>, out: &mut Vec<u8>) -> bool {
     let mut chars = 0;
+    // Not in the word yet: what follows may be a part of it.
+    let mut last = 0;
     out.push(STRING);
-    for char in text {
-        let lower = lower(char.into());
-        if lower == 0 && chars > 0 {
-            break;
+    loop {
+        let next = text.next().map(|char| lower(char.into()));
+        let code = next.unwrap_or(0);
+        let made = if last == 0 || code == 0 { 0 } else { composed(last, code) };
+        if made != 0 {
+            last = made;
+            continue;
         }
-        if lower != 0 {
+        if last != 0 {
             chars += 1;
             if chars <= MAX_WORD_CHARS {
-                push_unit(lower, out);
+                push_unit(last, out);
             }
+        }
+        last = code;
+        if next.is_none() || (code == 0 && chars > 0) {
+            break;
         }
     }
     out.push(END);

@@ -1,7 +1,9 @@
 /** Which index, or which range of keys, answers a query. */
 
 import { memberAt, namesOf } from '../base/json-pointer.js';
+import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
+import { MAX_KEY_BYTES } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../indexes/columns.js';
 import { wordsOf } from '../indexes/words.js';
@@ -27,17 +29,30 @@ export interface Plan {
 
 /** Plans a query. Throws `invalid-argument` if no index fits, or a value cannot be compared. */
 export function planOf(spec: Spec, terms: Terms): Plan {
-  const plan = planOfSome(spec, terms);
-  if (!terms.isNone) return plan;
+  const isNowhere = hasText(terms, isHalf) || (!terms.filters && hasText(terms, isLong));
+  if (!(terms.isNone || isNowhere)) return planOfSome(spec, terms);
+  // Whether an index fits.
+  if (!isNowhere) planOfSome(spec, terms);
   // A range without keys.
   const key = `${spec.prefix}0`;
   const range = { gt: key, lt: key };
   return { range, after: undefined, left: undefined, isIndex: false };
 }
 
+/** Whether rows must have, or begin with, a text that is like this. */
+function hasText({ equal, bounded }: Terms, isSo: (text: string) => boolean): boolean {
+  const all = [...equal.values(), bounded?.bounds.startsWith];
+  return all.some((one) => typeof one === 'string' && isSo(one));
+}
+
+/** Half of an emoji, as `slice` makes it: no row has that. */
+const isHalf = (text: string) => LONE_SURROGATE.test(text);
+/** Longer than an entry of an index can be. */
+const isLong = (text: string) => utf8Length(text) > MAX_KEY_BYTES;
+
 function planOfSome(spec: Spec, terms: Terms): Plan {
   checkCompared(spec, terms);
-  const exact = accessOf(spec, terms);
+  const exact = hasText(terms, isLong) ? undefined : accessOf(spec, terms);
   const { filters, tests } = terms;
   if (exact !== undefined) {
     const isRepeated = terms.bounded?.bounds.words !== undefined;
