@@ -56,7 +56,8 @@ pub fn composed(code: u32, part: u32) -> u32 {
         let second = part - SECONDS.0;
         return SYLLABLES + ((code - FIRSTS.0) * WITH_SECONDS + second) * WITH_THIRDS;
     }
-    let is_open = is_in(code, (SYLLABLES, 0xd7a3)) && (code - SYLLABLES).is_multiple_of(WITH_THIRDS);
+    let is_open =
+        is_in(code, (SYLLABLES, 0xd7a3)) && (code - SYLLABLES).is_multiple_of(WITH_THIRDS);
     if is_open && part > THIRDS.0 && part <= THIRDS.1 { code + part - THIRDS.0 } else { 0 }
 }
 

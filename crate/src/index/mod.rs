@@ -7,6 +7,7 @@
 //! store, also those that it was not opened with.
 
 mod check;
+mod compose;
 mod definition;
 mod encode;
 mod entries;
@@ -15,7 +16,6 @@ mod maintainer;
 mod pending;
 mod scan;
 mod words;
-mod compose;
 
 pub use check::CheckIndex;
 pub use definition::Definition;

@@ -3,7 +3,7 @@
  * it as a file of its own, `hedgerow/inspector/page.html`.
  */
 import { HedgerowError } from '../base/errors.js';
-import { optionsOf } from '../base/options.js';
+import { isPlain } from '../base/kind.js';
 
 export { HedgerowError };
 
@@ -42,6 +42,7 @@ function addressOf({ page, store }: InspectorOptions): URL {
     throw refused('page must be the address of hedgerow/inspector/page.html');
   }
   if (url.origin !== location.origin) throw refused('page must be of the origin of the stores');
+  if (store !== undefined && typeof store !== 'string') throw refused('store must be a string');
   if (store !== undefined) url.hash = `store=${encodeURIComponent(store)}`;
   return url;
 }
@@ -51,11 +52,12 @@ function addressOf({ page, store }: InspectorOptions): URL {
  * another origin, which has other stores; and `blocked` when the browser opens no window.
  */
 export function openInspector(options: InspectorOptions): Inspector {
-  const given = optionsOf('openInspector', options, 'page store:string as');
-  const { as = 'window' } = given;
-  if (given.page === undefined) throw refused('page is missing');
+  // Without `base/options.ts`, which weighs more than the rest.
+  if (!isPlain(options)) throw refused('it takes options in a plain object');
+  const { as = 'window' } = options;
+  if (options.page === undefined) throw refused('page is missing');
   if (as !== 'window' && as !== 'corner') throw refused('as must be window or corner');
-  const { href } = addressOf(given);
+  const { href } = addressOf(options);
   if (as === 'window') {
     const opened = window.open(href, 'hedgerow-inspector', 'popup,width=1100,height=760');
     if (opened) return { close: () => opened.close() };

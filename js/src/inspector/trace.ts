@@ -4,8 +4,7 @@
  * nothing of it, and one that does pays while a trace is on.
  */
 import { HedgerowError } from '../base/errors.js';
-import { hasCalls, memberOf } from '../base/kind.js';
-import { optionsOf } from '../base/options.js';
+import { hasCalls, isPlain, memberOf } from '../base/kind.js';
 import type { Store } from '../index.js';
 import { StoreTrace } from './trace/store-trace.js';
 
@@ -35,7 +34,8 @@ export function trace(db: Store, options: TraceOptions = {}): Trace {
   if (!hasCalls(memberOf(from, 'host'), 'step') || handle === undefined) {
     throw refused('db must be a store that open() has given here, or a branch of one');
   }
-  const { minMs = 1 } = optionsOf('trace', options, 'minMs');
+  if (!isPlain(options)) throw refused('it takes options in a plain object');
+  const { minMs = 1 } = options;
   if (typeof minMs !== 'number' || !(minMs >= 0)) throw refused('minMs must be 0 or more');
   return StoreTrace.of(db, minMs);
 }
