@@ -18,8 +18,8 @@ afterEach(async () => {
 
 async function store(): Promise<Any> {
   const tables = {
-    plain: table<Row>()({ key: 'id' }),
-    structured: table<Row>()({ key: 'id', values: 'structured' }),
+    plain: table<Row>()({ key: 'id' } as never),
+    structured: table<Row>()({ key: 'id', values: 'structured' } as never),
   };
   const db = await open('seams', { storage: memory(), tables: tables as never });
   stores.push(db);
