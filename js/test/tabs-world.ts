@@ -166,7 +166,7 @@ export interface TabHooks {
   delete?(): void | Promise<void>;
 }
 
-/** One tab; see the module's text. */
+/** One tab of the simulated browser. */
 export class Tab {
   readonly #browser: Browser;
   readonly hooks: TabHooks = {};

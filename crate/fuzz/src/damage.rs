@@ -1,7 +1,7 @@
 //! Faults in the chunks of a small tree, from the leaves up, all under their right hashes.
 
 use crate::input::Input;
-use crate::rehashed::SHAPE;
+use hedgerow::boundary::Shape;
 use hedgerow::hash::Hash;
 use hedgerow::key::Key;
 use hedgerow::limits::MAX_LEVEL;
@@ -12,6 +12,8 @@ use hedgerow_support::host::Host;
 use hedgerow_support::layout;
 use hedgerow_support::pace::Pace;
 use std::collections::BTreeMap;
+
+pub(crate) const SHAPE: Shape = Shape::with_target(64);
 
 /// Puts faults into some chunks, and the new hashes of changed chunks into their parents.
 pub fn damage(

@@ -3,10 +3,9 @@
 //! done with it ends, without a panic, in a result or an error that names a chunk; and no
 //! chunk is made of it that could not be read again.
 
-use crate::damage::damage;
+use crate::damage::{SHAPE, damage};
 use crate::input::Input;
 use crate::oracle::Chunks;
-use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::chunk::{ChunkKind, piece, piece_list};
 use hedgerow::error::{Error, Field};
@@ -23,8 +22,6 @@ use hedgerow_support::output::{Expected, changes, changes_between};
 use hedgerow_support::rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-
-pub(crate) const SHAPE: Shape = Shape::with_target(64);
 
 /// Trees whose hashes are right and whose contents are not: what a hostile peer would send.
 pub fn run(bytes: &[u8]) {
