@@ -318,18 +318,6 @@ it('what another tab has sent since is not taken back', async () => {
   expect(app.pending()).toMatchObject([{ isSent: true }]);
 });
 
-it('arguments are taken as they are at the call', async () => {
-  const db = await store();
-  const app = await bind(db, server());
-  const args = { id: 'a', title: 'first' };
-  const call = app.mutate.openIssue(args);
-  args.title = 'second';
-  await call;
-  expect(await db.get('issue/a')).toMatchObject({ title: 'first' });
-  expect(app.pending()[0]?.args).toEqual({ id: 'a', title: 'first' });
-  await expect(app.mutate.add(1n as never)).rejects.toEqual(failure('invalid-value'));
-});
-
 it.each([
   ['at its start', async () => {}],
   ['after a read', async (tx: Transaction) => void (await tx.get('n'))],

@@ -2,6 +2,7 @@
  * Calls of mutators. Those made in one turn, or while a commit is in progress, share the next commit: each runs on the rows
  * that those before it have made.
  */
+import { isDevelopment } from '../base/development.js';
 import { HedgerowError, isRefusal } from '../base/errors.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { AbortableWait } from '../base/signal.js';
@@ -39,6 +40,20 @@ const isMade = (outcome: Outcome): boolean => outcome !== 'slow' && 'value' in o
 /** No call has anything to commit. */
 class NoneMade extends Error {}
 
+/** The text of arguments. Throws `invalid-value` unless they are JSON; in builds for development also if that changes them. */
+function textOf(args: unknown): string {
+  const text = keptValue(args);
+  if (typeof text !== 'string') throw new HedgerowError('invalid-value', 'arguments must be JSON');
+  if (isDevelopment) {
+    JSON.stringify(args, function (this: Record<string, unknown>, name, value) {
+      if (!(this[name] instanceof Date)) return value;
+      const message = `mutators: ${name || 'the argument'} is a Date, which JSON makes a text: give its time or its text`;
+      throw new HedgerowError('invalid-value', message);
+    });
+  }
+  return text;
+}
+
 export class Calls {
   readonly #context: ServerContext;
   readonly #waiting: Call[] = [];
@@ -60,15 +75,12 @@ export class Calls {
     if (!Object.hasOwn(options.mutators, name)) {
       throw new HedgerowError('invalid-argument', `there is no mutator ${name}`);
     }
-    const kept = keptValue(args ?? null);
-    if (typeof kept !== 'string') {
-      throw new HedgerowError('invalid-value', 'arguments must be JSON');
-    }
+    const text = textOf(args ?? null);
     const timestamp = Date.now();
     const isAlone = along.length > 0;
     if (isAlone) await this.over;
     return new Promise((resolve, reject) => {
-      const call = { name, args: kept, timestamp, along, resolve, reject };
+      const call = { name, args: text, timestamp, along, resolve, reject };
       if (isAlone) return void store.changes.note(this.#commit([call], true));
       this.#waiting.push(call);
       this.#making ??= store.changes.note(this.#makeAll());
