@@ -12,25 +12,25 @@ import { INSPECTOR_PAGE } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
-const BUDGET_BYTES = 156_200;
+const BUDGET_BYTES = 159_500;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
-const SLIM_BUDGET_BYTES = 159_400;
+const SLIM_BUDGET_BYTES = 162_800;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
-const SLIM_SCRIPT_BUDGET_BYTES = 45_650;
+const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },
-  { name: 'remote', file: 'remote/index.js', budget: 10_550 },
-  { name: 'keys', file: 'keys/index.js', budget: 2_000 },
+  { name: 'remote', file: 'remote/index.js', budget: 11_600 },
+  { name: 'keys', file: 'keys/index.js', budget: 2_100 },
   // All that a page needs whose store is in a worker.
-  { name: 'worker', file: 'worker/index.js', budget: 8_800 },
-  { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
+  { name: 'worker', file: 'worker/index.js', budget: 10_000 },
+  { name: 's3', file: 'remote/adapters/s3.js', budget: 8_400 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'encryption/index.js', budget: 18_900 },
+  { name: 'encryption', file: 'encryption/index.js', budget: 20_300 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 341_300;
+const INSPECTOR_PAGE_BUDGET_BYTES = 349_300;
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
 /** Other rooms, and packages. */
@@ -42,7 +42,7 @@ const ROOMS = [
     name: 'tables',
     file: 'tables/define.ts',
     others: /^(\.\.\/)+(?!tables)[a-z]+\//,
-    budget: 10_000,
+    budget: 11_000,
     later: 9_000,
   },
   { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_300 },
@@ -53,7 +53,7 @@ const ROOMS = [
     budget: 1_500,
   })),
   // The side of the page, and that of the worker without the store and live queries.
-  { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_300 },
+  { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_600 },
   { name: 'worker host', file: 'worker/host.ts', others: /^\.\.\//, budget: 6_800 },
   // An app calls it at each start: what an import needs that is under way is loaded then.
   {
@@ -65,7 +65,7 @@ const ROOMS = [
   },
   // What a lazy clone loads beside sync; a repair from a remote loads a part of it.
   { name: 'lazy', file: 'lazy/open.ts', others: /^\.\.\//, budget: 8_000 },
-  { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 8_000 },
+  { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 10_400 },
   { name: 'rest', file: 'rest/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'abstract-level', file: 'adapters/abstract-level.ts', others: PACKAGES, budget: 2_000 },
   { name: 'unstorage', file: 'adapters/unstorage.ts', others: PACKAGES, budget: 2_000 },
@@ -84,7 +84,7 @@ const ROOMS = [
     name: 'sync',
     file: 'sync/index.ts',
     others: /^\.\.\/(?!remote\/)/,
-    budget: 21_000,
+    budget: 22_200,
     later: 9_000,
   },
 ];
