@@ -106,14 +106,16 @@ describe('a condition', () => {
         const many = () => within((place) => place.items.deleteMany(conditions));
         expect(await refused(many), where).toMatchObject({ code: 'invalid-argument' });
       }
-      for (const [from, to] of [
-        [undefined, 2],
-        [1, undefined],
+      for (const [column, from, to] of [
+        ['n', undefined, 2],
+        ['n', 1, undefined],
+        [undefined, 1, 2],
       ]) {
-        const between = () => within((place) => place.items.between('n', from, to).toArray());
+        const between = () => within((place) => place.items.between(column, from, to).toArray());
         expect(await refused(between), where).toMatchObject({ code: 'invalid-argument' });
       }
     }
+    expect(() => db.items.between(Symbol('n') as never, 1, 2)).toThrow(/name of a column/);
     expect(() => live(db.items.where({ owner: undefined }))).toThrow(/owner is undefined/);
     expect(() => db.items.where({ owner: undefined }).watch(() => {})).toThrow(
       /owner is undefined/,
@@ -238,10 +240,14 @@ describe('a range', () => {
     const db = await store();
     const aborted = AbortSignal.abort();
     for (const given of [{ prefix: 'plain/' }, { gte: 'a' }, 'plain/', null, [], { signal: 5 }]) {
-      expect(await refused(() => db.clear(given))).toMatchObject({ code: 'invalid-argument' });
-      expect(await refused(() => db.items.clear(given))).toMatchObject({
-        code: 'invalid-argument',
-      });
+      for (const [name, place] of [
+        ['clear', db],
+        ['items.clear', db.items],
+      ] as const) {
+        const error = await refused(() => place.clear(given));
+        expect(error).toMatchObject({ code: 'invalid-argument' });
+        expect(`${error}`).toContain(`${name}`);
+      }
     }
     expect(await refused(() => db.clear({ signal: aborted }))).toMatchObject({ code: 'aborted' });
     expect(await db.count()).toBe(6);

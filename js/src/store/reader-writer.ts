@@ -201,7 +201,7 @@ export abstract class ReaderWriter extends Reader {
 
   /** Checks the options of a change. */
   protected jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
-    const job = optionsOf(call, options, `${names} signal durability`);
+    const job = optionsOf(call, options, `${names} signal durability`.trim());
     checkSignal(job.signal);
     return { durability: this.handle.durability, ...job };
   }

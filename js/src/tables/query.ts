@@ -58,6 +58,9 @@ export class Query {
   }
 
   between(column: string, from: unknown, to: unknown): Query {
+    if (typeof column !== 'string') {
+      refuse(this.#name, `between takes the name of a column, not ${kindOf(column)}`);
+    }
     return this.where({ [column]: { gte: from, lt: to } });
   }
 
@@ -280,10 +283,13 @@ export class Query {
     }
   }
 
-  async delete(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
+  async delete(
+    given: { readonly signal?: AbortSignal | undefined } = {},
+    call = 'delete',
+  ): Promise<number> {
     const { remove, within, at, whenReady } = this.#place;
     if (remove === undefined) refuse(this.#name, 'delete is no call of a snapshot');
-    const { signal } = optionsOf(`${this.#name}.delete`, given, 'signal');
+    const { signal } = optionsOf(`${this.#name}.${call}`, given, 'signal');
     const plan = this.#plan();
     this.#checkDeletion();
     // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.

@@ -106,7 +106,7 @@ export class StoreTable extends TableReads {
 
   /** Deletes all rows of the table. */
   async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
-    return this.all().delete(options);
+    return this.all().delete(options, 'clear');
   }
 
   async putMany(
