@@ -92,7 +92,7 @@ export async function countriesIn({ cities }: IndexedStore): Promise<Country[]> 
   const found: Country[] = [];
   for (;;) {
     const last = found.at(-1)?.code;
-    const after = cities.where({ country: last === undefined ? undefined : { gt: last } });
+    const after = last === undefined ? cities.all() : cities.where({ country: { gt: last } });
     const next = await after.orderBy('country').first();
     if (next === undefined) return found;
     const { country: code } = next;

@@ -40,9 +40,8 @@ test('wrong arguments are typed errors, whose code the console shows', {
     await db.put('a', 1);
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    const prefix: string | undefined = undefined;
     const calls: (() => Promise<unknown>)[] = [
-      () => db.deleteMany({ prefix }),
+      () => db.deleteMany({ prefix: undefined as never }),
       () => db.deleteMany({ perfix: 'a' } as never),
       () => db.putMany(proxy as never),
       () => db.scan(proxy as never).toArray(),

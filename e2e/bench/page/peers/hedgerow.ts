@@ -36,7 +36,13 @@ export function over(store: Store): HedgerowDatabase {
     put: (row) => store.put(row.id, row),
     get: (id) => store.get(id),
     getMany: (ids) => store.getMany(ids),
-    scan: ({ prefix, from, limit }) => store.scan({ prefix, gte: from, limit }).values().toArray(),
+    scan: ({ prefix, from, limit }) => {
+      const range = { ...(prefix && { prefix }), ...(from && { gte: from }) };
+      return store
+        .scan({ ...range, limit })
+        .values()
+        .toArray();
+    },
     at: async (n) => (await store.at(n))?.[1],
     rank: (id) => store.rank(id),
     watch: async (id, changed) =>
