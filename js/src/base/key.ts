@@ -35,15 +35,20 @@ export function checkKeys<Key>(call: string, keys: Iterable<Key>): Iterable<Key>
   throw new HedgerowError('invalid-argument', `${call} takes a list of keys, not ${kindOf(keys)}`);
 }
 
-/** The members of a list that is read at once. Throws `invalid-argument` for what is none, or cannot be read. */
-export function listOf<Member>(call: string, list: Iterable<Member>): Member[] {
+/** The members of a list, one by one. Throws `invalid-argument` for what is none, or cannot be read. */
+export function* membersOf<Member>(call: string, list: Iterable<Member>): Generator<Member> {
   try {
-    return [...checkKeys(call, list)];
+    yield* checkKeys(call, list);
   } catch (cause) {
     if (cause instanceof HedgerowError) throw cause;
     throw new HedgerowError('invalid-argument', `${call}: the list cannot be read`, { cause });
   }
 }
+
+/** The members of a list, read at once. Throws as `membersOf` does. */
+export const listOf = <Member>(call: string, list: Iterable<Member>): Member[] => [
+  ...membersOf(call, list),
+];
 
 /**
  * Compares keys by their bytes in UTF-8. JavaScript compares units of UTF-16, in which surrogate

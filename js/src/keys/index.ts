@@ -51,11 +51,13 @@ export function decodeKey(key: string): Scalar[] {
 
 /**
  * The range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add `gt: encodeKey([2024, 'ada'])` and
- * the like for a part of them. Throws `invalid-key`.
+ * the like for a part of them. Throws `invalid-key`, also for no values: that would be all keys.
  */
 export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix: string } {
   // No encoded value is the beginning of another.
-  return { prefix: encodeKey(parts) };
+  const prefix = encodeKey(parts);
+  if (prefix === '') throw refused('keyRange takes at least one value');
+  return { prefix };
 }
 
 const encoded = (part: unknown) => (part === null ? Tag.null : encodeScalar(part));

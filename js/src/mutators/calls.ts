@@ -4,6 +4,7 @@
  */
 import { isDevelopment } from '../base/development.js';
 import { HedgerowError, isRefusal } from '../base/errors.js';
+import { memberOf } from '../base/kind.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { AbortableWait } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
@@ -89,8 +90,7 @@ export class Calls {
 
   /** Makes the call that a mutator has returned as its `undo`. */
   async undo(done: unknown): Promise<unknown> {
-    const undo = (done as { readonly undo?: unknown } | null | undefined)?.undo;
-    const [call, ...others] = Object.entries(Object(undo));
+    const [call, ...others] = Object.entries(Object(memberOf(done, 'undo')));
     if (call !== undefined && others.length === 0) return this.make(...call);
     const message =
       'undo takes what a call has returned: { undo: { mutator: args } }, with one mutator';

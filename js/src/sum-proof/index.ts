@@ -4,7 +4,7 @@
  */
 import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
-import { listOf } from '../base/key.js';
+import { membersOf } from '../base/key.js';
 import { kindOf, memberOf } from '../base/kind.js';
 import { bytesOf } from '../base/root.js';
 import { Climb, type Subtree } from './climb.js';
@@ -82,7 +82,7 @@ function verify(
   }
   const read: Claim[] = [];
   let canHold = true;
-  for (const pair of listOf('a proof', claims)) {
+  for (const pair of membersOf('a proof', claims)) {
     if (!Array.isArray(pair)) throw noClaims();
     const [key, claim]: readonly [SumKey, SumLeaf | null] = pair;
     const keyBytes = Uint8Array.from(sumKeyBytes(key));

@@ -3,7 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { frozen } from '../base/frozen.js';
 import { checkKey } from '../base/key.js';
-import { isPlain, kindOf } from '../base/kind.js';
+import { isPlain, kindOf, memberOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import type { IndexColumn, IndexDefinition } from '../indexes/definition.js';
 import { indexesOf } from '../indexes/index-set.js';
@@ -241,7 +241,7 @@ export class Spec {
 
 /** The version that a stored value tells; `undefined` if it tells none. */
 export function versionOf(stored: unknown): number | undefined {
-  const version = (stored as Row | null)?.[VERSION];
+  const version = memberOf(stored, VERSION);
   if (version === undefined) return undefined;
   if (Number.isSafeInteger(version) && (version as number) >= 1) return version as number;
   const shown = typeof version === 'number' ? version : kindOf(version);

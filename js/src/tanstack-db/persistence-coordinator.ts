@@ -95,7 +95,7 @@ export class Coordinator implements HedgerowCoordinator {
           const dropped = droppedFor(change);
           if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
         } else if (change.op === 'add') {
-          const logged = form.decode(change.newValue) as Logged;
+          const logged = form.decode(structuredClone(change.newValue)) as Logged;
           // While a collection waits, a mutation of it may wait before this.
           const { term, seq } = logged;
           state.told = state.calls === 0 ? { term, seq } : undefined;

@@ -45,7 +45,12 @@ const REASONS = [
     why: "finds two versions of a package in Node's way",
     suites: ['tanstack-db', 'tanstack-db-mutations', 'tanstack-db-persistence', 'tanstack-db-tabs'],
   },
-  { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
+  {
+    needs: "'node:vm'",
+    why: 'values of another realm of Node',
+    suites: ['lossy-values', 'realms'],
+  },
+  { needs: "'node:os'", why: 'has entries of Node', suites: ['entries-hostile'] },
   {
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',

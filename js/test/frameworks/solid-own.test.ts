@@ -51,7 +51,7 @@ it('is followed by what reads its members, and ends with its owner', async () =>
   const keys: string[] = [];
   const end = createRoot((dispose) => {
     const list = useLive(db, () => ({ offset: offset(), limit: 2 }));
-    expect(Object.keys(list)).toEqual(['status', 'rows', 'isStale', 'error']);
+    expect(Object.keys(list)).toEqual(['status', 'rows', 'offset', 'isStale', 'error']);
     createEffect(() => keys.push(list.rows.map(([key]) => key).join()));
     return dispose;
   });

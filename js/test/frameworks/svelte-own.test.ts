@@ -67,7 +67,7 @@ it('is read outside of effects, as in handlers of events: then nothing is follow
   state.set('key', 'k1');
   expect(row.value).toEqual({ at: 1 });
   expect({ ...list }.rows.length).toBe(2);
-  expect(Object.keys(list)).toEqual(['status', 'rows', 'isStale', 'error']);
+  expect(Object.keys(list)).toEqual(['status', 'rows', 'offset', 'isStale', 'error']);
   await db.put('k1', 'new');
   await until(() => row.value === 'new');
   await until(() => seen.now === 0);
