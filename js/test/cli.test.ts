@@ -225,11 +225,12 @@ it('exits with 1 and a sentence for what does not exist, and makes nothing', asy
     [['serve', 's3://bucket/notes'], 's3://'],
   ];
   const before = readdirSync(base).sort();
-  for (const [args, said] of missing) {
+  const check = async ([args, said]: (typeof missing)[number]) => {
     const { code, text } = await run(...args);
     expect(text, args.join(' ')).toContain(said);
     expect({ code, args }).toEqual({ code: 1, args });
-  }
+  };
+  await Promise.all(missing.map(check));
   expect(readdirSync(base).sort()).toEqual(before);
   // Each look at a folder of SQLite takes its locks.
   expect(readdirSync(empty).filter((name) => name !== 'hedgerow-locks')).toEqual([]);
