@@ -27,7 +27,7 @@ describe('vectors', () => {
     const db = await storeOf();
     const { prefix, initialValuesInFirstDiff: initial } = options;
     const { told, take } = calls();
-    db.watch({ ...(prefix && { prefix }) }, take, { initial });
+    db.watch(defined({ prefix }), take, { initial });
     for (const step of steps) {
       told.length = 0;
       if (step.set !== undefined) await db.putMany(Object.entries(step.set));

@@ -75,9 +75,16 @@ class States {
   async read(key: string, initialValue: unknown): Promise<unknown> {
     const known = this.#knownOf(key);
     const { writes } = known;
-    const value = await (await this.#opened()).get(rowKey(this.#prefix, key));
-    if (known.writes === writes) known.text = textOf(value);
-    return value === undefined ? initialValue : value;
+    const isFirst = known.first === undefined && writes === 0 && initialValue === null;
+    const reading = this.#opened().then((db) => db.get(rowKey(this.#prefix, key)));
+    if (isFirst) known.first = reading;
+    try {
+      const value = await reading;
+      if (known.writes === writes) known.text = textOf(value);
+      return value === undefined ? initialValue : value;
+    } finally {
+      if (isFirst) known.first = null;
+    }
   }
 
   write(key: string, value: unknown): Promise<void> {
@@ -111,6 +118,11 @@ class States {
   async #write(key: string, value: unknown): Promise<void> {
     const known = this.#knownOf(key);
     const at = rowKey(this.#prefix, key);
+    // All wait, so that they keep their order.
+    const isStored = known.first && (await known.first) !== undefined;
+    if (isStored && value !== undefined) {
+      throw new HedgerowError('conflict', `the state ${key} was set before it was read`);
+    }
     known.text = '';
     known.writes += 1;
     const { writes } = known;

@@ -13,7 +13,7 @@ import { Transactions } from '../transaction/run.js';
 import type { Run } from '../transaction/transaction.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Moved, type ServerContext } from './context.js';
-import { runMutator } from './part.js';
+import { isInMutator, runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
 import { inSlices } from './slices.js';
 import type { Mutator } from './types.js';
@@ -71,8 +71,12 @@ export class Calls {
 
   /** Runs a mutator and puts the call into the queue, in one commit. Resolves to what it has returned. */
   async make(name: string, args: unknown, along: readonly RefMove[] = []): Promise<unknown> {
-    const { store, options } = this.#context;
+    const { store, shared, options } = this.#context;
     store.check();
+    if (isInMutator(shared.host)) {
+      const message = `mutators: ${name} is called in a mutator, which would wait for itself: call its function with tx`;
+      throw new HedgerowError('invalid-argument', message);
+    }
     if (!Object.hasOwn(options.mutators, name)) {
       throw new HedgerowError('invalid-argument', `there is no mutator ${name}`);
     }

@@ -89,6 +89,9 @@ export interface QueueEdits {
   readonly record: ServerRecord;
   readonly puts?: readonly QueuedCall[];
   readonly drops?: readonly number[];
+  /** Calls that have no effect, and the places of those of which the app was told. */
+  readonly rejects?: readonly StoredRejection[];
+  readonly forgets?: readonly number[];
   /** Refs that move with it. */
   readonly along?: readonly RefMove[];
 }
@@ -288,11 +291,13 @@ export class Queue {
   async #commit(edit: EditQueue, write?: JointWrite): Promise<boolean> {
     // The head follows other tabs: what was read of the queue may be older.
     if (this.isBehind) return false;
-    const { record, puts = [], drops = [], along = [] } = edit(this);
+    const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);
     const own = new OwnEdits(this.head);
     own.put(RECORD_KEY, { record });
     await inSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
     await inSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
+    for (const rejected of rejects) own.put(rejectedKeyOf(rejected.call.place), { rejected });
+    for (const place of forgets) own.delete(rejectedKeyOf(place));
     const commitBytes = await this.head.commit(own, this.#durability, write, along);
     if (commitBytes === undefined) return false;
     this.#record = record;

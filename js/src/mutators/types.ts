@@ -113,6 +113,11 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /**
+   * Has plain writes, merges and reverts of this branch go on: the next pull that has news undoes them. By default they
+   * are `invalid-argument`.
+   */
+  readonly localWrites?: boolean | undefined;
+  /**
    * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once when
    * it leaves the queue, which is repeated after a crash of the page in that moment; and once in a session if it stays in the
    * queue. Without it such calls are kept for a version of the app that has it.

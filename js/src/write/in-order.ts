@@ -1,8 +1,13 @@
 /** The calls of a handle take effect in their order. */
-
 import type { BranchHead } from '../history/branch-head.js';
 import type { Overrides } from '../history/bulks.js';
 import type { Pending } from '../history/pending.js';
+
+/** As much of a handle as its order needs. */
+interface Ordered {
+  readonly branchHead: BranchHead;
+  readonly pending?: Pending;
+}
 
 /** A call in its place. */
 export interface OrderedCall {
@@ -19,10 +24,7 @@ export interface OrderedCall {
  * whose rows come from a source. Those after it wait for it if `holdsUp`: not if it runs a function of the app, which may
  * wait for one of them.
  */
-export function inOrder(
-  { branchHead, pending }: { readonly branchHead: BranchHead; readonly pending?: Pending },
-  holdsUp: boolean,
-): OrderedCall {
+export function inOrder({ branchHead, pending }: Ordered, holdsUp: boolean): OrderedCall {
   const edits = pending?.all();
   const { bulks } = branchHead;
   const over = holdsUp ? bulks.underWay() : undefined;
