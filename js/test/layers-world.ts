@@ -1,10 +1,10 @@
 /** The app of the simulation of all layers: a table in two versions, its mutators here and at the server, and tabs. */
 import { expect } from 'vitest';
-import { HedgerowError, open, type Store } from '../src/index.js';
+import { type HedgerowError, open, type Store } from '../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../src/live/index.js';
 import { mutators, type ServerLink } from '../src/mutators/index.js';
 import { type RowChange, table } from '../src/tables/index.js';
-import type { Disk, Network } from './mutators-world.js';
+import { type Disk, type Network, tryWork } from './mutators-world.js';
 import type { Random } from './random.js';
 
 export type Version = 1 | 2;
@@ -223,25 +223,9 @@ export class Tab {
   }
 
   /** Whether the work succeeded. After it, the tab may have crashed and started again. */
-  async tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
-    const isDoomed = from.below(7) === 0;
-    if (isDoomed) this.#disk.left = from.below(7);
-    try {
-      await work();
-      return true;
-    } catch (cause) {
-      if (!(cause instanceof HedgerowError)) throw cause;
-      expect(
-        [...FAULTS, ...(this.version === 1 ? OF_VERSIONS : ['not-ready'])],
-        String(cause),
-      ).toContain(cause.code);
-      totals.failures += 1;
-      return false;
-    } finally {
-      if (isDoomed) {
-        totals.crashes += this.#disk.left < 0 ? 1 : 0;
-        await this.restart();
-      }
-    }
+  tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
+    const codes = [...FAULTS, ...(this.version === 1 ? OF_VERSIONS : ['not-ready'])];
+    const restart = () => this.restart();
+    return tryWork({ disk: this.#disk, codes, totals, restart }, from, work);
   }
 }

@@ -1,7 +1,13 @@
 /** An app of issues, and its server. */
 import { afterEach } from 'vitest';
-import { memory, type OpenOptions, open, type Store } from '../src/index.js';
-import { type MutatorOptions, mutators, type ServerLink } from '../src/mutators/index.js';
+import { memory, type OpenOptions, open, type Storage, type Store } from '../src/index.js';
+import {
+  type MutatorOptions,
+  type Mutators,
+  mutators,
+  type RejectedCall,
+  type ServerLink,
+} from '../src/mutators/index.js';
 import type { Transaction } from '../src/transaction/transaction.js';
 import { json, type ServerDouble } from './mutators-server.js';
 
@@ -61,12 +67,38 @@ export function bind(
   server: ServerDouble,
   options: Partial<MutatorOptions<typeof ours>> = {},
 ): Promise<ServerLink<typeof ours>> {
+  return bound(db, server, { mutators: ours, ...options });
+}
+
+/** Binds a store to a server, with mutators of one's own. */
+export function bound<M extends Mutators>(
+  db: Store,
+  server: ServerDouble,
+  options: Pick<MutatorOptions<M>, 'mutators'> & Partial<MutatorOptions<M>>,
+): Promise<ServerLink<M>> {
   return mutators(db, {
-    mutators: ours,
     pull: (request) => json(server.pull(request)),
     push: (request) => json(server.push(request)),
     ...options,
   });
+}
+
+/** A device of a server, which has pulled once. */
+export async function device<M extends Mutators>(
+  server: ServerDouble,
+  mine: M,
+  storage: Storage = memory(),
+) {
+  const db = await open('app', { storage });
+  const rejected: RejectedCall[] = [];
+  const onRejected = (call: RejectedCall) => void rejected.push(call);
+  const app = await bound(db, server, { mutators: mine, onRejected });
+  await app.pull();
+  const sync = async () => {
+    await app.push();
+    await app.pull();
+  };
+  return { db, app, sync, rejected };
 }
 
 export async function rowsOf(db: Store): Promise<Record<string, unknown>> {

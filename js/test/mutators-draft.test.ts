@@ -1,12 +1,11 @@
 /** Drafts of a bound store: what a branch has changed becomes one call of a mutator. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type Change, memory, open, type Storage, type Store } from '../src/index.js';
-import { mutators, type RejectedCall } from '../src/mutators/index.js';
+import { type Change, memory, type Storage, type Store } from '../src/index.js';
 import type { Transaction } from '../src/transaction/transaction.js';
 import { failure } from './model.js';
-import { rowsOf } from './mutators-app.js';
-import { json, ServerDouble } from './mutators-server.js';
+import { device as deviceOf, rowsOf } from './mutators-app.js';
+import { ServerDouble } from './mutators-server.js';
 
 const valuesOf = (change: Change) => ({
   before: 'oldValue' in change ? change.oldValue : undefined,
@@ -28,8 +27,6 @@ const theirs = {
 };
 
 async function device(server: ServerDouble, storage: Storage = memory()) {
-  const db = await open('app', { storage });
-  const rejected: RejectedCall[] = [];
   /** What the mutator waits for. */
   const waits = { before: async () => {} };
   const mine = {
@@ -48,18 +45,7 @@ async function device(server: ServerDouble, storage: Storage = memory()) {
     set: (tx: Transaction, { key, value }: { key: string; value: unknown }) =>
       void tx.put(key, value),
   };
-  const app = await mutators(db, {
-    mutators: mine,
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-    onRejected: (call) => void rejected.push(call),
-  });
-  await app.pull();
-  const sync = async () => {
-    await app.push();
-    await app.pull();
-  };
-  return { db, app, sync, rejected, waits };
+  return { ...(await deviceOf(server, mine, storage)), waits };
 }
 
 function newServer(): ServerDouble {

@@ -1,10 +1,11 @@
 /** Calls without an effect: what others have overtaken, and what the server refuses. Each comes to `onRejected`. */
 import { expect, it } from 'vitest';
-import { HedgerowError, memory, open, type Storage } from '../src/index.js';
+import { memory, open } from '../src/index.js';
 import type { PullRequest, PushRequest, RejectedCall } from '../src/mutators/index.js';
 import { failure } from './model.js';
 import { bind, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';
+import { Disk } from './mutators-world.js';
 
 /** What an app is told of a call. */
 const toldOf = ({ name, args, isSent, isPending, error, why }: RejectedCall) => ({
@@ -267,20 +268,7 @@ it('without a listener they wait for a version of the app that has one', async (
 });
 
 it('no crash between a pull and the callback loses a rejection', async () => {
-  const inner = memory();
-  let left = Number.POSITIVE_INFINITY;
-  const storage: Storage = {
-    ...inner,
-    open: async (...call) => {
-      const opened = await inner.open(...call);
-      const { write } = opened;
-      opened.write = async (batch) => {
-        if (left-- <= 0) throw new HedgerowError('disconnected', 'crashed');
-        return write.call(opened, batch);
-      };
-      return opened;
-    },
-  };
+  const disk = new Disk().tab();
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   let crashes = 0;
@@ -288,21 +276,21 @@ it('no crash between a pull and the callback loses a rejection', async () => {
     server.set([[`issue/${writes}`, ISSUE]]);
     const rejected: string[] = [];
     const onRejected = ({ name }: RejectedCall) => void rejected.push(name);
-    const db = await open('app', { storage });
+    const db = await open('app', { storage: disk.storage });
     const app = await bind(db, server, { onRejected });
     await app.pull();
     await app.mutate.openIssue({ id: 'x', title: 'refused' });
     await app.push();
     await app.mutate.closeIssue({ id: `${writes}` });
     server.set([[`issue/${writes}`, undefined]]);
-    left = writes;
+    disk.left = writes;
     crashes += await app.pull().then(
       () => 0,
       () => 1,
     );
     await db.close().catch(() => {});
-    left = Number.POSITIVE_INFINITY;
-    const again = await open('app', { storage });
+    disk.left = Number.POSITIVE_INFINITY;
+    const again = await open('app', { storage: disk.storage });
     const bound = await bind(again, server, { onRejected });
     await bound.pull();
     expect(new Set(rejected)).toEqual(new Set(['openIssue', 'closeIssue']));

@@ -1,11 +1,10 @@
 /** Undo of calls: a mutator returns the call that takes its own back, and a device touches nothing else. */
 import { expect, it } from 'vitest';
-import { memory, open } from '../src/index.js';
-import { mutators, type RejectedCall } from '../src/mutators/index.js';
+import { memory, type Storage } from '../src/index.js';
 import type { Transaction } from '../src/transaction/transaction.js';
 import { failure } from './model.js';
-import { rowsOf } from './mutators-app.js';
-import { json, ServerDouble } from './mutators-server.js';
+import { device as deviceOf, rowsOf } from './mutators-app.js';
+import { ServerDouble } from './mutators-server.js';
 
 interface Issue {
   readonly title: string;
@@ -71,22 +70,7 @@ const theirs = {
   },
 };
 
-async function device(server: ServerDouble, storage = memory()) {
-  const db = await open('app', { storage });
-  const rejected: RejectedCall[] = [];
-  const app = await mutators(db, {
-    mutators: mine,
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-    onRejected: (call) => void rejected.push(call),
-  });
-  await app.pull();
-  const sync = async () => {
-    await app.push();
-    await app.pull();
-  };
-  return { db, app, sync, rejected };
-}
+const device = (server: ServerDouble, storage?: Storage) => deviceOf(server, mine, storage);
 
 /** A server with an issue and two comments, and two devices. */
 async function setting() {

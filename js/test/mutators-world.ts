@@ -105,6 +105,38 @@ export class Disk {
   }
 }
 
+/** A tab whose work may fail in the ways that it names. */
+interface Doomed {
+  readonly disk: { left: number };
+  readonly codes: readonly string[];
+  readonly totals: { failures: number; crashes: number };
+  restart(): Promise<void>;
+}
+
+/** Whether the work of a tab succeeded. After it, the tab may have crashed and started again. */
+export async function tryWork(
+  { disk, codes, totals, restart }: Doomed,
+  from: Random,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  const isDoomed = from.below(7) === 0;
+  if (isDoomed) disk.left = from.below(7);
+  try {
+    await work();
+    return true;
+  } catch (cause) {
+    if (!(cause instanceof HedgerowError)) throw cause;
+    expect(codes, String(cause)).toContain(cause.code);
+    totals.failures += 1;
+    return false;
+  } finally {
+    if (isDoomed) {
+      totals.crashes += disk.left < 0 ? 1 : 0;
+      await restart();
+    }
+  }
+}
+
 export type App = ServerLink<typeof mine>;
 
 export class Network {
@@ -232,23 +264,12 @@ export class Tab {
   }
 
   /** Whether the work succeeded. After it, the tab may have crashed and started again. */
-  async tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
-    const isDoomed = from.below(7) === 0;
-    if (isDoomed) this.#disk.left = from.below(7);
-    try {
-      await work();
-      return true;
-    } catch (cause) {
-      if (!(cause instanceof HedgerowError)) throw cause;
-      expect(['offline', 'remote', 'disconnected', 'conflict']).toContain(cause.code);
-      totals.failures += 1;
-      return false;
-    } finally {
-      if (isDoomed) {
-        totals.crashes += this.#disk.left < 0 ? 1 : 0;
-        await this.db.close().catch(() => {});
-        await this.start();
-      }
-    }
+  tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
+    const restart = async () => {
+      await this.db.close().catch(() => {});
+      await this.start();
+    };
+    const codes = ['offline', 'remote', 'disconnected', 'conflict'];
+    return tryWork({ disk: this.#disk, codes, totals, restart }, from, work);
   }
 }

@@ -1,11 +1,12 @@
 /** Mutators: changes made at once, a durable queue, and a server that decides. */
 import { expect, it } from 'vitest';
-import { HedgerowError, memory, open, type Storage } from '../src/index.js';
+import { memory, open } from '../src/index.js';
 import { mutators, type RejectedCall } from '../src/mutators/index.js';
 import type { Transaction } from '../src/transaction/transaction.js';
 import { failure } from './model.js';
 import { bind, type Issue, ours, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';
+import { Disk } from './mutators-world.js';
 
 it('a call runs at once, waits in the queue, and leaves it when the server has done it', async () => {
   const server = new ServerDouble(theirs);
@@ -202,36 +203,23 @@ it('calls during a pull are in the rows that it makes', async () => {
 });
 
 it('a store that crashed between a pull and its rebase goes on with it', async () => {
-  const inner = memory();
-  let left = Number.POSITIVE_INFINITY;
-  const storage: Storage = {
-    ...inner,
-    open: async (...call) => {
-      const opened = await inner.open(...call);
-      const { write } = opened;
-      opened.write = async (batch) => {
-        if (left-- <= 0) throw new HedgerowError('disconnected', 'crashed');
-        return write.call(opened, batch);
-      };
-      return opened;
-    },
-  };
+  const disk = new Disk().tab();
   const server = new ServerDouble(theirs);
   let crashes = 0;
   for (let writes = 0; writes < 6; writes++) {
-    const db = await open('app', { storage });
+    const db = await open('app', { storage: disk.storage });
     const app = await bind(db, server);
     await app.mutate.add(1);
     await app.push();
     server.set([[`k${writes}`, writes]]);
-    left = writes;
+    disk.left = writes;
     crashes += await app.pull().then(
       () => 0,
       () => 1,
     );
     await db.close().catch(() => {});
-    left = Number.POSITIVE_INFINITY;
-    const again = await open('app', { storage });
+    disk.left = Number.POSITIVE_INFINITY;
+    const again = await open('app', { storage: disk.storage });
     const bound = await bind(again, server);
     await bound.pull();
     expect(await rowsOf(again)).toEqual(server.rows);

@@ -1,7 +1,6 @@
 /**
- * One life after another of a simulated store: tabs work on it at random until everything stops, and
- * then what is left is checked. It knows nothing of vitest, so that `scripts/simulate.mjs` can run
- * it by the million.
+ * One life after another of a simulated store: tabs work on it at random until everything stops, and then the rest is
+ * checked. It knows nothing of vitest, so that `scripts/simulate.mjs` can run it by the million.
  */
 import { keyRange } from '../src/base/range.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';

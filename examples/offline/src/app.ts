@@ -85,7 +85,7 @@ export function watch(listener: () => Promise<void>): void {
 /** Later ones are greater: the list is in the order of its keys. */
 export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`;
 
-/** What there is to be seen. A change that was not taken is in the queue, or a row. */
+/** The issues and changes that the page shows. A change that the server has not taken is in the queue, or a row. */
 export async function look() {
   const pending = link.pending();
   const places = new Set(pending.map(({ place }) => String(place)));

@@ -57,7 +57,7 @@ type Linked = (
   },
 ) => Promise<string>;
 
-/** What both commands are given. */
+/** The arguments of both commands. */
 interface Job {
   readonly folder: string;
   readonly place: string;

@@ -17,7 +17,7 @@ function inMutator<T>(host: Host, code: () => T): T {
   const leave = () => {
     running = undefined;
   };
-  // What awaits a call goes on between these two: nothing else comes between them.
+  // Code that awaits a call goes on between these two microtasks, and no other code does.
   queueMicrotask(enter);
   enter();
   try {

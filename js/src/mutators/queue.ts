@@ -74,7 +74,7 @@ export interface StoredRejection {
   readonly why?: unknown;
 }
 
-/** What a row of the queue's branch has. */
+/** A row of the queue's branch: it has one of these. */
 interface QueueRow {
   readonly record: ServerRecord;
   readonly call: StoredCall;

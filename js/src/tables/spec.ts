@@ -43,16 +43,16 @@ export interface Stored {
 }
 
 /** A row of a lower version, brought forward; `text` is its value as JSON. */
-export interface Brought extends Stored {
+export interface NewestRow extends Stored {
   readonly text: string;
 }
 
-/** Brings a row forward. Throws what says why it cannot be. */
-export type Forward = (spec: Spec, row: Row, from: number) => Brought;
+/** Brings a row forward. Throws an error that says why it cannot. */
+export type Forward = (spec: Spec, row: Row, from: number) => NewestRow;
 
 /** As `Ways`, with what brings rows forward; absent if no table has a version. */
 export interface AllWays extends Ways {
-  readonly migrations?: { readonly brought: Forward } | undefined;
+  readonly migrations?: { readonly bringRow: Forward } | undefined;
 }
 
 const MEMBERS = 'key indexes prefix values schema validate version migrate keeps';
@@ -114,7 +114,7 @@ export class Spec {
       );
     }
     this.version = version;
-    this.#forward = ways.migrations?.brought;
+    this.#forward = ways.migrations?.bringRow;
     this.migrate = migrate as ((row: Row, from: number) => unknown) | undefined;
     if (!isPlain(indexes)) refuse(name, `indexes must be a plain object, not ${kindOf(indexes)}`);
     if (!Array.isArray(keeps) || !keeps.every((column) => typeof column === 'string')) {
@@ -159,7 +159,7 @@ export class Spec {
     if (from === undefined) return this.encodeNewest(given);
     this.checkKnown(from);
     const row = unversioned(given) as Row;
-    return from === this.version ? this.encodeNewest(row) : this.#brought(row, from);
+    return from === this.version ? this.encodeNewest(row) : this.#bringRow(row, from);
   }
 
   /** As `encode`, of a row of this version, which tells none. */
@@ -195,12 +195,12 @@ export class Spec {
     this.checkKnown(from);
     const row = this.kept.decode(unversioned(stored));
     // A read gives what is stored once the row is brought forward.
-    return from === this.version ? row : this.#decoded(JSON.parse(this.#brought(row, from).text));
+    return from === this.version ? row : this.#decoded(JSON.parse(this.#bringRow(row, from).text));
   }
 
-  /** What is stored of a row of a lower version once it is brought forward. Throws what says why it cannot be. */
+  /** Brings a stored row of a lower version forward. Throws an error that says why it cannot. */
   bringForward(stored: unknown): Stored {
-    return this.#brought(this.kept.decode(unversioned(stored)), versionOf(stored) ?? 1);
+    return this.#bringRow(this.kept.decode(unversioned(stored)), versionOf(stored) ?? 1);
   }
 
   /** Throws `newer-version` for a version above that of the table. */
@@ -221,7 +221,7 @@ export class Spec {
   readonly decodeFound = (stored: unknown): Row | undefined =>
     stored === undefined ? undefined : this.decode(stored);
 
-  #brought(row: Row, from: number): Brought {
+  #bringRow(row: Row, from: number): NewestRow {
     if (this.#forward !== undefined) return this.#forward(this, row, from);
     // Nothing is below version 1.
     throw new HedgerowError('invalid-value', `there is no version ${from}`);

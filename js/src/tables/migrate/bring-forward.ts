@@ -5,7 +5,7 @@ import type { Run, Transaction } from '../../transaction/transaction.js';
 import type { Reads } from '../place.js';
 import { Slices } from '../slices.js';
 import type { Spec } from '../spec.js';
-import { brought, CLOCK_ROWS, isOld, Refused, tryOld } from './old-rows.js';
+import { bringStored, CLOCK_ROWS, isOld, Refused, tryOld } from './old-rows.js';
 
 /**
  * The number of commits that a table is brought forward in, about. A commit writes leaves of each index anew: the more
@@ -112,7 +112,7 @@ async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], s
     if (stored === undefined || !isOld(spec, stored)) continue;
     if (slices.isDue) await slices.rest();
     try {
-      tx.put(key, brought(spec, key, stored));
+      tx.put(key, bringStored(spec, key, stored));
       rows += 1;
     } catch {
       refused += 1;

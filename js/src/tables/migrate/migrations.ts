@@ -13,7 +13,7 @@ import { countOld } from './old-rows.js';
 import { areRefused, notReady } from './readiness.js';
 import { ReadyReads } from './ready-reads.js';
 
-export { brought } from './brought.js';
+export { bringRow } from './bring-row.js';
 
 /** Calls of the app. */
 export interface MigrationCalls {

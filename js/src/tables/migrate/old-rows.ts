@@ -44,8 +44,8 @@ export function isOld(spec: Spec, stored: unknown): boolean {
   }
 }
 
-/** What is stored of a row once it is brought forward. Throws what says why it cannot be. */
-export function brought(spec: Spec, key: string, stored: unknown): unknown {
+/** Brings the row of a key forward; returns its stored value. Throws an error that says why it cannot. */
+export function bringStored(spec: Spec, key: string, stored: unknown): unknown {
   try {
     const made = spec.bringForward(stored);
     if (made.key === key) return made.value;
@@ -69,7 +69,7 @@ export async function tryOld(
   for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
     if (slices.isDue) await slices.rest();
     try {
-      brought(spec, key, stored);
+      bringStored(spec, key, stored);
     } catch (error) {
       refused({ key, error });
       continue;

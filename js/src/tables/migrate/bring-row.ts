@@ -5,10 +5,10 @@ import { memberAt, namesOf } from '../../base/json-pointer.js';
 import { keptValue } from '../../base/value.js';
 import { namedError } from '../errors.js';
 import { checkRow } from '../kept.js';
-import type { Brought, Row, Spec } from '../spec.js';
+import type { NewestRow, Row, Spec } from '../spec.js';
 
-/** What is stored of a row of a lower version once it is brought forward. Throws what says why it cannot be. */
-export function brought(spec: Spec, row: Row, from: number): Brought {
+/** Brings a row of a lower version forward. Throws an error that says why `migrate` cannot. */
+export function bringRow(spec: Spec, row: Row, from: number): NewestRow {
   // Before `migrate`, which may change the row in place.
   const shown = spec.shownKey(row);
   try {
