@@ -230,6 +230,34 @@ it('a store that crashed between a pull and its rebase goes on with it', async (
   expect(server.rows.count).toBe(6);
 });
 
+it('a rebase that changes rows alone is stored, and the store stays whole', async () => {
+  const server = new ServerDouble(theirs);
+  const storage = memory();
+  const offline = () => Promise.reject(new TypeError('network error'));
+  const how = { storage, durability: 'relaxed' as const };
+  const first = await bind(await store(how), server);
+  await first.pull();
+  await first.mutate.add(1);
+  // The next version of the app, where the call that waits adds more: nothing of the queue changes.
+  const mutators = {
+    ...ours,
+    async add(tx: Transaction, by: number) {
+      tx.put('count', ((await tx.get<number>('count')) ?? 0) + 10 * by);
+    },
+  };
+  const db = await store(how);
+  const next = await bind(db, server, { mutators, pull: offline });
+  await expect(next.pull()).rejects.toEqual(failure('offline'));
+  expect(await db.get('count')).toBe(10);
+  const seen = await store({ storage });
+  expect(await seen.get('count')).toBe(10);
+  // On top of rows that storage lacks, it would be damaged.
+  await next.mutate.openIssue({ id: '1', title: 'whole' });
+  await expect.poll(() => seen.get('issue/1')).toMatchObject({ title: 'whole' });
+  expect(await seen.verify()).toMatchObject({ ok: true });
+  expect(await rowsOf(seen)).toMatchObject({ count: 10 });
+});
+
 it('a server that knows the store no longer gets all calls under new ids', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();

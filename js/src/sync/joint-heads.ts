@@ -62,13 +62,29 @@ export class QueueHead extends BranchHead {
   async commit(
     edits: OwnEdits,
     durability: Durability,
-    write: JointWrite = this.#alone(durability),
+    joint: JointWrite | undefined,
     along: readonly RefMove[] = [],
   ): Promise<Uint8Array | undefined> {
-    this.#write = (segments, also) => write(segments, [...also, ...along]);
+    const write = joint ?? this.#alone(durability);
+    let isWritten = joint === undefined && along.length === 0;
+    this.#write = (segments, also) => {
+      isWritten = true;
+      return write(segments, [...also, ...along]);
+    };
     const made = await tryEdits(this.shared.host, this, durability, edits.blocks());
-    if (made !== undefined) this.inventory.moved(along);
-    return made?.commitBytes;
+    if (made === undefined) return undefined;
+    const { commitBytes } = made;
+    // Edits that change nothing move no ref. What waits for its move must be written all the same.
+    if (!isWritten && !(await this.#moveOntoItself(commitBytes))) return undefined;
+    this.inventory.moved(along);
+    return commitBytes;
+  }
+
+  async #moveOntoItself(commitBytes: Uint8Array): Promise<boolean> {
+    const { generation } = this.head;
+    const isMoved = await this.move(commitBytes, []);
+    if (isMoved) await this.moveOnto(commitBytes, generation + 1);
+    return isMoved;
   }
 
   #alone(durability: Durability): JointWrite {
