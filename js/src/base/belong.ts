@@ -4,7 +4,10 @@ import type { FunctionCalls } from './function-calls.js';
 /** The calls of a function, and how errors name the object that has them. */
 type Place = readonly [calls: FunctionCalls, name: string];
 
-/** Makes calls of a class, which return promises, part of the function that `of` tells; if there is one. */
+/**
+ * Makes calls of a class, which return promises, part of the function that `of` tells; if there is one. Call it for a static
+ * member of the class: Metro, which bundles for React Native, knows no static blocks.
+ */
 export function belong<Self>(
   type: { readonly prototype: Self },
   names: string,

@@ -33,9 +33,9 @@ export class Query {
   readonly #place: Place;
   readonly #terms: Terms;
 
-  static {
-    belong(Query, 'toArray first at count delete', (query) => callsIn(query.#place));
-  }
+  protected static readonly awaitedCalls = belong(Query, 'toArray first at count delete', (query) =>
+    callsIn(query.#place),
+  );
 
   constructor(place: Place, terms: Terms = ALL) {
     this.#place = place;

@@ -17,9 +17,9 @@ export class TableReads {
   readonly place: Place;
   protected readonly spec: Spec;
 
-  static {
-    belong(TableReads, 'get getMany has rank', ({ place }) => callsIn(place));
-  }
+  protected static readonly awaitedCalls = belong(TableReads, 'get getMany has rank', ({ place }) =>
+    callsIn(place),
+  );
 
   constructor(place: Place) {
     this.place = place;

@@ -14,9 +14,11 @@ import { refuseExisting, TableReads } from './table-reads.js';
 export class TxTable extends TableReads {
   readonly #tx: Transaction;
 
-  static {
-    belong(TxTable, 'insert update deleteMany', ({ place }) => callsIn(place));
-  }
+  protected static override readonly awaitedCalls = belong(
+    TxTable,
+    'insert update deleteMany',
+    ({ place }) => callsIn(place),
+  );
 
   constructor(
     tx: Transaction,

@@ -117,9 +117,10 @@ class MergedRows<T> implements Rows<T> {
   readonly #width: Width;
   readonly #shape: (key: string, value: unknown) => T;
 
-  static {
-    belong(MergedRows, 'toArray first', ({ calls }) => [calls, 'tx.scan']);
-  }
+  protected static readonly awaitedCalls = belong(MergedRows, 'toArray first', ({ calls }) => [
+    calls,
+    'tx.scan',
+  ]);
 
   constructor(
     sources: () => Sources,

@@ -68,9 +68,11 @@ export class Run implements Sources {
 export class Transaction {
   readonly #run: Run;
 
-  static {
-    belong(Transaction, 'get getMany has count at rank deleteMany', (tx) => [tx.#run.calls, 'tx']);
-  }
+  protected static readonly awaitedCalls = belong(
+    Transaction,
+    'get getMany has count at rank deleteMany',
+    (tx) => [tx.#run.calls, 'tx'],
+  );
 
   /** Made by `db.transaction`. */
   constructor(run: Run) {
