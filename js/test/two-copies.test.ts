@@ -1,0 +1,18 @@
+/** A page that has two copies of the library: the store is of one, its tables are of the other. */
+import { expect, it, vi } from 'vitest';
+import { memory, open } from '../src/index.js';
+
+it('tables of one copy work on a store of another', async () => {
+  vi.resetModules();
+  const { table } = await import('../src/tables/index.js');
+  const issues = table<{ id: string; title: string }>()({ key: 'id' });
+  const db = await open('copies', { storage: memory(), tables: { issues } });
+  await db.issues.insert({ id: '1', title: 'a' });
+  await db.issues.update('1', { title: 'b' });
+  await db.issues.putMany([{ id: '2', title: 'c' }]);
+  expect(await db.issues.toArray()).toEqual([
+    { id: '1', title: 'b' },
+    { id: '2', title: 'c' },
+  ]);
+  await db.close();
+});
