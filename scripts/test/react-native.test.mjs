@@ -1,4 +1,4 @@
-// What the sources leave out for Metro, which bundles them for React Native.
+// The sources use no syntax that Metro, which bundles them for React Native, does not know.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

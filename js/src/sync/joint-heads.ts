@@ -74,7 +74,7 @@ export class QueueHead extends BranchHead {
     const made = await tryEdits(this.shared.host, this, durability, edits.blocks());
     if (made === undefined) return undefined;
     const { commitBytes } = made;
-    // Edits that change nothing move no ref. What waits for its move must be written all the same.
+    // Edits that change nothing move no ref. The write of the other head must be made all the same.
     if (!isWritten && !(await this.#moveOntoItself(commitBytes))) return undefined;
     this.inventory.moved(along);
     return commitBytes;
