@@ -121,9 +121,7 @@ function* flips(): Generator<[what: string, make: () => Dump]> {
 }
 
 describe('one bit that is another', () => {
-  it('is refused, or told as damage, or in what nobody needs: each bit of a store', {
-    timeout: 240_000,
-  }, async () => {
+  it('is refused, or told as damage, or in what nobody needs: each bit of a store', async () => {
     expect(await judged(small)).toBe('same');
     const tally = { same: 0, damage: 0, refused: 0 };
     await forSampled(
@@ -142,7 +140,7 @@ describe('one bit that is another', () => {
     expect(tally.same).toBeLessThan(4000);
   });
 
-  it('never leads to a wrong row', { timeout: 240_000 }, async () => {
+  it('never leads to a wrong row', async () => {
     let [opened, refused] = [0, 0];
     const every = [...flips()];
     await forSeeds(200, async (from, _, begin) => {

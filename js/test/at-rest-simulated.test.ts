@@ -8,7 +8,7 @@ import { forSeeds, hasAllSeeds } from './property.js';
 
 const SEEDS = 600;
 
-it('after crashes of encrypted stores no promise is broken', { timeout: 900_000 }, async () => {
+it('after crashes of encrypted stores no promise is broken', async () => {
   const tally = new Tally();
   const seeds = await forSeeds(SEEDS, (_, seed) => simulateSealed(seed, tally));
   const facts = Object.entries(tally).map(([name, value]) => `${name} ${value}`);

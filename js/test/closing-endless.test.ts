@@ -154,4 +154,4 @@ it('rows that are all there are committed, however long that takes', async () =>
   delete storage.hooks.write;
   const again = await open('test', { storage });
   expect(await again.scan().keys().toArray()).toEqual(['array', 'map', 'patch']);
-}, 30_000);
+});

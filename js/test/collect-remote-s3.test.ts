@@ -86,19 +86,15 @@ async function collects(inner: Remote): Promise<void> {
 it('collects a bucket of S3', async () => {
   const options = { endpoint, bucket: BUCKET, pathStyle: true, prefix: 'collected/' };
   await collects(s3Remote({ ...options, credentials: CREDENTIALS }));
-}, 120_000);
+});
 
-deep('collects a folder', () => collects(folderRemote(join(folder, 'one'))), 120_000);
+deep('collects a folder', () => collects(folderRemote(join(folder, 'one'))));
 
-deep(
-  'collects by the reference server',
-  async () => {
-    const server = await serveRemote(folderRemote(join(folder, 'two')));
-    try {
-      await collects(httpRemote({ url: server.url }));
-    } finally {
-      await server.close();
-    }
-  },
-  120_000,
-);
+deep('collects by the reference server', async () => {
+  const server = await serveRemote(folderRemote(join(folder, 'two')));
+  try {
+    await collects(httpRemote({ url: server.url }));
+  } finally {
+    await server.close();
+  }
+});

@@ -101,7 +101,7 @@ it('is safe where it ends at any step, and goes on later', async () => {
     return !isMarked || !isDeleted;
   }, SHARE);
   expect(ends).toBeGreaterThan(20);
-}, 120_000);
+});
 
 it('two at once, and pushes at any step of it, delete nothing that is in use', async () => {
   // Who was not first does not wait.
@@ -137,7 +137,7 @@ it('two at once, and pushes at any step of it, delete nothing that is in use', a
     return isMet;
   }, SHARE);
   expect(steps).toBeGreaterThan(20);
-}, 120_000);
+});
 
 it.each(['main', 'new'])(
   'a push to %s that takes longer than the grace names nothing that is gone',
@@ -219,7 +219,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
   await reads.link.pull();
   expect(await rowsOf(reads.db)).not.toEqual(seen);
   expect(await rowsOf(reads.db)).toEqual(await rowsOf(one.db));
-}, 120_000);
+});
 
 it('a list or a head of before ends it, and nothing is deleted', async () => {
   const clock = new Clock();

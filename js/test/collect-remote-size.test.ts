@@ -95,5 +95,4 @@ it.each(sampled(PACES, 4))(
     // Within the grace, what was replaced is there, too.
     expect(sizes.most).toBeLessThan(6.5);
   },
-  300_000,
 );

@@ -71,7 +71,7 @@ it('collected some times a day, what waits is in eight marks at most, and goes i
   expect(most).toBeLessThan(times * 11);
   expect(all).toBeLessThan(times * (isDeep ? 14 : 15));
   await checkLive(remote);
-}, 120_000);
+});
 
 it('what was put and never named goes, and what another branch names stays', async () => {
   const clock = new Clock();

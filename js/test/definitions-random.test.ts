@@ -227,7 +227,7 @@ it('definitions hold on every branch, in random histories', async () => {
   if (hasAllSeeds(SEEDS)) {
     expect(Math.min(...Object.values(tally))).toBeGreaterThan(SEEDS / 4);
   }
-}, 300_000);
+});
 
 async function versions(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const storage = { ...memory(), isShared: true };
@@ -298,4 +298,4 @@ it('two tabs with other definitions are each answered by their own, in random hi
   if (hasAllSeeds(SEEDS)) {
     expect(Math.min(...Object.values(other))).toBeGreaterThan(SEEDS / 4);
   }
-}, 300_000);
+});

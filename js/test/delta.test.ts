@@ -86,7 +86,7 @@ describe('random histories', () => {
       }
       await Promise.all([sender.close(), db.close()]);
     });
-  }, 240_000);
+  });
 });
 
 describe('a delta', () => {

@@ -39,7 +39,7 @@ export function itIsWhole(
       },
       SHARE,
     );
-  }, 600_000);
+  });
 }
 
 /**

@@ -156,9 +156,7 @@ describe('while a frozen tab', () => {
   });
 
   // The clock is the test's own: a busy machine is not at fault.
-  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', {
-    timeout: 300_000,
-  }, async () => {
+  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', async () => {
     const browser = new Browser();
     const [a, b, c, d] = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
     const [first, second, third] = [await a.open(), await b.open(), await c.open()];

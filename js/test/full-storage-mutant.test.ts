@@ -35,4 +35,4 @@ it('requests that are made before earlier ones have succeeded are found out', as
   const kinds = [...found].map(([kind, count]) => `${count} x ${kind}`);
   console.info(`full storage, requests made at once, ${seed} seeds: ${kinds.join('; ')}`);
   expect(SIGNS.filter((sign) => !isFound(sign))).toEqual([]);
-}, 240_000);
+});

@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   const [{ output }] = result as unknown as [{ output: [{ code: string }] }];
   bundle = output[0].code;
-}, 60_000);
+});
 
 /** Runs code in a process of its own, in which `hedgerow` is the package. */
 async function inChild(code: string): Promise<string> {

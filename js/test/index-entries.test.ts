@@ -270,4 +270,4 @@ it('stored indexes have the entries that the wrapper and the model make', async 
     await db.close();
   });
   expect(Math.min(made.entries, made.nulls * 10)).toBeGreaterThan(100);
-}, 120_000);
+});

@@ -159,7 +159,7 @@ describe('transactions that read by index', () => {
     if (hasAllSeeds(SEEDS)) {
       expect(totals.runs).toBeGreaterThan(totals.transactions * 1.05);
     }
-  }, 110_000);
+  });
 });
 
 describe('a transaction that has read keys by index', () => {

@@ -221,4 +221,4 @@ it('of all seeds each call takes effect once or is told, and each tab ends with 
   console.log(`${seeds.length} seeds: ${JSON.stringify(totals)}`);
   if (!hasAllSeeds(SEEDS)) return;
   for (const [name, total] of Object.entries(totals)) expect(total, name).toBeGreaterThan(0);
-}, 3_600_000);
+});

@@ -161,4 +161,4 @@ it('lazy and whole devices over a remote with faults, and a hostile one, end equ
   // A simulation without any of these shows nothing.
   if (hasAllSeeds(seeds[0] === 1 ? 40 : 300))
     for (const total of Object.values(all)) expect(total).toBeGreaterThan(0);
-}, 3_600_000);
+});

@@ -48,7 +48,7 @@ describe('random edits of branches in two tabs', () => {
     expect(
       Math.min(tally.merges, tally.conflicts, tally.collections, tally.resets),
     ).toBeGreaterThan(SEEDS / 4);
-  }, 120_000);
+  });
 
   async function run(from: Random, begin: BeginStep, tally: Tally): Promise<void> {
     const storage = tabs();

@@ -64,7 +64,7 @@ async function oldRowsOf(location: string): Promise<number> {
 }
 
 describe('a migration that is killed', () => {
-  it('has each row right in the end', { timeout: 600_000 }, () => forSeeds(3, migrate));
+  it('has each row right in the end', () => forSeeds(3, migrate));
 
   async function migrate(next: Random, _: number, begin: BeginStep): Promise<void> {
     const location = folder();

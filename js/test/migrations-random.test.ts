@@ -210,5 +210,5 @@ async function run(next: Random): Promise<void> {
 }
 
 describe('three versions of an app at once', () => {
-  it('are right in random histories', { timeout: 80_000 }, () => forSeeds(12, run));
+  it('are right in random histories', () => forSeeds(12, run));
 });

@@ -294,4 +294,4 @@ it('a preview is what the merge then does, for random histories of two tabs', as
     }
     for (const db of [draft, first, second]) await db.close();
   });
-}, 120_000);
+});

@@ -56,7 +56,7 @@ describe('a tail', () => {
     if (!hasAllSeeds(2)) return;
     expect(seen.logs).toBeGreaterThan(8);
     expect(seen.checkpoints).toBeGreaterThan(2);
-  }, 60_000);
+  });
 
   async function expectRules(
     salt: Uint8Array,

@@ -123,5 +123,5 @@ describe('a push', () => {
     expect(String(fault)).toContain('does its pull bring the rows that differ');
     expect(tries).toBe(21);
     await checkUnchanged();
-  }, 60_000);
+  });
 });

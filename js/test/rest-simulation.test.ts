@@ -165,4 +165,4 @@ it('of all seeds none loses an edit, and all devices end with the rows of the se
   // A simulation without any of these shows nothing.
   if (hasAllSeeds(500))
     for (const total of Object.values(totals)) expect(total).toBeGreaterThan(10);
-}, 3_600_000);
+});

@@ -87,7 +87,7 @@ describe('random commits and reverts of two handles', () => {
     expect(Math.min(tally.undone, tally.kept, tally.gone, tally.together)).toBeGreaterThan(
       SEEDS / 4,
     );
-  }, 120_000);
+  });
 
   async function run(from: Random, _: number, begin: BeginStep): Promise<void> {
     const options = {

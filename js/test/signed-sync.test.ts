@@ -83,7 +83,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
       }
     }
     expect([...kinds].sort()).toEqual(expect.arrayContaining(['HDGE', 'HDGL', 'HDGP']));
-  }, 60_000);
+  });
 
   it('takes nothing from who has only the public key, who still hears of all', async () => {
     const inner = memoryRemote();
@@ -138,7 +138,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await follower.db.close();
     const other = signedBy(undefined, { place: 'elsewhere' })(inner);
     expect(await caught(lazy(other, memory(), 'app', { link: options }))).toEqual(INVALID);
-  }, 60_000);
+  });
 
   it('costs no request more, and 72 bytes of the head', async () => {
     const plain = memoryRemote();
@@ -182,7 +182,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     };
     const collector = await one.db.remote(writes(lie), { probe: false, ...options });
     await expect(collector.collect()).rejects.toEqual(INVALID);
-  }, 60_000);
+  });
 
   it('refuses heads of who may write to the place, and has no key or another one', async () => {
     const inner = memoryRemote();

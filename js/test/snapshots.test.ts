@@ -102,7 +102,7 @@ describe('a snapshot of a tab that does not collect', () => {
     console.info(`${taken} snapshots of ${rounds.size} commits, ${gone} of them collected before`);
     expect(rounds.size).toBeGreaterThan(5);
     expect(gone).toBeLessThan(8);
-  }, 60_000);
+  });
 });
 
 describe('a collection', () => {

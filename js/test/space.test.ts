@@ -128,6 +128,6 @@ describe('however long writers write without a rest', () => {
       );
       expect(bytesOf(storage)).toBeLessThanOrEqual(1.2 * liveBytes);
       await db.close();
-    }, 120_000);
+    });
   }
 });

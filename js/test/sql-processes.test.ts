@@ -56,13 +56,8 @@ function start(...args: string[]): Child {
 }
 
 describe('a process that is killed', () => {
-  it(
-    'in loads and in commits: what was promised is there, and nothing is torn',
-    {
-      timeout: 300_000,
-    },
-    () => forSeeds(5, kill),
-  );
+  it('in loads and in commits: what was promised is there, and nothing is torn', () =>
+    forSeeds(5, kill));
 
   async function kill(next: Random, _: number, begin: BeginStep): Promise<void> {
     const places = ['load', 'commit'].map((task) => ({ task, location: folder(), made: 0 }));
@@ -100,7 +95,7 @@ describe('a process that is killed', () => {
 });
 
 describe('several processes with one store', () => {
-  it('lose none of their changes, while one of them collects', { timeout: 60_000 }, async () => {
+  it('lose none of their changes, while one of them collects', async () => {
     const location = folder();
     const storage = sqlite({ location });
     const db = await open('shared', { storage });
@@ -127,7 +122,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('hear of each other, without a change of their own', { timeout: 60_000 }, async () => {
+  it('hear of each other, without a change of their own', async () => {
     const location = folder();
     const db = await open('shared', { storage: sqlite({ location }) });
     const numbers: unknown[] = [];
@@ -142,7 +137,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('keep what another reads, until it ends', { timeout: 60_000 }, async () => {
+  it('keep what another reads, until it ends', async () => {
     const location = folder();
     const storage = sqlite({ location });
     const db = await open('shared', { storage });
@@ -167,7 +162,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('have one collector, and the next one when it is killed', { timeout: 60_000 }, async () => {
+  it('have one collector, and the next one when it is killed', async () => {
     const location = folder();
     const first = start('snapshot', location);
     await first.said('ready');
@@ -188,7 +183,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('do not delete a store that another one has open', { timeout: 60_000 }, async () => {
+  it('do not delete a store that another one has open', async () => {
     const location = folder();
     const storage = sqlite({ location });
     const child = start('snapshot', location);

@@ -43,51 +43,47 @@ async function step(from: Random, { db, link }: { db: Store; link: Link }, nth: 
   return cost(link, () => link.push());
 }
 
-deep(
-  'ten rows are one request of at most 6,000 bytes, after any number of pushes',
-  async () => {
-    const remote = memoryRemote();
-    const from = random(1);
-    const [a, b, away20, away100] = [
-      await device(remote),
-      await device(remote),
-      await device(remote),
-      await device(remote),
-    ];
-    await a.db.putMany(Array.from({ length: ROWS }, (_, nth) => rowOf(from, nth, 'open')));
-    await a.link.push();
-    const packs = (await remote.list('p/')).length;
-    expect(packs).toBeGreaterThanOrEqual(31);
-    for (const one of [b, away20, away100]) await one.link.pull();
-    let [most, withLog, checkpoints] = [0, 0, 0];
-    for (let nth = 1; nth <= 200; nth++) {
-      const pushed = await step(from, a, nth);
-      // A log, a checkpoint with a pack, or both.
-      if (pushed.requests === 2) withLog += 1;
-      if (pushed.sent > 10_000) checkpoints += 1;
-      else expect(pushed.requests).toBeLessThanOrEqual(2);
-      const pulled = await cost(b.link, () => b.link.pull());
-      expect(pulled.requests).toBe(1);
-      most = Math.max(most, pulled.sent + pulled.received);
-      if (nth === 180) await away20.link.pull();
-      if (nth === 100) await away100.link.pull();
-    }
-    expect(b.db.root).toBe(a.db.root);
-    console.log(JSON.stringify({ packs, most, withLog, checkpoints }));
-    expect(most).toBeLessThanOrEqual(MOST_BYTES);
-    // About every fifth push.
-    expect(withLog).toBeGreaterThan(20);
-    expect(withLog).toBeLessThanOrEqual(50);
-    expect(checkpoints).toBeGreaterThanOrEqual(2);
-    const after20 = await cost(away20.link, () => away20.link.pull());
-    const after100 = await cost(away100.link, () => away100.link.pull());
-    console.log(JSON.stringify({ after20, after100 }));
-    // The head and its last logs.
-    expect(after20.requests).toBeLessThanOrEqual(6);
-    expect(after20.received).toBeLessThan(20_000);
-    // The head, a pack for each checkpoint since, and the logs behind the last.
-    expect(after100.requests).toBeLessThanOrEqual(20);
-    for (const { db } of [away20, away100]) expect(db.root).toBe(a.db.root);
-  },
-  120_000,
-);
+deep('ten rows are one request of at most 6,000 bytes, after any number of pushes', async () => {
+  const remote = memoryRemote();
+  const from = random(1);
+  const [a, b, away20, away100] = [
+    await device(remote),
+    await device(remote),
+    await device(remote),
+    await device(remote),
+  ];
+  await a.db.putMany(Array.from({ length: ROWS }, (_, nth) => rowOf(from, nth, 'open')));
+  await a.link.push();
+  const packs = (await remote.list('p/')).length;
+  expect(packs).toBeGreaterThanOrEqual(31);
+  for (const one of [b, away20, away100]) await one.link.pull();
+  let [most, withLog, checkpoints] = [0, 0, 0];
+  for (let nth = 1; nth <= 200; nth++) {
+    const pushed = await step(from, a, nth);
+    // A log, a checkpoint with a pack, or both.
+    if (pushed.requests === 2) withLog += 1;
+    if (pushed.sent > 10_000) checkpoints += 1;
+    else expect(pushed.requests).toBeLessThanOrEqual(2);
+    const pulled = await cost(b.link, () => b.link.pull());
+    expect(pulled.requests).toBe(1);
+    most = Math.max(most, pulled.sent + pulled.received);
+    if (nth === 180) await away20.link.pull();
+    if (nth === 100) await away100.link.pull();
+  }
+  expect(b.db.root).toBe(a.db.root);
+  console.log(JSON.stringify({ packs, most, withLog, checkpoints }));
+  expect(most).toBeLessThanOrEqual(MOST_BYTES);
+  // About every fifth push.
+  expect(withLog).toBeGreaterThan(20);
+  expect(withLog).toBeLessThanOrEqual(50);
+  expect(checkpoints).toBeGreaterThanOrEqual(2);
+  const after20 = await cost(away20.link, () => away20.link.pull());
+  const after100 = await cost(away100.link, () => away100.link.pull());
+  console.log(JSON.stringify({ after20, after100 }));
+  // The head and its last logs.
+  expect(after20.requests).toBeLessThanOrEqual(6);
+  expect(after20.received).toBeLessThan(20_000);
+  // The head, a pack for each checkpoint since, and the logs behind the last.
+  expect(after100.requests).toBeLessThanOrEqual(20);
+  for (const { db } of [away20, away100]) expect(db.root).toBe(a.db.root);
+});

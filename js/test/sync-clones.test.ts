@@ -25,7 +25,7 @@ beforeAll(async () => {
   await link.push();
   published = db.root;
   await db.close();
-}, 120_000);
+});
 
 it('a clone that was cut off goes on with the packs that it lacks', async () => {
   let [left, fetched] = [6, 0];

@@ -96,29 +96,25 @@ async function cloneOver(line: Line, port: number) {
   }
 }
 
-it(
-  'a clone that is cut at random bytes fetches at most 64 KiB twice for each',
-  { timeout: 120_000 },
-  () =>
-    forSeeds(1, async (from) => {
-      const { remote, db } = await published(from, ROWS);
-      const server = await serveRemote(remote);
-      ends.push(() => server.close());
-      const port = Number(new URL(server.url).port);
-      const whole = new Line(from, []);
-      const first = await cloneOver(whole, port);
-      const cutsAt = Array.from({ length: CUTS }, () => from.below(whole.sentBytes));
-      const line = new Line(from, cutsAt);
-      const { db: cloned, pulls } = await cloneOver(line, port);
-      const twice = (line.sentBytes - whole.sentBytes) / line.cuts;
-      console.info(
-        `${line.cuts} cuts, ${pulls} pulls, ${whole.sentBytes} bytes, ${twice.toFixed(0)} twice for each`,
-      );
-      expect(line.cuts).toBeGreaterThan(0.98 * CUTS);
-      expect(twice).toBeLessThan(64 << 10);
-      for (const one of [first.db, cloned]) {
-        expect(one.root).toBe(db.root);
-        expect(await one.verify()).toMatchObject({ ok: true, rows: ROWS });
-      }
-    }),
-);
+it('a clone that is cut at random bytes fetches at most 64 KiB twice for each', () =>
+  forSeeds(1, async (from) => {
+    const { remote, db } = await published(from, ROWS);
+    const server = await serveRemote(remote);
+    ends.push(() => server.close());
+    const port = Number(new URL(server.url).port);
+    const whole = new Line(from, []);
+    const first = await cloneOver(whole, port);
+    const cutsAt = Array.from({ length: CUTS }, () => from.below(whole.sentBytes));
+    const line = new Line(from, cutsAt);
+    const { db: cloned, pulls } = await cloneOver(line, port);
+    const twice = (line.sentBytes - whole.sentBytes) / line.cuts;
+    console.info(
+      `${line.cuts} cuts, ${pulls} pulls, ${whole.sentBytes} bytes, ${twice.toFixed(0)} twice for each`,
+    );
+    expect(line.cuts).toBeGreaterThan(0.98 * CUTS);
+    expect(twice).toBeLessThan(64 << 10);
+    for (const one of [first.db, cloned]) {
+      expect(one.root).toBe(db.root);
+      expect(await one.verify()).toMatchObject({ ok: true, rows: ROWS });
+    }
+  }));

@@ -115,7 +115,7 @@ describe.each([
     // Of one leaf there are no nodes: `lazy-encrypted.test.ts` has those.
     expect(kinds.size).toBe(6);
     expect(bits).toBeGreaterThan(50_000);
-  }, 120_000);
+  });
 
   it('flipped bits, truncations and objects in the place of others change no row', async () => {
     const { remote, a } = await shared();
@@ -163,7 +163,7 @@ describe.each([
     await b.link.pull();
     await a.db.put('own', 1);
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
-  }, 120_000);
+  });
 });
 
 describe('an encrypted remote', () => {

@@ -65,7 +65,7 @@ describe('an encrypted remote', () => {
     for (const { db } of [b, late]) expect(await rowsOf(db)).toEqual(await rowsOf(a.db));
     const kinds = [...(await objectsOf(remote)).values()].map(letters);
     expect([...new Set(kinds)].sort()).toEqual(KINDS);
-  }, 60_000);
+  });
 
   it('shows nothing of keys, values, roots and words of a format in any object', async () => {
     const remote = memoryRemote();

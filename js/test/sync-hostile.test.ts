@@ -150,7 +150,7 @@ describe('packs', () => {
     await (await db.remote(inner, { probe: false })).push();
     names = (await inner.list('p/')).map(({ name }) => name);
     await db.close();
-  }, 60_000);
+  });
   type Get = (name: string) => Promise<Uint8Array | undefined>;
   it.each<readonly [string, (get: Get, names: string[]) => Get]>([
     [

@@ -282,4 +282,4 @@ it('of all seeds none deletes what is live, or was within the grace', async () =
   console.log(`collect, ${seeds.length} seeds: ${JSON.stringify(all)}`);
   // A simulation without any of these shows nothing.
   if (hasAllSeeds(80)) for (const total of Object.values(all)) expect(total).toBeGreaterThan(0);
-}, 3_600_000);
+});

@@ -111,4 +111,4 @@ it('of all seeds none loses an edit, and all devices end equal', async () => {
   console.log(`sync, ${seeds.length} seeds: ${JSON.stringify(all)}`);
   // A simulation without any of these shows nothing.
   if (hasAllSeeds(500)) for (const total of Object.values(all)) expect(total).toBeGreaterThan(5);
-}, 3_600_000);
+});

@@ -82,4 +82,4 @@ it('a pull and a push that meet a trap are crashed, and may be made again', asyn
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
   }
   expect((await b.db.verify()).ok).toBe(true);
-}, 240_000);
+});

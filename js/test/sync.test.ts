@@ -105,7 +105,7 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
     expect(await db.verify()).toMatchObject({ ok: true, rows: COUNT });
     expectSame(await rowsOf(db), await rowsOf(a.db));
   }
-}, 240_000);
+});
 
 it('a device that was away for longer than the tail reaches comes back', async () => {
   const remote = memoryRemote();

@@ -319,66 +319,58 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
   await db.close();
 }
 
-it(
-  'random tables give what a list of rows gives',
-  () =>
-    forSeeds(SEEDS, history).then(() => {
-      if (!hasAllSeeds(SEEDS)) return;
-      for (const [what, count] of Object.entries(tally)) {
-        if (what !== 'watches') expect(count, what).toBeGreaterThan(SEEDS / 2);
-      }
-    }),
-  240_000,
-);
+it('random tables give what a list of rows gives', () =>
+  forSeeds(SEEDS, history).then(() => {
+    if (!hasAllSeeds(SEEDS)) return;
+    for (const [what, count] of Object.entries(tally)) {
+      if (what !== 'watches') expect(count, what).toBeGreaterThan(SEEDS / 2);
+    }
+  }));
 
-it(
-  'a watch of a random query is told what makes its rows',
-  () =>
-    forSeeds(60, async (from, seed, begin) => {
-      const modelTable = someTable(from);
-      const rows = definitionOf(from, modelTable);
-      const db = (await open(`w${seed}`, { storage: memory(), tables: { rows } })) as Store;
-      const place = tableOf(db);
-      const model = new Model(modelTable);
-      for (let count = 5; count > 0; count--) await edit(from, modelTable, place, model, db);
-      const query = someQuery(from, modelTable, model.rows);
-      begin({ ...query, equal: [...query.equal], modelTable });
-      if (selected(modelTable, query, model.rows) !== undefined) {
-        tally.watches += 1;
-        const told = new Map<string, Row>();
-        let calls = 0;
-        const stop = queryOf(from, place.all(), query).watch(
-          (changes) => {
-            calls += 1;
-            for (const change of changes) {
-              const name = JSON.stringify(change.key);
-              expect([name, change.op, told.get(name)]).toEqual([
-                name,
-                told.has(name) ? (change.newValue ? 'change' : 'del') : 'add',
-                change.oldValue,
-              ]);
-              if (change.newValue === undefined) told.delete(name);
-              else told.set(name, change.newValue);
-            }
-          },
-          { initial: true },
-        );
-        const wanted = () => {
-          const found = new Set(selected(modelTable, query, model.rows)?.map(({ row }) => row));
-          return new Map([...found].map((row) => [JSON.stringify(keyOf(modelTable, row)), row]));
-        };
-        await expect.poll(() => calls, SOON).toBeGreaterThan(0);
-        for (let step = 0; step < 12; step++) {
-          await expect.poll(() => told, SOON).toEqual(wanted());
-          await edit(from, modelTable, place, model, db);
-        }
+it('a watch of a random query is told what makes its rows', () =>
+  forSeeds(60, async (from, seed, begin) => {
+    const modelTable = someTable(from);
+    const rows = definitionOf(from, modelTable);
+    const db = (await open(`w${seed}`, { storage: memory(), tables: { rows } })) as Store;
+    const place = tableOf(db);
+    const model = new Model(modelTable);
+    for (let count = 5; count > 0; count--) await edit(from, modelTable, place, model, db);
+    const query = someQuery(from, modelTable, model.rows);
+    begin({ ...query, equal: [...query.equal], modelTable });
+    if (selected(modelTable, query, model.rows) !== undefined) {
+      tally.watches += 1;
+      const told = new Map<string, Row>();
+      let calls = 0;
+      const stop = queryOf(from, place.all(), query).watch(
+        (changes) => {
+          calls += 1;
+          for (const change of changes) {
+            const name = JSON.stringify(change.key);
+            expect([name, change.op, told.get(name)]).toEqual([
+              name,
+              told.has(name) ? (change.newValue ? 'change' : 'del') : 'add',
+              change.oldValue,
+            ]);
+            if (change.newValue === undefined) told.delete(name);
+            else told.set(name, change.newValue);
+          }
+        },
+        { initial: true },
+      );
+      const wanted = () => {
+        const found = new Set(selected(modelTable, query, model.rows)?.map(({ row }) => row));
+        return new Map([...found].map((row) => [JSON.stringify(keyOf(modelTable, row)), row]));
+      };
+      await expect.poll(() => calls, SOON).toBeGreaterThan(0);
+      for (let step = 0; step < 12; step++) {
         await expect.poll(() => told, SOON).toEqual(wanted());
-        stop();
+        await edit(from, modelTable, place, model, db);
       }
-      await db.close();
-    }),
-  240_000,
-);
+      await expect.poll(() => told, SOON).toEqual(wanted());
+      stop();
+    }
+    await db.close();
+  }));
 
 it('the model itself tells values apart', () => {
   const table: ModelTable = { keys: ['id'], isPlain: true, values: 'structured', indexes: [] };

@@ -233,4 +233,4 @@ it('all of it goes together, in random histories', async () => {
     }
     await Promise.all(dbs.map((db) => db.close()));
   });
-}, 160_000);
+});

@@ -283,4 +283,4 @@ it('transactions have the outcome of some serial order', async () => {
   if (hasAllSeeds(SEEDS)) {
     expect(totals.runs).toBeGreaterThan(totals.transactions * 1.1);
   }
-}, 140_000);
+});

@@ -363,5 +363,5 @@ describe('a storage call of an import that fails', () => {
       const { refs } = await storedIn(inner);
       expect(refs.has('import')).toBe(false);
     });
-  }, 240_000);
+  });
 });

@@ -326,4 +326,4 @@ it('equals what count says, for random histories of two handles and a branch', a
     }
     for (const db of [draft, one, two]) await db.close();
   });
-}, 120_000);
+});

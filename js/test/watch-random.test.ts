@@ -182,4 +182,4 @@ it('copies equal the store after each random history', async () => {
   );
   if (hasAllSeeds(SEEDS)) expect(Math.min(throws, rejections)).toBeGreaterThan(20);
   console.log(`${calls} calls, of which ${throws} threw and ${rejections} were rejected`);
-}, 240_000);
+});

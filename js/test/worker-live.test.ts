@@ -252,4 +252,4 @@ it('live windows show what a query gives, through random changes', async () => {
     }
     await closeAll();
   });
-}, 60_000);
+});

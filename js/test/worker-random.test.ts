@@ -193,4 +193,4 @@ it('random calls give the same in a worker and in a page, and as a map says', as
     expectSame(await there.scan().toArray(), sorted(model));
     await closeAll();
   });
-}, 120_000);
+});

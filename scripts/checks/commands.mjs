@@ -34,6 +34,7 @@ export function vitest({ report, program = ['vitest', ['run']], cwd = ROOT, env 
   const outputs = [
     '--reporter=default',
     '--reporter=json',
+    `--reporter=${join(ROOT, 'js', 'test', 'stuck-reporter.ts')}`,
     `--outputFile.json=${join(REPORT_DIR, report)}`,
   ];
   const [name, args] = program;

@@ -186,7 +186,7 @@ const BROWSER_STEPS = [
     seconds: 55,
     lane: 'browser',
     needs: ['build', 'browsers'],
-    inputs: BROWSER_TESTS,
+    inputs: [...PACKAGE, 'e2e', 'js/test', 'vectors'],
     ...vitest({
       report: 'units.json',
       program: ['node', ['js/test/browser/run.mjs', '--sample']],

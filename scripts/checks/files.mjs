@@ -31,10 +31,16 @@ export class Files {
     return this.#names;
   }
 
-  /** The files that `inputs` name: files, folders, and with a `!` before it a file or folder to leave out. */
+  /**
+   * The files that `inputs` name: files, folders, and with a `!` before it what to leave out: a file, a folder, or all files
+   * in a folder and below it whose names end alike, such as `!js/test/*.test.ts`.
+   */
   named(inputs) {
-    const within = (place) => (name) =>
-      place === '.' || name === place || name.startsWith(`${place}/`);
+    const within = (place) => {
+      const [folder, ending] = place.split('*');
+      if (ending !== undefined) return (name) => name.startsWith(folder) && name.endsWith(ending);
+      return (name) => place === '.' || name === place || name.startsWith(`${place}/`);
+    };
     const isIn = inputs.filter((one) => !one.startsWith('!')).map(within);
     const isOut = inputs.filter((one) => one.startsWith('!')).map((one) => within(one.slice(1)));
     return this.#names.filter(

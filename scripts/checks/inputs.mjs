@@ -46,8 +46,9 @@ export const WRAPPER_TESTS = [
   ...WASM_INPUTS,
   'js/package.json',
   'js/vitest.config.ts',
+  'js/test/stuck-reporter.ts',
   'tsconfig.base.json',
 ];
 
-/** The pages and tests that run in browsers. */
-export const BROWSER_TESTS = [...PACKAGE, 'e2e', 'js/test', 'vectors'];
+/** The pages and tests that run in browsers, with the helpers of the wrapper's tests. */
+export const BROWSER_TESTS = [...PACKAGE, 'e2e', 'js/test', '!js/test/*.test.ts', 'vectors'];

@@ -69,6 +69,9 @@ test('a step does not run again for what is no input, or is left out of them', (
   assert.equal(runsAgain(STEP, TREE, { ...TREE, 'docs/a.md': 'another page' }), false);
   assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/src/later.ts': 'other' }), false);
   assert.equal(runsAgain({ ...STEP, inputs: ['.'] }, TREE, { ...TREE, 'docs/a.md': '' }), true);
+  const browser = { ...STEP, inputs: ['js', '!js/test/*.test.ts'] };
+  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/test/a/lazy.test.ts': '' }), false);
+  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/test/helper.ts': '' }), true);
 });
 
 test('a step runs again for other commands, and for another version of a program', () => {

@@ -33,7 +33,7 @@ async function killed(location: string, run: number, acks: number): Promise<numb
   return last;
 }
 
-it('has all that was flushed', { timeout: 120_000 }, () => forSeeds(2, kill));
+it('has all that was flushed', () => forSeeds(2, kill));
 
 async function kill(from: Random): Promise<void> {
   const location = folder();

@@ -22,9 +22,7 @@ function edit(doc: Y.Doc, from: Random): void {
 }
 
 describe('three tabs', () => {
-  it('have the same document in the end, and the store has it too', {
-    timeout: 120_000,
-  }, async () => {
+  it('have the same document in the end, and the store has it too', async () => {
     let compacted = 0;
     await forSeeds(12, async (from, seed, begin) => {
       const storage = sharedMemory();

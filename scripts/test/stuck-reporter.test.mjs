@@ -1,0 +1,46 @@
+// A test that never ends ends the run, and is named with its stack.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ROOT } from '../lib/run.mjs';
+
+const folder = join(ROOT, '.cache', 'stuck-test');
+const reporter = join(ROOT, 'js', 'test', 'stuck-reporter.ts');
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function runVitest(body) {
+  mkdirSync(folder, { recursive: true });
+  const reporters = JSON.stringify(['default', [reporter, { limitMs: 3_000 }]]);
+  writeFileSync(
+    join(folder, 'vitest.config.mjs'),
+    `export default { test: { pool: 'threads', testTimeout: 1_000, reporters: ${reporters} } };`,
+  );
+  writeFileSync(join(folder, 'one.test.mjs'), `import { it } from 'vitest';\n${body}`);
+  const { SEEDS, ...env } = process.env;
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+  return spawnSync(process.execPath, [vitest, 'run', '--root', folder], { env, encoding: 'utf8' });
+}
+
+test('a loop without an end, of whatever kind, is named with its stack', () => {
+  for (const body of [
+    "it('spins', () => { (function spinning() { for (;;); })(); });",
+    "it('waits', async () => { await (async function spinning() { for (;;) await 0; })(); });",
+  ]) {
+    const { signal, stderr } = runVitest(body);
+    assert.equal(signal, 'SIGKILL');
+    assert.match(
+      stderr,
+      /no news for 3 seconds.*one\.test\.mjs:.*at spinning \([^)]*one\.test\.mjs:\d/s,
+    );
+  }
+});
+
+test('a test that its own limit ends is the only one that fails', () => {
+  const { status, signal, stderr } = runVitest("it('waits', () => new Promise(() => {}));");
+  assert.deepEqual({ status, signal }, { status: 1, signal: null });
+  assert.match(stderr, /timed out in 1000ms/);
+  assert.doesNotMatch(stderr, /no news/);
+});
