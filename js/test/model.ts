@@ -1,10 +1,7 @@
 /** What a store should hold: a plain sorted array, and reads of it that cannot be wrong. */
 import { isDeepStrictEqual } from 'node:util';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { HedgerowError, memory, open, type ScanOptions, type Store } from '../src/index.js';
-
-// A machine that is busy with other things must not fail a test. On a disk they take longer.
-vi.setConfig({ testTimeout: process.env.ENGINE ? 240_000 : 60_000 });
 
 export type Entry = [key: string, value: unknown];
 

@@ -5,8 +5,8 @@
 import { Session } from 'node:inspector';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Milliseconds without news of a file. The limit of a test is shorter. */
-const LIMIT_MS = 900_000;
+/** Milliseconds without news of a file. The limits of tests are shorter. */
+const LIMIT_MS = 1_200_000;
 const CHECKS = 60;
 /** Milliseconds that a thread has for its stack. */
 const STACK_MS = 2_000;

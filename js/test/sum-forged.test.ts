@@ -1,13 +1,11 @@
 /** Changed and forged proofs of sums do not verify. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { flipped, forCuts, forFlips } from './damaged-bytes.js';
 import { below, forSampled, forSeeds, hasAllSeeds } from './property.js';
 import { type Random, random } from './random.js';
 import { bytes, EMPTY, hex, type Leaf, ReferenceTree } from './sum-reference.js';
 import { CASES, MANY } from './sum-vectors.js';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 function without(of: Uint8Array, from: number, to: number): Uint8Array {
   return Uint8Array.of(...of.subarray(0, from), ...of.subarray(to));

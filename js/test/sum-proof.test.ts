@@ -1,11 +1,9 @@
 /** Proofs of sums: only true claims verify. `sum-forged.test.ts` has changed and forged proofs. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sumKey, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { emptyHashes } from '../src/sum-proof/rules.js';
 import { bytes, hex, type Leaf, ReferenceTree, sha256 } from './sum-reference.js';
 import { CASES, EMPTY_HASHES, MANY, THOUSAND } from './sum-vectors.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
