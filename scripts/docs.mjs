@@ -10,9 +10,9 @@ import { setup } from './setup.mjs';
 
 const SITE = join(ROOT, 'site');
 
-/** What the site has from elsewhere: the reference, the changelog, the limits, and the drawings of the demo. */
+/** What the site has from elsewhere: the reference, the changelog, and the drawings of the demo. */
 async function prepare({ typedoc }) {
-  const { writeEntries, writeExtracts } = await import('../site/lib/reference.mjs');
+  const { writeChangelog, writeEntries } = await import('../site/lib/reference.mjs');
   mkdirSync(join(SITE, 'public'), { recursive: true });
   for (const name of ['leaf.svg', 'hedge.svg'])
     copyFileSync(join(ROOT, 'demo', 'public', name), join(SITE, 'public', name));
@@ -20,7 +20,7 @@ async function prepare({ typedoc }) {
   cpSync(join(ROOT, 'docs', 'plots'), join(SITE, 'public', 'plots'), { recursive: true });
   // First: it empties the folder.
   if (typedoc) console.log(`reference of ${await writeEntries()} entries`);
-  writeExtracts();
+  writeChangelog();
 }
 
 async function main() {
@@ -41,8 +41,8 @@ async function main() {
     );
     return;
   }
-  for (const name of ['README.md', 'CHANGELOG.md'])
-    watch(join(ROOT, name), () => void prepare({ typedoc: false }).catch(console.error));
+  const again = () => void prepare({ typedoc: false }).catch(console.error);
+  watch(join(ROOT, 'CHANGELOG.md'), again);
   await run('vitepress', ['dev', 'site', '--port', '4180']);
 }
 

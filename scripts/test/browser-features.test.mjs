@@ -37,10 +37,10 @@ test('docs/browsers.md has the table', () => {
   assert.equal(status, 0, stderr);
 });
 
-test('README names the minimum versions', () => {
+test('the page of limits names the minimum versions', () => {
   const [chrome, firefox, safari] = ['chrome', 'firefox', 'safari'].map(minimumOf);
   assert.ok(
-    read('README.md').includes(`Chromium ${chrome}+, Firefox ${firefox}+, Safari ${safari}+`),
+    read('docs/limits.md').includes(`Chromium ${chrome}+, Firefox ${firefox}+, Safari ${safari}+`),
   );
 });
 

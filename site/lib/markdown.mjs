@@ -10,7 +10,6 @@ export const anchorOf = (heading) =>
 
 /** Files outside of `docs/` that have a page of the site. */
 const ELSEWHERE = [
-  [/^(?:\.\.\/)+README\.md#limits$/, '/reference/limits'],
   [/^(?:\.\.\/)+README\.md(#.*)?$/, '/'],
   [/^(?:\.\.\/)+CHANGELOG\.md(#.*)?$/, '/reference/changelog'],
 ];

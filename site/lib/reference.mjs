@@ -1,5 +1,5 @@
-// Writes `docs/reference/`: a page for each entry of the package, from the comments in its declarations, and two pages from
-// files at the top of the repository. The folder is not in git.
+// Writes `docs/reference/`: a page for each entry of the package, from the comments in its declarations, and the changelog.
+// The folder is not in git.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
@@ -106,13 +106,9 @@ cost and how they fail. \`hedgerow/slim\` exports what \`hedgerow\` does, and \`
 ${all.map(({ name }) => `- [\`${name}\`](${pageOf(name)}.md)`).join('\n')}
 `;
 
-/** The changelog, and the limits of the README, as pages. */
-export function writeExtracts() {
+/** The changelog, as a page. */
+export function writeChangelog() {
   mkdirSync(TO, { recursive: true });
-  const read = (name) => readFileSync(join(ROOT, name), 'utf8');
-  const toDocs = (text) => text.replaceAll('](docs/', '](../');
-  const [limits] = /^## Limits\n[\s\S]*?(?=^## )/m.exec(read('README.md')) ?? [];
-  if (limits === undefined) throw new Error('README.md has no section of limits');
-  writeFileSync(join(TO, 'limits.md'), GENERATED + toDocs(limits.replace(/^## /, '# ')));
-  writeFileSync(join(TO, 'changelog.md'), GENERATED + toDocs(read('CHANGELOG.md')));
+  const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').replaceAll('](docs/', '](../');
+  writeFileSync(join(TO, 'changelog.md'), GENERATED + text);
 }

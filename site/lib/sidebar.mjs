@@ -7,7 +7,7 @@ export const NAV = [
   { text: 'Start', link: '/quick-start' },
   { text: 'Guides', link: '/keys', activeMatch: '^/(keys|tables|indexes|live|editing)' },
   { text: 'Errors', link: '/errors/' },
-  { text: 'API', link: '/api', activeMatch: '^/(api|reference/(?!changelog|limits))' },
+  { text: 'API', link: '/api', activeMatch: '^/(api|reference/(?!changelog))' },
   { text: 'Comparison', link: '/comparison' },
   { text: 'Playground', link: '/playground' },
   { text: 'Changes', link: '/reference/changelog' },
@@ -19,8 +19,11 @@ const SECTIONS = [
     'Start',
     [
       ['Quick start', 'quick-start'],
+      ['Tour', 'tour'],
       ['Playground', 'playground'],
       ['Comparison', 'comparison'],
+      ['Promises', 'promises'],
+      ['Limits', 'limits'],
       ['Coming from elsewhere', 'coming-from'],
     ],
   ],
@@ -102,7 +105,6 @@ const SECTIONS = [
       ['API by subject', 'api'],
       ['API by entry', 'reference/'],
       ['Errors', 'errors/'],
-      ['Limits', 'reference/limits'],
       ['Glossary', 'glossary'],
       ['Changelog', 'reference/changelog'],
     ],
@@ -136,12 +138,11 @@ export function sidebar(docs) {
     text: 'API by entry',
     link: '/reference/',
     items: pages('reference')
-      .filter((name) => !['limits', 'changelog'].includes(name))
+      .filter((name) => name !== 'changelog')
       .map((name) => ({ text: name.replace('-', '/'), link: `/reference/${name}` })),
   };
   return {
     '/reference/changelog': all,
-    '/reference/limits': all,
     '/errors/': [errors],
     '/reference/': [{ text: 'API by subject', link: '/api' }, entries],
     '/': all,
