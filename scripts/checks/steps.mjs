@@ -56,6 +56,14 @@ export const STATIC_STEPS = [
     ],
   },
   {
+    name: 'figures',
+    what: 'the figures of the pages are the published ones',
+    seconds: 1,
+    needs: ['packages'],
+    inputs: ['README.md', 'js/README.md', 'docs', 'scripts'],
+    commands: [['node', ['scripts/figures.mjs', '--check']]],
+  },
+  {
     name: 'scripts',
     what: 'the tests of the scripts',
     seconds: 4,
@@ -121,7 +129,7 @@ export const STATIC_STEPS = [
     what: 'the budget of bytes',
     seconds: 2,
     needs: ['build'],
-    inputs: [...PACKAGE, 'scripts/check-size.mjs'],
+    inputs: [...PACKAGE, 'scripts/check-size.mjs', 'docs/figures.json'],
     commands: [['node', ['scripts/check-size.mjs']]],
   },
 ];
@@ -182,12 +190,14 @@ export const EVERYDAY_STEPS = [
   },
   {
     name: 'package',
-    what: 'the packed package, imported by Node and bundled by Vite',
-    seconds: 10,
+    what: 'the packed package, imported by Node and bundled by Vite, and the code of the front page',
+    seconds: 13,
     lane: 'package',
     needs: ['build', 'chromium', 'sqlite'],
     inputs: [...TARBALL, 'examples/matrix'],
-    commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built', '--only', 'node,vite']]],
+    commands: [
+      ['node', ['scripts/matrix.mjs', '--sample', '--as-built', '--only', 'node,vite,front-page']],
+    ],
     ...counted(countMatrix),
   },
 ];

@@ -13,6 +13,8 @@ export function writeLlms({ outDir, docs, base, description }) {
     readFileSync(join(docs, `${link.endsWith('/') ? `${link}index` : link}.md`), 'utf8')
       .replace(/^---\n[\s\S]*?\n---\n/, '')
       .replace(/^<!--[\s\S]*?-->\n/gm, '')
+      // The keys of figures.
+      .replace(/<!-- =[\w.-]+ -->/g, '')
       // What runs in the page.
       .replace(/^<[A-Z]\w+ \/>\n\n/gm, '');
   const groups = [...sections, errors[0], entries[1]].map(({ text, items }) => ({ text, items }));
