@@ -186,6 +186,9 @@ async function sumTree(): Promise<Setting> {
   return { names: { ...names, open }, after: () => db.close() };
 }
 
+/** Front pages show their list in a page of a browser. */
+const frontPage = (): Setting => ({ names: { document: { body: element() } } });
+
 /** Stores in files are in a folder that is deleted after the tests. */
 const IN_SQLITE = {
   'hedgerow/node': { sqlite: () => sqlite({ location: folder() }) },
@@ -193,7 +196,10 @@ const IN_SQLITE = {
 };
 
 const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
-  'README.md': () => ({
+  ...Object.fromEntries(
+    ['README.md', 'js/README.md', 'docs/index.md'].map((page) => [page, frontPage]),
+  ),
+  'docs/tour.md': () => ({
     names: {
       closeIssue: async (tx: { put(key: string, value: unknown): void }, { id }: { id: string }) =>
         tx.put(`closed/${id}`, true),

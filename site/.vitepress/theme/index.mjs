@@ -1,18 +1,10 @@
 import { useData, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
 import { defineAsyncComponent, h, nextTick, onMounted, watch } from 'vue';
-import freeze from '../../../docs/pictures/freeze.svg';
 import './style.css';
 
 /** The hedge of the demo, below the first words of the home page. */
 const hedge = () => h('div', { class: 'hedge', 'aria-hidden': 'true' });
-
-const picture = () =>
-  h('img', {
-    class: 'hero-picture',
-    src: freeze,
-    alt: 'Work in one task keeps a click waiting for 198 ms; in slices of 8 ms it waits for 3 ms.',
-  });
 
 const notFound = () =>
   h('main', { class: 'not-found' }, [
@@ -54,7 +46,6 @@ export default {
   Layout: () =>
     h(DefaultTheme.Layout, null, {
       'home-hero-after': hedge,
-      'home-hero-image': picture,
       'not-found': notFound,
     }),
 };
