@@ -104,7 +104,7 @@ async function follow(page, { template, section }, { tarball, keep }) {
   const shop = new Workshop(at);
   const person = new Newcomer(shop);
   try {
-    for (const command of commandsOf(page.get('An app')))
+    for (const command of commandsOf(page.get('Create an app')))
       await person.type(asRun(command, { template, tarball }));
     const [store, component, server] = typedFor(section).map((name) => page.get(name));
     await person.write(store);

@@ -28,7 +28,7 @@ const LISTED = [
   ['docs/frameworks.md', 'import { useLive, useLiveCount, useLiveRow }', COMPONENT],
   [
     'docs/frameworks.md',
-    "import { live, type Live, type LiveQuery, type LiveState } from 'hedgerow/live';\nimport { useEffect",
+    "import { live, type Live, type LiveQuery } from 'hedgerow/live';\nimport { useEffect",
     COMPONENT,
   ],
   ['docs/frameworks.md', "import { useLive } from 'hedgerow/react';", COMPONENT],
@@ -39,7 +39,7 @@ const LISTED = [
   ],
   ['docs/frameworks.md', '<script setup lang="ts">', COMPONENT],
   ['docs/frameworks.md', '<template>', COMPONENT],
-  ['docs/frameworks.md', "import { live } from 'hedgerow/live';\nconst nothing", COMPONENT],
+  ['docs/frameworks.md', "import { live } from 'hedgerow/live';\nconst empty", COMPONENT],
   ['docs/frameworks.md', "<script>\nimport { useLive } from 'hedgerow/svelte'", COMPONENT],
   ['docs/frameworks.md', '{#each list.rows', COMPONENT],
   [

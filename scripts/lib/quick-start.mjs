@@ -47,14 +47,14 @@ export const linesOf = (text) => text.split('\n').filter(isTyped).length;
 /** Words that somebody reads in a section: its text without blocks. */
 const wordsOf = (section) => section.replace(BLOCK, '').split(/\s+/).filter(isTyped).length;
 
-/** The sections whose blocks somebody types for one framework, after the commands of `An app`. */
-export const typedFor = (framework) => ['The store', framework, 'Rows of a server'];
+/** The sections whose blocks somebody types for one framework, after the commands of `Create an app`. */
+export const typedFor = (framework) => ['Open the store', framework, 'Load rows from a server'];
 
 /** What somebody reads and types for one framework. Rows of a file are no lines. */
 export function effortOf(sections, framework) {
   const sum = (all) => all.reduce((total, one) => total + one, 0);
   const typed = typedFor(framework);
-  const words = ['', 'An app', ...typed].map((name) => wordsOf(sections.get(name)));
+  const words = ['', 'Create an app', ...typed].map((name) => wordsOf(sections.get(name)));
   const files = typed.flatMap((name) => filesOf(sections.get(name)));
   const code = files.filter(({ name }) => !name.endsWith('.ndjson'));
   return { words: sum(words), lines: sum(code.map(({ text }) => linesOf(text))) };

@@ -1,12 +1,26 @@
-// How a page is followed, and what docs/quick-start.md tells about that. `node scripts/newcomer.mjs` follows it.
+// How a page is followed, and that docs/quick-start.md can be. `node scripts/newcomer.mjs` follows it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { commandsOf, effortOf, filesOf, linesOf, sectionsOf } from '../lib/quick-start.mjs';
+import {
+  commandsOf,
+  effortOf,
+  filesOf,
+  linesOf,
+  sectionsOf,
+  typedFor,
+} from '../lib/quick-start.mjs';
 
 const PAGE = readFileSync(new URL('../../docs/quick-start.md', import.meta.url), 'utf8');
-const FRAMEWORKS = ['React', 'Vue', 'Svelte', 'Solid', 'Without a framework'];
+const COMPONENTS = {
+  React: 'src/App.tsx',
+  Vue: 'src/App.vue',
+  Svelte: 'src/App.svelte',
+  Solid: 'src/App.tsx',
+  Angular: 'src/app/app.ts',
+  'Without a framework': 'src/main.ts',
+};
 
 test('blocks are files, and more of files', () => {
   const section = [
@@ -41,11 +55,21 @@ test('sections have their texts', () => {
   assert.match(sections.get('B'), /^\s+b\s+$/);
 });
 
-test('the words and lines that the page tells are those of its sections', () => {
+test('words are counted outside of blocks, lines in the blocks of code', () => {
+  const typed = typedFor('B').map((name) => `## ${name}\n\nTwo words.\n`);
+  const code = '\n```ts\n// b.ts\nlet b;\n\nb;\n```\n\nOf `c.ndjson`:\n\n```json\n{}\n```\n';
+  const page = ['# A page\n\n## Create an app\n\nOne.\n', ...typed].join('\n') + code;
+  assert.deepEqual(effortOf(sectionsOf(page), 'B'), { words: 12, lines: 2 });
+});
+
+test('the page has commands, and the files of an app for each framework', () => {
   const sections = sectionsOf(PAGE);
-  for (const name of FRAMEWORKS) {
-    const { words, lines } = effortOf(sections, name);
-    const row = `| ${name} | ${words} | ${lines} |`;
-    assert.ok(PAGE.includes(`${row} `), `it is: ${row}`);
+  assert.equal(commandsOf(sections.get('Create an app')).at(-1), 'npm install hedgerow');
+  for (const [framework, component] of Object.entries(COMPONENTS)) {
+    const files = typedFor(framework).flatMap((name) => filesOf(sections.get(name)));
+    assert.deepEqual(
+      files.map(({ name }) => name),
+      ['src/db.ts', component, 'public/issues.ndjson', 'src/db.ts'],
+    );
   }
 });
