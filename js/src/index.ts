@@ -201,8 +201,8 @@ const laterTables = () => part(() => import('./tables/all-parts.js'));
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
  * trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of indexes, the commits
- * of writers, watched counts, parts of tables: 140 KB in all. From then on none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service
- * worker, import `hedgerow/full` instead.
+ * of writers, watched counts, parts of tables. From then on none of these needs the network. Rejects with `not-loaded`. Where
+ * nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
