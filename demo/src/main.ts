@@ -120,7 +120,9 @@ async function runRace(): Promise<void> {
   await seen();
   await painted();
   const isWhole = new URLSearchParams(location.search).get('race') === 'all';
-  raceStore = await raceView.run(isWhole ? WHOLE : SHORT);
+  raceStore = await raceView.run(isWhole ? WHOLE : SHORT, () => {
+    raceStore = undefined;
+  });
 }
 
 async function showOpened(

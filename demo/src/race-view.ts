@@ -83,8 +83,8 @@ export class RaceView {
     }).observe(this.#picture);
   }
 
-  /** Runs it. Returns the store with the rows of Hedgerow's lane. */
-  async run(course: Course): Promise<CityStore> {
+  /** Runs it. Returns the store with the rows of Hedgerow's lane; `onDeleted` hears when another tab deletes that. */
+  async run(course: Course, onDeleted: () => void): Promise<CityStore> {
     this.#result = undefined;
     this.#picture.replaceChildren();
     byId('race-lanes').hidden = false;
@@ -95,7 +95,7 @@ export class RaceView {
     const rows = await raceRows(course);
     await clearTrack();
     setText('race-verdict', 'One after the other');
-    const { result, store } = await race(rows, course, this.#lanes);
+    const { result, store } = await race(rows, course, this.#lanes, onDeleted);
     this.#show(result);
     return store;
   }

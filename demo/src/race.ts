@@ -81,17 +81,21 @@ export async function clearTrack(): Promise<void> {
   await Promise.all([destroy(HEDGEROW_NAME), settled(indexedDB.deleteDatabase(DATABASE_NAME))]);
 }
 
-/** Runs both lanes. Returns what they came to, and the store of Hedgerow's lane, which stays open. */
+/**
+ * Runs both lanes. Returns what they came to, and the store of Hedgerow's lane, which stays open; `onDeleted` hears when
+ * the race of another tab deletes it.
+ */
 export async function race(
   rows: readonly City[],
   course: Course,
   runners: Readonly<Record<LaneName, Runner>>,
+  onDeleted: () => void,
 ): Promise<{ result: Race; store: CityStore }> {
   const puts = await laneOf(runners.puts, (nowMs) =>
     storeByPuts(rows, course, nowMs, runners.puts.onRows),
   );
   await wait(SETTLE_MS);
-  const store = await open(HEDGEROW_NAME, { tables: { cities: plainCities } });
+  const store = await open(HEDGEROW_NAME, { tables: { cities: plainCities }, onDeleted });
   const hedgerow = await laneOf(runners.hedgerow, (nowMs) =>
     storeInHedgerow(store, rows, nowMs, runners.hedgerow.onRows),
   );
