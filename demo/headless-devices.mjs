@@ -99,7 +99,7 @@ async function alike(devices, what) {
   return root;
 }
 
-async function checkClones(devices, right, { say, check, ms, count }) {
+async function checkClones(devices, right, { say, check, ms, bytes, count }) {
   for (const device of devices) {
     const { clone, traffic, wired, root, rows } = await device.until(
       `a clone of ${TASKS} rows`,
@@ -108,8 +108,9 @@ async function checkClones(devices, right, { say, check, ms, count }) {
     if (clone === undefined) throw new Error(`device ${device.name} has made no clone`);
     say(
       `device ${device.name}: clone`,
-      `${count(rows)} rows, ${clone.requests} requests, ${count(clone.received)} bytes, ${ms(clone.ms)}`,
+      `${count(rows)} rows, ${clone.requests} requests, ${bytes(clone.received)}, ${ms(clone.ms)}`,
     );
+    check(clone.requests > 0, `a clone took ${clone.requests} requests`);
     check(root === right, `device ${device.name} is at root ${root}, but Node makes ${right}`);
     const isCounted = traffic.requests === wired.calls && traffic.receivedBytes === wired.received;
     check(isCounted, `the link of ${device.name} counts ${JSON.stringify(traffic)}`);
@@ -179,7 +180,7 @@ async function checkOffline(devices, page, { check, say }) {
 }
 
 /** A is first at the server, so B merges, and A's minutes stand. */
-async function checkMerge(devices, page, wrote, { check, say }) {
+async function checkMerge(devices, page, wrote, { check, say, bytes }) {
   const [a, b] = devices;
   await a.plug(true);
   await a.until('in sync again', ({ status, waiting }) => status === 'synced' && waiting === 0);
@@ -211,7 +212,8 @@ async function checkMerge(devices, page, wrote, { check, say }) {
     'merge',
     `title of A, status of B; minutes ${found.ours} and ${found.theirs}: ${found.result}`,
   );
-  say('  on device B', `${exchange?.requests} requests, ${exchange?.sent} bytes sent`);
+  check(exchange?.requests > 0, `the merge took ${exchange?.requests} requests`);
+  say('  on device B', `${exchange?.requests} requests, ${bytes(exchange?.sent)} sent`);
 }
 
 /** A browser of its own has devices of its own, at the same server. */

@@ -64,15 +64,16 @@ async function tampered(tab, name) {
   return figure(tab, 'verified', `(verified) => verified.times > ${times}`);
 }
 
-async function checkProof(page, key, people, { say, check, ms }) {
+async function checkProof(page, key, people, { say, check, ms, bytes }) {
   const proof = await figure(page, 'proof', `(proof) => proof.key === '${key}'`);
-  say(`proof of ${key}`, `${proof.bytes} bytes, ${proof.told} siblings, ${ms(proof.ms)}`);
+  check(proof.told > 0, `the proof of ${key} has ${proof.told} siblings`);
+  say(`proof of ${key}`, `${bytes(proof.bytes)}, ${proof.told} siblings, ${ms(proof.ms)}`);
   check(proof.people === people, `${key} is proved to have ${proof.people}, not ${people}`);
   check(proof.bytes === 34 + 40 * proof.told, `the proof of ${key} has ${proof.bytes} bytes`);
 }
 
 /** The same bytes, verified where there is neither IndexedDB nor WebAssembly. */
-async function checkBare(page, address, { check, say, ms, watchPage }) {
+async function checkBare(page, address, { check, say, ms, bytes, watchPage }) {
   const tab = await page.context().newPage();
   watchPage(tab);
   const loaded = [];
@@ -91,12 +92,12 @@ async function checkBare(page, address, { check, say, ms, watchPage }) {
     script += body.length;
     squeezed += gzipSync(body, { level: 9 }).length;
   }
-  const bytes = script + verified.otherBytes;
+  const all = script + verified.otherBytes;
   const { unpackedBytes } = verified;
   check(script === unpackedBytes, `the verifier shows ${unpackedBytes} of ${script}`);
-  check(bytes < MAX_VERIFIER_BYTES, `the verifier loads ${bytes} bytes`);
-  say('verifier: scripts', `${script} bytes, ${squeezed} gzipped`);
-  say('verifier: the rest', `${verified.otherBytes} bytes of words and styles`);
+  check(all < MAX_VERIFIER_BYTES, `the verifier loads ${all} bytes`);
+  say('verifier: scripts', `${bytes(script)}, ${bytes(squeezed)} gzipped`);
+  say('verifier: the rest', `${bytes(verified.otherBytes)} of words and styles`);
   say('verified', `${ms(verified.ms)}, the first time ${ms(verified.firstMs)}`);
   await tab.close();
 }

@@ -1,6 +1,7 @@
-// `node demo/headless.mjs <url> [--compare] [--screenshot <dir>]`: opens the demo in a
+// `node demo/headless.mjs <url> [--screenshot <dir>] [--picture <file>]`: opens the demo in a
 // browser without a window, on a profile on disk, and prints what it measures. Ends with 0
-// only if what is stored is right, also after a reload, and the page logged no error.
+// only if what is stored is right, also after a reload, each figure that it prints is one, and the page logged no error.
+// With `--picture` it runs the race once more, with all rows and in a browser of its own, and draws it.
 //
 // What is right is found out here, in Node: by the same rows, put into a store in memory.
 
@@ -13,6 +14,14 @@ import { chromium } from 'playwright-core';
 import { checkDevices } from './headless-devices.mjs';
 import { checkList } from './headless-list.mjs';
 import { checkLiveParts, indexesOf } from './headless-live.mjs';
+import {
+  checkAgain,
+  checkPicture,
+  checkSearchWhileLoading,
+  checkShortRace,
+  drawRace,
+} from './headless-race.mjs';
+import { checkShown, checkSizes } from './headless-sizes.mjs';
 import { checkSums } from './headless-sums.mjs';
 import { indexedCities, plainCities } from './src/city-table.js';
 
@@ -28,17 +37,16 @@ const MOBILE = { width: 390, height: 844 };
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { compare: { type: 'boolean' }, screenshot: { type: 'string' } },
+  options: { screenshot: { type: 'string' }, picture: { type: 'string' } },
 });
 const [url] = positionals;
 if (url === undefined) {
-  console.error('usage: node demo/headless.mjs <url> [--compare] [--screenshot <dir>]');
+  console.error('usage: node demo/headless.mjs <url> [--screenshot <dir>] [--picture <file>]');
   process.exit(2);
 }
 
 const problems = [];
 const say = (name, value) => console.log(`${name.padEnd(22)} ${value}`);
-const ms = (value) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 const count = (value) => value.toLocaleString('en');
 
 function check(condition, problem) {
@@ -46,6 +54,21 @@ function check(condition, problem) {
   problems.push(problem);
   console.error(`WRONG: ${problem}`);
 }
+
+/** Some milliseconds, which are above zero; a wait may be none at all. */
+function ms(value, { mayBeNone = false } = {}) {
+  const isOne = Number.isFinite(value) && (mayBeNone ? value >= 0 : value > 0);
+  check(isOne, `a time is printed that is ${value}`);
+  return `${Number(value).toFixed(value < 10 ? 2 : 0)} ms`;
+}
+
+/** Some bytes, which are more than none. */
+function bytes(value) {
+  check(Number.isInteger(value) && value > 0, `a size is printed that is ${value}`);
+  return `${count(value)} bytes`;
+}
+
+const tools = { say, check, ms, bytes, count, watchPage };
 
 /** The root of rows in a store of their own, in a table with indexes or without. */
 async function rootOf(rows, cities) {
@@ -166,23 +189,23 @@ async function picturesOfLoad(page) {
 }
 
 function printLoad(name, { rows, root, load }, right) {
-  const { bytes, slices, longestSliceMs, storageMs, worstGapMs, dots } = load;
+  const { bytes: taken, slices, longestSliceMs, storageMs, worstGapMs, dots } = load;
   const rate = `${count(Math.round((rows / load.ms) * 1000))} rows/s`;
-  say(name, `${ms(load.ms)}, ${count(bytes)} bytes, ${rate}`);
+  say(name, `${ms(load.ms)}, ${bytes(taken)}, ${rate}`);
+  check(slices > 0, `the load took ${slices} slices`);
   say('  slices', `${count(slices)}, the longest ${ms(longestSliceMs)}`);
   say('  longest frame gap', ms(worstGapMs));
-  say('  waited for storage', ms(storageMs));
+  say('  waited for storage', ms(storageMs, { mayBeNone: true }));
   check(rows === right.rows, `${rows} rows are stored, not ${right.rows}`);
-  check(bytes === right.bytes, `${bytes} bytes were taken, not ${right.bytes}`);
+  check(taken === right.bytes, `${taken} bytes were taken, not ${right.bytes}`);
   check(dots === right.rows, `the map shows ${dots} rows`);
   check(root === right.root, `root ${root}, but Node makes ${right.root}`);
 }
 
-function printStored({ rows, root, storedBytes, segments, memoryBytes }) {
-  say('rows', count(rows));
-  say('stored', `${count(storedBytes)} bytes in ${segments} segments`);
-  say('linear memory', `${count(memoryBytes)} bytes`);
-  say('root', root);
+function printStored(stored) {
+  say('rows', count(stored.rows));
+  checkSizes(stored, tools);
+  say('root', stored.root);
 }
 
 /**
@@ -228,24 +251,11 @@ async function search(page, rows) {
   await page.locator('#query').fill(TYPED);
   await page.waitForFunction((typed) => globalThis.demo.search?.typed === typed, TYPED);
   const { search: found } = await figuresOf(page);
-  say(`search "${TYPED}"`, `${ms(found.scanMs)}, ${found.matches} matches`);
+  say(`search "${TYPED}"`, `${ms(found.scanMs)}, ${count(found.matches)} matches`);
   say('count of matches', ms(found.countMs));
   check(found.matches > 0 && found.matches < rows, `"${TYPED}" has ${found.matches} matches`);
   const first = await page.locator('#results').getByRole('option').first().textContent();
   check(/^San Franc/.test(first), `"${TYPED}" finds first "${first}"`);
-}
-
-async function compare(page) {
-  await page.getByRole('button', { name: 'Run the comparison' }).click();
-  const result = await page.waitForFunction(() => globalThis.demo.comparison, undefined, {
-    timeout: LOAD_MS,
-  });
-  const { hedgerow, indexedDb } = await result.jsonValue();
-  const side = ({ ms: time, worstGapMs }) => `${ms(time)}, longest frame gap ${ms(worstGapMs)}`;
-  say('from memory, Hedgerow', side(hedgerow));
-  say('one put per row', side(indexedDb));
-  say('ratio', `${(indexedDb.ms / hedgerow.ms).toFixed(1)}x`);
-  await page.waitForFunction(() => !document.querySelector('#compare').disabled);
 }
 
 function printReload({ rows, root, opened, scan }, right) {
@@ -270,16 +280,18 @@ async function visit(page, right) {
   await page.waitForFunction(() => document.querySelector('#results')?.children.length > 0);
   const scrolled = await page.evaluate(() => scrollY);
   check(scrolled === 0, `the page has scrolled by ${scrolled} px on its own`);
+  checkShortRace(loaded, tools);
+  await checkPicture(page, tools);
   printStored(loaded);
   printLoad('load', loaded, right);
   printLoad('load again', await loadAgain(page, 'sorted'), right);
   printLoad('load shuffled', await loadAgain(page, 'shuffled'), right);
+  await checkSearchWhileLoading(page, settled, tools);
   await indexesOf(page);
   await page.waitForFunction(() => globalThis.demo.query?.scan);
   const { restMs, readMs } = await controls(page);
   say('longest frame gap of', `the page at rest ${ms(restMs)}, only reading ${ms(readMs)}`);
   await search(page, loaded.rows);
-  const tools = { say, check, ms, count, watchPage };
   if (flags.screenshot) await mkdir(flags.screenshot, { recursive: true });
   await checkList(page, right, tools, flags.screenshot);
   await checkLiveParts(page, right, tools);
@@ -288,10 +300,8 @@ async function visit(page, right) {
     await picturesOfLoad(page);
     await indexesOf(page);
   }
-  if (flags.compare) {
-    await compare(page);
-    if (flags.screenshot) await pictures(page, 'compared');
-  }
+  await checkAgain(page, tools);
+  await checkShown(page, tools);
   await page.reload();
   printReload(await settled(page), right);
   const { ms: readyMs, root } = await indexesOf(page);
@@ -299,25 +309,33 @@ async function visit(page, right) {
   check(root === right.indexedRoot, `root ${root} with the indexes after the reload`);
   await page.waitForFunction(() => globalThis.demo.query?.scan);
   if (flags.screenshot) await pictures(page, 'reloaded');
+  await checkShown(page, tools);
   const seen = flags.screenshot ? pictures : async () => {};
   await checkSums(page, url, tools, seen);
   const launchOther = () => chromium.launch(launchOptions());
   await checkDevices(page, url, { ...tools, launchOther }, seen);
 }
 
+/** Does `work` with the page of a browser of its own, whose profile is on disk. */
+async function inBrowser(work) {
+  const profileDir = await mkdtemp(join(PROFILES_DIR, 'demo-'));
+  let context;
+  try {
+    const launched = await launch(profileDir);
+    context = launched.context;
+    await work(launched.page);
+  } catch (error) {
+    check(false, error.message);
+  } finally {
+    await context?.close();
+    await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
 const right = await expected();
 await mkdir(PROFILES_DIR, { recursive: true });
-const profileDir = await mkdtemp(join(PROFILES_DIR, 'demo-'));
-let context;
-try {
-  const launched = await launch(profileDir);
-  context = launched.context;
-  await visit(launched.page, right);
-} catch (error) {
-  check(false, error.message);
-} finally {
-  await context?.close();
-  await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
-}
+await inBrowser((page) => visit(page, right));
+const { picture } = flags;
+if (picture) await inBrowser((page) => drawRace(page, url, picture, right.rows, tools));
 console.log(problems.length === 0 ? '\nall is right' : `\n${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;

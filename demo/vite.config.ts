@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 import { isDevBuild, RELEASE_COMMAND } from '../scripts/lib/dev-build.mjs';
 
@@ -17,12 +18,19 @@ const developmentNote: Plugin = {
   },
 };
 
+/** All pages lead to the same places. */
+const footer: Plugin = {
+  name: 'footer',
+  transformIndexHtml: (html) =>
+    html.replace('<!-- footer -->', readFileSync(new URL('footer.html', import.meta.url), 'utf8')),
+};
+
 export default defineConfig({
   // Relative, so that the built page can be served from any folder.
   base: './',
   // A missing data file must be a 404, not the page itself.
   appType: 'mpa',
-  plugins: [developmentNote],
+  plugins: [developmentNote, footer],
   build: {
     // The core is one of the chunks, and larger if it was built for development.
     chunkSizeWarningLimit: 3_000,

@@ -1,13 +1,14 @@
 // `npm run demo`: builds the demo and serves it until interrupted, with a reference server beside it, under `remote/` of the same
 // address, for the page of two devices. The core is built for development, in seconds; with `--release` as it ships. With
-// `--headless` it runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code. With
-// `--as-built` it does not set up or build the package.
+// `--headless` it runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code; with
+// `--headless --picture <file>` that draws the race, too, of the core as it ships. With `--as-built` it does not set up or
+// build the package.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildCore, buildPackage } from './build.mjs';
 import { findBrowser } from './lib/browser.mjs';
-import { isDevBuild, RELEASE_COMMAND } from './lib/dev-build.mjs';
+import { isDevBuild, RELEASE_COMMAND, refuseDevBuild } from './lib/dev-build.mjs';
 import { hashInputs } from './lib/hash-inputs.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
 import { buildPage, serveBuiltPage } from './lib/serve.mjs';
@@ -83,9 +84,12 @@ async function serveDemo(port) {
 async function main() {
   const args = process.argv.slice(2);
   const isHeadless = args.includes('--headless');
+  const hasPicture = args.includes('--picture');
   if (!args.includes('--as-built')) {
-    await makePackage({ isHeadless, isRelease: args.includes('--release') });
+    await makePackage({ isHeadless, isRelease: hasPicture || args.includes('--release') });
   }
+  // It is published.
+  if (hasPicture) refuseDevBuild();
   await makePages();
   const server = await serveDemo(isHeadless ? 0 : 4173);
   const url = `http://127.0.0.1:${server.port}/`;

@@ -1,7 +1,7 @@
 /** Bars to one scale, with a title. */
 import { make } from './elements.js';
 
-/** One of them; `kind` is a class of `comparison.css`. */
+/** One of them; `kind` is a class of `bars.css`. */
 export interface Bar {
   readonly name: string;
   readonly kind: 'ours' | 'theirs';

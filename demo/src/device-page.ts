@@ -77,7 +77,8 @@ function showCall(call: WireCall): void {
   };
   const bytes = [
     ...(call.sent > 0 ? [`↑ ${format.size(call.sent)}`] : []),
-    ...(call.received > 0 ? [`↓ ${format.size(call.received)}`] : []),
+    // Its answer is the head of the device that was first: its size tells nothing, and the line is narrow.
+    ...(call.received > 0 && call.outcome !== 'lost' ? [`↓ ${format.size(call.received)}`] : []),
     ...(words[call.outcome] === '' ? [] : [words[call.outcome]]),
   ];
   const code = document.createElement('code');

@@ -1,27 +1,18 @@
 import { HedgerowError } from 'hedgerow';
 import { liveCount } from 'hedgerow/live';
-import { type City, countryName, type IndexedStore } from './cities.js';
+import { countryName, type IndexedStore } from './cities.js';
 import { Draft, type Step } from './draft.js';
+import { showChanges } from './draft-list.js';
 import { announce, byId, setText } from './elements.js';
 import { figures } from './figures.js';
-import { follow } from './followed.js';
 import * as format from './format.js';
 import { nextFrame } from './frames.js';
-import { citiesOf } from './indexes.js';
-import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
-
-const LIMIT = 8;
 
 type Side = 'main' | 'draft';
 
-/** The draft beside the main branch: buttons, both lists, and what each step has taken. */
+/** The draft of the main branch: buttons, both roots, the rows that differ, and what each step has taken. */
 export class DraftView {
-  readonly #lists = {
-    main: new RankList(byId('main-rows')),
-    draft: new RankList(byId('draft-rows')),
-  };
-  readonly #shown: Record<Side, readonly City[]> = { main: [], draft: [] };
   readonly #buttons = [...byId('draft-controls').querySelectorAll('button')];
   readonly #channel = new BroadcastChannel('hedgerow-demo-drafts');
   readonly #onChange: () => void;
@@ -29,6 +20,8 @@ export class DraftView {
   #country = '';
   #isBusy = false;
   #stops: (() => void)[] = [];
+  /** Ends the reading of changes that are out of date. */
+  #reading = new AbortController();
 
   /** `onChange` hears when a step has changed the main branch. */
   constructor(onChange: () => void) {
@@ -74,13 +67,13 @@ export class DraftView {
     this.#follow();
   }
 
-  /** Shows the largest cities of a country on both sides. */
+  /** The next steps change the cities of this country. */
   pick(country: string): void {
     this.#country = country;
-    this.#follow();
+    setText('draft-country', countryName(country));
   }
 
-  /** Shows anew where both stand. */
+  /** Shows where both stand. */
   showRoots(): void {
     const { main, store } = this.#draft ?? {};
     setText('main-root', main ? format.shortRoot(main.root) : '');
@@ -94,34 +87,20 @@ export class DraftView {
   #follow(): void {
     for (const stop of this.#stops.splice(0)) stop();
     const { main, store } = this.#draft ?? {};
-    this.#followSide('main', main);
-    this.#followSide('draft', store);
+    this.#count('main', main);
+    this.#count('draft', store);
+    this.#followChanges(store);
     this.showRoots();
   }
 
-  #followSide(side: Side, store: IndexedStore | undefined): void {
-    const country = this.#country;
-    if (store === undefined || country === '') {
-      this.#shown[side] = [];
-      this.#lists[side].show([]);
-      setText(`${side}-count`, '');
-      return;
-    }
-    // A draft that is merged or thrown away is closed, and what follows it ends.
-    const isShown = () => store === (side === 'main' ? this.#draft?.main : this.#draft?.store);
-    const onError = (failure: unknown) => isShown() && this.#failed(failure);
-    const show = (cities: readonly City[], changed: ReadonlySet<string>) => {
-      this.#shown[side] = cities;
-      if (side === 'main') this.#lists.main.show(cities, { changed });
-      this.#showDraftRows(side === 'draft' ? changed : undefined);
-    };
-    const largest = citiesOf(store, country, 'population').limit(LIMIT);
-    this.#stops.push(follow(largest, show, onError));
-    const number = liveCount(store.cities.where({ country }));
+  #count(side: Side, store: IndexedStore | undefined): void {
+    setText(`${side}-count`, '');
+    if (store === undefined) return;
+    const number = liveCount(store.cities);
     const tell = () => {
       const { count } = number.get();
       if (count === undefined) return;
-      setText(`${side}-count`, `${format.plural(count, 'row')} in ${countryName(country)}`);
+      setText(`${side}-count`, format.plural(count, 'row'));
       this.showRoots();
     };
     number.subscribe(tell);
@@ -129,15 +108,18 @@ export class DraftView {
     this.#stops.push(() => number.close());
   }
 
-  /** What differs from the main branch is marked. */
-  #showDraftRows(changed?: ReadonlySet<string>): void {
-    const { main, draft } = this.#shown;
-    const marked = new Set<string>();
-    for (const { id, name, population } of draft) {
-      const other = main.find((city) => city.id === id);
-      if (other?.name !== name || other.population !== population) marked.add(id);
-    }
-    this.#lists.draft.show(draft, { marked, ...(changed && { changed }) });
+  /** Only what differs is listed: the card above has the rows of the main branch. */
+  #followChanges(draft: IndexedStore | undefined): void {
+    // A draft that is merged or thrown away is closed, and what follows it ends.
+    const onError = (failure: unknown) => draft === this.#draft?.store && this.#failed(failure);
+    const show = () => {
+      this.#reading.abort();
+      this.#reading = new AbortController();
+      const { signal } = this.#reading;
+      showChanges(draft, signal).catch((failure) => signal.aborted || onError(failure));
+    };
+    show();
+    if (draft !== undefined) this.#stops.push(draft.cities.watch(show, { onError }));
   }
 
   async #run(step: (draft: Draft) => Promise<Step>): Promise<void> {

@@ -1,4 +1,6 @@
 /** What the page came to, for `headless.mjs` to read: `globalThis.demo`. */
+import type { LevelStats } from 'hedgerow';
+import type { Race } from './race-picture.js';
 
 /** All that has been measured so far. Times are in milliseconds. */
 export interface Figures {
@@ -7,7 +9,10 @@ export interface Figures {
   failure?: string;
   rows?: number;
   root?: string;
+  /** Of all chunks, packed; of those that the root reaches; and of each level of the tree of rows. */
   storedBytes?: number;
+  liveBytes?: number;
+  levels?: readonly LevelStats[];
   segments?: number;
   memoryBytes?: number;
   load?: {
@@ -22,11 +27,18 @@ export interface Figures {
   };
   opened?: { openMs: number; getMs: number; found: boolean };
   scan?: { ms: number; worstGapMs: number; dots: number };
-  search?: { typed: string; matches: number; scanMs: number; countMs: number };
+  /** The last search; `state` is that of the page when it was answered. */
+  search?: {
+    typed: string;
+    matches: number;
+    scanMs: number;
+    countMs: number;
+    state: Figures['state'];
+  };
   /** The list of all rows: how many there are, the numbers in view, and how many were read for it. */
   list?: { total: number; from: number; to: number; read: number };
-  /** Of both indexes, when they are there; `root` is that of the store with them. */
-  indexes?: { ms: number; worstGapMs: number; root: string; bytes: number };
+  /** Of both indexes, when they are there; `root` is that of the store with them, `bytes` are packed. */
+  indexes?: { ms: number; worstGapMs: number; root: string; bytes: number; liveBytes: number };
   query?: {
     country: string;
     by: string;
@@ -80,11 +92,8 @@ export interface Figures {
     unpackedBytes: number;
     otherBytes: number;
   };
-  comparison?: {
-    rows: number;
-    hedgerow: { ms: number; worstGapMs: number };
-    indexedDb: { ms: number; worstGapMs: number };
-  };
+  /** The last race. */
+  race?: Race;
 }
 
 export const figures: Figures = { state: 'starting' };

@@ -1,7 +1,7 @@
 import { Bee } from './bee.js';
 import { colour, make, onColourScheme, prefersStillness } from './elements.js';
 import { fitCanvas } from './fitted-canvas.js';
-import { FRAME_MS, type FrameRecorder, type Gap } from './frames.js';
+import { FRAME_MS, type FrameRecorder, type Gap, kindOf } from './frames.js';
 
 const BEE_SPACE = 46;
 const AXIS_SPACE = 22;
@@ -29,6 +29,8 @@ export class FramePlot {
   marks: Mark[] = [];
   /** The longest slice of what ran; its line is drawn when it is known. */
   sliceMs: number | undefined;
+  /** Whether what ran has made the long gaps: only then they are red. */
+  isBlamed = true;
   readonly #bee = new Bee();
   #nowMs = 0;
   #drawnMs = 0;
@@ -104,7 +106,7 @@ export class FramePlot {
       const left = this.#x(endMs - ms);
       const width = Math.max(this.#x(endMs) - left - 1, 0.75);
       const top = this.#y(ms);
-      context.fillStyle = ms < 1.5 * FRAME_MS ? colours.good : ms < 50 ? colours.late : colours.bad;
+      context.fillStyle = colours[kindOf(ms, this.isBlamed)];
       context.beginPath();
       context.roundRect(left, top, width, floor - top, [
         Math.min(width / 2, 3),

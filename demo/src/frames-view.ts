@@ -1,10 +1,13 @@
 import { byId, setText } from './elements.js';
 import * as format from './format.js';
 import { FramePlot } from './frame-plot.js';
-import { FrameRecorder } from './frames.js';
+import { BAD_MS, FrameRecorder } from './frames.js';
 
-/** From here on a gap is no longer praised. */
-const BAD_MS = 50;
+/** What a recording came to. */
+interface Recorded<T> {
+  readonly value: T;
+  readonly worstGapMs: number;
+}
 
 /** The plot of frames for the page's own work, with what it comes to in words. */
 export class FramesView {
@@ -18,23 +21,15 @@ export class FramesView {
     return this.#recorder.worst()?.ms ?? 0;
   }
 
-  /** Draws how long the longest slice was beside the frames it ran between. */
-  showLongestSlice(ms: number): void {
-    this.#plot.sliceMs = ms;
-    this.#drawAll();
-  }
-
-  #drawAll(): void {
-    this.#plot.draw(this.#recorder.gaps.at(-1)?.endMs ?? 0, false);
-  }
-
-  /** Records while `work` runs. Returns the longest gap in milliseconds, and the result. */
+  /** Records while `work` runs. `sliceOf` tells the longest slice of what it came to, where that is counted. */
   async during<T>(
     label: string,
     work: () => Promise<T>,
-  ): Promise<{ value: T; worstGapMs: number }> {
+    sliceOf?: (value: T) => number,
+  ): Promise<Recorded<T>> {
     setText('frames-verdict', '');
     this.#plot.sliceMs = undefined;
+    this.#plot.isBlamed = false;
     this.#plot.marks = [{ atMs: 0, label }];
     this.#recorder.onFrame = (nowMs) => {
       this.onFrame?.();
@@ -47,14 +42,30 @@ export class FramesView {
     } finally {
       await this.#recorder.stop();
       this.onFrame?.();
-      this.#drawAll();
     }
     const { worstGapMs } = this;
-    const frames = format.plural(this.#recorder.gaps.length, 'frame');
-    const verdict = `${frames}, longest gap ${format.duration(worstGapMs)}`;
-    setText('frames-verdict', verdict);
-    byId('frames-verdict').classList.toggle('bad', worstGapMs >= BAD_MS);
-    this.#plot.describe(`Time between frames while this ran: ${label}. ${verdict}`);
+    this.#show(label, worstGapMs, sliceOf?.(value));
     return { value, worstGapMs };
   }
+
+  /** Says whose the longest gap was: Hedgerow works for one slice, and then lets frames through. */
+  #show(label: string, worstGapMs: number, sliceMs: number | undefined): void {
+    const isBlamed = sliceMs !== undefined && sliceMs >= BAD_MS;
+    this.#plot.sliceMs = sliceMs;
+    this.#plot.isBlamed = isBlamed;
+    this.#plot.draw(this.#recorder.gaps.at(-1)?.endMs ?? 0, false);
+    const frames = format.plural(this.#recorder.gaps.length, 'frame');
+    const verdict = `${frames}, ${gapWords(worstGapMs, sliceMs)}`;
+    setText('frames-verdict', verdict);
+    byId('frames-verdict').classList.toggle('bad', isBlamed);
+    this.#plot.describe(`Time between frames while this ran: ${label}. ${verdict}`);
+  }
+}
+
+/** A gap, and how much of it Hedgerow has taken. */
+function gapWords(gapMs: number, sliceMs: number | undefined): string {
+  const gap = `longest gap ${format.duration(gapMs)}`;
+  if (sliceMs === undefined) return gap;
+  const rest = gapMs >= BAD_MS && sliceMs < BAD_MS ? '; the rest is the page and this machine' : '';
+  return `${gap}; Hedgerow's longest slice in it: at most ${format.duration(sliceMs)}${rest}`;
 }

@@ -8,6 +8,17 @@ export interface Gap {
 /** What a frame lasts on a display of 60 Hz. */
 export const FRAME_MS = 1000 / 60;
 
+/** The page stood still. A slice so long is to blame for that. */
+export const BAD_MS = 50;
+
+/** How a gap is shown: a frame or more were left out, or the page stood still for what is blamed for it. */
+export type GapKind = 'good' | 'late' | 'bad';
+
+export function kindOf(ms: number, isBlamed: boolean): GapKind {
+  if (ms < 1.5 * FRAME_MS) return 'good';
+  return ms >= BAD_MS && isBlamed ? 'bad' : 'late';
+}
+
 /**
  * Records the gaps between animation frames. A gap is the time between two calls by the
  * clock, not between the timestamps that the browser hands to them: those are the frame's
@@ -21,7 +32,7 @@ export class FrameRecorder {
   #lastMs = 0;
   #request = 0;
 
-  /** Begins anew. */
+  /** Begins again, with no gaps. */
   start(): void {
     cancelAnimationFrame(this.#request);
     this.gaps.length = 0;
@@ -56,11 +67,15 @@ export class FrameRecorder {
     document.removeEventListener('visibilitychange', this.#forgetHidden);
   }
 
-  /** The longest gap, of those that end after `fromMs` and begin before `toMs`. */
+  /** The gaps that end after `fromMs` and begin before `toMs`. */
+  between(fromMs: number, toMs: number): readonly Gap[] {
+    return this.gaps.filter(({ endMs, ms }) => endMs >= fromMs && endMs - ms <= toMs);
+  }
+
+  /** The longest of these. */
   worst(fromMs = 0, toMs = Number.POSITIVE_INFINITY): Gap | undefined {
     let worst: Gap | undefined;
-    for (const gap of this.gaps) {
-      if (gap.endMs < fromMs || gap.endMs - gap.ms > toMs) continue;
+    for (const gap of this.between(fromMs, toMs)) {
       if (worst === undefined || gap.ms > worst.ms) worst = gap;
     }
     return worst;

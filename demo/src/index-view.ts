@@ -5,56 +5,63 @@ import { byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { type Answer, ask, askWithoutIndex, type By, type Country, callOf } from './indexes.js';
-import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
 
-const LIMIT = 10;
+/** Rows of the list, and of the query. */
+export const LIMIT = 10;
+
+/** What is listed. */
+export interface Picked {
+  readonly country: string;
+  readonly by: By;
+}
 
 /** The long way is not gone while somebody leafs through countries. */
 const PAUSE_MS = 350;
 
-/** The indexed query: a country and an order, the first rows, and what both ways have cost. */
+/** The indexed query: a country and an order, and what it costs by the index and without. The live list shows its rows. */
 export class IndexView {
   readonly #select = byId<HTMLSelectElement>('country');
-  readonly #rows = new RankList(byId('index-rows'));
   readonly #again = byId<HTMLButtonElement>('scan-again');
-  readonly #onCountry: (country: string) => void;
+  readonly #onPick: (picked: Picked) => void;
   #store: IndexedStore | undefined;
+  /** Of the rows that were asked last. */
+  #root = '';
   #controller = new AbortController();
 
-  /** `onCountry` hears of every country that is picked. */
-  constructor(onCountry: (country: string) => void) {
-    this.#onCountry = onCountry;
-    this.#select.addEventListener('change', () => {
-      this.#onCountry(this.country);
-      this.#query();
-    });
-    for (const input of document.querySelectorAll('input[name=by]')) {
-      input.addEventListener('change', () => this.#query());
+  /** `onPick` hears of all that is picked. */
+  constructor(onPick: (picked: Picked) => void) {
+    this.#onPick = onPick;
+    for (const input of [this.#select, ...document.querySelectorAll('input[name=by]')]) {
+      input.addEventListener('change', () => this.#pick());
     }
     this.#again.addEventListener('click', () => this.#query());
   }
 
-  /** The country that is picked. */
-  get country(): string {
-    return this.#select.value;
-  }
-
-  get #by(): By {
+  get #picked(): Picked {
     const chosen = document.querySelector<HTMLInputElement>('input[name=by]:checked');
-    return chosen?.value === 'name' ? 'name' : 'population';
+    return { country: this.#select.value, by: chosen?.value === 'name' ? 'name' : 'population' };
   }
 
-  /** The rows have changed: the index is asked again, and the long way when somebody wants it. */
+  #pick(): void {
+    if (this.#store === undefined) return;
+    this.#onPick(this.#picked);
+    this.#query();
+  }
+
+  /** The rows have changed: both ways are asked again when somebody wants that. */
   changed(): void {
-    this.#query(false);
+    if (this.#store === undefined || this.#store.root === this.#root) return;
+    // A long way that has begun would end among other rows.
+    this.#controller.abort();
+    setText('index-same', 'Rows have changed since.');
+    this.#again.disabled = false;
   }
 
   /** Nothing can be asked: there are no rows, or no indexes yet. */
   detach(): void {
     this.#store = undefined;
     this.#controller.abort();
-    this.#rows.show([]);
     this.#select.disabled = true;
     this.#again.disabled = true;
     byId('index-costs').replaceChildren();
@@ -93,37 +100,31 @@ export class IndexView {
     this.#select.value = country;
     if (this.#select.selectedIndex < 0) this.#select.selectedIndex = 0;
     this.#select.disabled = false;
-    this.#onCountry(this.country);
-    this.#query();
+    this.#pick();
   }
 
-  #query(isMeasured = true): void {
+  #query(): void {
     const store = this.#store;
     if (store === undefined) return;
-    // A long way that has begun would end among other rows.
     this.#controller.abort();
     this.#controller = new AbortController();
     const { signal } = this.#controller;
-    this.#run(store, isMeasured, signal).catch((failure: unknown) => {
+    this.#run(store, signal).catch((failure: unknown) => {
       if (!signal.aborted) showTrouble(failure);
     });
   }
 
-  async #run(store: IndexedStore, isMeasured: boolean, signal: AbortSignal): Promise<void> {
-    const [country, by] = [this.country, this.#by];
+  async #run(store: IndexedStore, signal: AbortSignal): Promise<void> {
+    const { country, by } = this.#picked;
+    this.#root = store.root;
     const answer = await ask(store, country, by, LIMIT, signal);
     if (signal.aborted) return;
     const { cities, rows, ms } = answer;
     const keys = cities.map(({ id }) => id);
     figures.query = { country, by, keys, ms, rows };
-    this.#rows.show(cities);
     setText('index-verdict', `${format.plural(rows, 'row')} in ${format.duration(ms)}`);
-    setText('index-call', callOf(country, by, LIMIT));
-    this.#again.disabled = isMeasured;
-    if (!isMeasured) {
-      setText('index-same', 'Rows have changed since.');
-      return;
-    }
+    setText('index-call', `live(${callOf(country, by, LIMIT)})`);
+    this.#again.disabled = true;
     setText('index-same', 'Reading every row, to compare…');
     this.#showCosts(answer, undefined);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

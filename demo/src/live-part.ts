@@ -6,15 +6,15 @@ import { byId } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { FrameRecorder } from './frames.js';
-import { IndexView } from './index-view.js';
+import { IndexView, type Picked } from './index-view.js';
 import { countriesIn, whenIndexed } from './indexes.js';
 import { LiveView, LOADED } from './live-view.js';
 
 const FIRST_COUNTRY = 'FR';
 
-/** What needs indexes: the query, the live list and the draft, which share one country. */
+/** What needs indexes: the query, its live list, and the draft of the same country. */
 export class LivePart {
-  readonly #indexView = new IndexView((country) => this.#pick(country));
+  readonly #indexView = new IndexView((picked) => this.#pick(picked));
   readonly #draftView: DraftView;
   readonly #liveView: LiveView;
   readonly #recorder = new FrameRecorder();
@@ -65,14 +65,15 @@ export class LivePart {
     // Where everything can be put back to.
     if (isNew) await (await store.branch(LOADED)).close();
     const { liveBytes, levels } = await store.stats();
-    const bytes = liveBytes - levels.reduce((sum, level) => sum + level.bytes, 0);
+    // Chunks that the root reaches outside the tree of rows; all sizes are packed ones.
+    const bytes = liveBytes - levels.reduce((sum, level) => sum + level.storedBytes, 0);
     const countries = await countriesIn(store);
     if (store !== this.store) return;
-    figures.indexes = { ms, worstGapMs, root: store.root, bytes };
+    figures.indexes = { ms, worstGapMs, root: store.root, bytes, liveBytes };
     this.isThere = true;
     const made = `Two indexes were built in the background in ${format.duration(ms)}; longest frame gap ${format.duration(worstGapMs)}.`;
     const words = isNew ? made : 'Both indexes were already stored with the rows.';
-    this.#indexView.showMade(`${words} They take ${format.size(bytes)}.`);
+    this.#indexView.showMade(`${words} They take ${format.size(bytes)}, packed.`);
     await this.#draftView.attach(store);
     const asked = new URLSearchParams(location.search).get('country');
     this.#indexView.attach(store, countries, asked ?? FIRST_COUNTRY);
@@ -89,8 +90,8 @@ export class LivePart {
     void this.#draftView.attach(undefined);
   }
 
-  #pick(country: string): void {
-    this.#liveView.attach(this.store, country);
-    this.#draftView.pick(country);
+  #pick(picked: Picked): void {
+    this.#liveView.attach(this.store, picked);
+    this.#draftView.pick(picked.country);
   }
 }

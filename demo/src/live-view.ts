@@ -1,14 +1,14 @@
 import type { RowChange } from 'hedgerow/tables';
-import { type City, countryName, type IndexedStore } from './cities.js';
+import type { City, IndexedStore } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
 import { follow } from './followed.js';
 import * as format from './format.js';
-import { callOf, citiesOf } from './indexes.js';
+import { LIMIT, type Picked } from './index-view.js';
+import { citiesOf } from './indexes.js';
 import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
 
-const LIMIT = 10;
 const LOG_LENGTH = 7;
 const SHUFFLE_MS = 600;
 
@@ -27,7 +27,7 @@ function epochMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** The live list: the largest cities of a country, as any tab changes them. */
+/** The live list: the first cities of a country, as any tab changes them. */
 export class LiveView {
   readonly #list = new RankList(byId('live-rows'), {
     onEdit: (city, population) => void this.#edit(city, population).catch(showTrouble),
@@ -55,14 +55,14 @@ export class LiveView {
     this.#restore.addEventListener('click', () => void this.#putBack().catch(showTrouble));
   }
 
-  /** Shows, and follows, a country in `store` from now on; nothing without it. */
-  attach(store: IndexedStore | undefined, country = ''): void {
+  /** Shows, and follows, what is picked of `store` from now on; nothing without it. */
+  attach(store: IndexedStore | undefined, picked?: Picked): void {
     this.#stop();
     this.#store = store;
     for (const button of [this.#shuffle, this.#restore, this.#keepOn]) button.disabled = !store;
     const link = byId<HTMLAnchorElement>('second-tab');
     link.toggleAttribute('aria-disabled', !store);
-    if (store === undefined) {
+    if (store === undefined || picked === undefined) {
       this.#keepOn.checked = false;
       this.#keepShuffling();
       this.#cities = [];
@@ -71,11 +71,10 @@ export class LiveView {
       setText('live-verdict', '');
       return;
     }
+    const { country, by } = picked;
     link.href = `?country=${country}#live`;
-    setText('live-country', countryName(country));
-    setText('live-call', `live(${callOf(country, 'population', LIMIT)})`);
     const stopList = follow(
-      citiesOf(store, country, 'population').limit(LIMIT),
+      citiesOf(store, country, by).limit(LIMIT),
       (cities, changed) => {
         this.#cities = cities;
         this.#list.show(cities, { changed });
@@ -131,7 +130,7 @@ export class LiveView {
     const notice: Notice = { key, population, atMs: epochMs() };
     this.#notices.set(key, { ...notice, fromOther: false });
     this.#channel.postMessage(notice);
-    // What another tab has made of the row meanwhile is kept.
+    // What another tab has made of the row in between is kept.
     await this.#store?.cities.update(key, { population });
   }
 

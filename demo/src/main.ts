@@ -1,17 +1,17 @@
-/** The page: opens the store, loads it if it is empty, and wires the rest to it. */
+/** The page: opens the store, runs the race and loads all rows if it is empty, and wires the rest to it. */
 import './styles/page.css';
 import './styles/controls.css';
 import './styles/stage.css';
 import './styles/search.css';
 import './styles/tree.css';
-import './styles/comparison.css';
+import './styles/race.css';
+import './styles/bars.css';
 import './styles/live.css';
 import './styles/all.css';
 import { destroy, HedgerowError, open } from 'hedgerow';
 import { AllView } from './all-view.js';
 import { type CityStore, FIRST_KEY, type Order, STORE } from './cities.js';
 import { plainCities } from './city-table.js';
-import { ComparisonView } from './comparison-view.js';
 import { byId, setText } from './elements.js';
 import { figures } from './figures.js';
 import { nextFrame } from './frames.js';
@@ -20,6 +20,8 @@ import { LivePart } from './live-part.js';
 import { load } from './load.js';
 import { MapFeed } from './map-feed.js';
 import { MatchMap } from './match-map.js';
+import { SHORT, WHOLE } from './race.js';
+import { RaceView } from './race-view.js';
 import { SearchView } from './search-view.js';
 import * as stage from './stage.js';
 import { showSameRoot, showTree, wireCopy } from './tree-view.js';
@@ -34,20 +36,26 @@ const mapFeed = new MapFeed(map);
 frames.onFrame = () => mapFeed.work();
 const searchView = new SearchView(matchMap);
 const allView = new AllView();
-const comparisonView = new ComparisonView();
+const raceView = new RaceView();
 const livePart = new LivePart(() => {
   if (store === undefined) return;
   setText('root', store.root);
   showSameRoot(rootsBefore, store.root);
 });
 const againButton = byId<HTMLButtonElement>('again');
-const compareButton = byId<HTMLButtonElement>('compare');
+const raceButton = byId<HTMLButtonElement>('race-again');
 
 let store: CityStore | undefined;
 /** Roots of the rows that were there before they were loaded again, with indexes and without. */
 let rootsBefore: readonly (string | undefined)[] = [];
 /** The root of the rows that were loaded, before they had indexes. */
 let loadedRoot: string | undefined;
+/** The rows of the race, which can be searched while all are being loaded. */
+let raceStore: CityStore | undefined;
+
+const SEARCHES_RACE =
+  'While all cities are being loaded, this searches those of the race. The load is one commit: its rows are seen when it is done.';
+const WAITS = 'The load is one commit: its rows are seen when it is done.';
 
 /** Searches and lists the rows of `reader` from now on; of none while the store is being filled. */
 function attach(reader: CityStore | undefined): void {
@@ -59,7 +67,7 @@ function attach(reader: CityStore | undefined): void {
 async function run(work: () => Promise<void>): Promise<void> {
   hideTrouble();
   againButton.disabled = true;
-  compareButton.disabled = true;
+  raceButton.disabled = true;
   try {
     await work();
   } catch (failure) {
@@ -67,7 +75,7 @@ async function run(work: () => Promise<void>): Promise<void> {
     if (figures.rows === undefined) stage.showNothing();
   }
   againButton.disabled = false;
-  compareButton.disabled = !livePart.isThere || figures.state !== 'ready';
+  raceButton.disabled = !livePart.isThere || figures.state !== 'ready';
 }
 
 /** Once somebody has inspected the store, what it does is traced. */
@@ -93,11 +101,28 @@ async function start(): Promise<void> {
   const openedMs = performance.now();
   const found = await store.cities.get(FIRST_KEY);
   const gotMs = performance.now();
-  if ((await store.cities.count()) === 0) return fill('sorted');
+  if ((await store.cities.count()) === 0) {
+    stage.showWaiting();
+    // Without it all cities can still be loaded.
+    await runRace().catch(showTrouble);
+    return fill('sorted');
+  }
 
   const times = { openMs: openedMs - startMs, getMs: gotMs - openedMs };
   figures.opened = { ...times, found: found !== undefined };
   await showOpened(store, times);
+}
+
+/** Runs the race, with all rows if the address asks for that. */
+async function runRace(): Promise<void> {
+  await raceStore?.close();
+  raceStore = undefined;
+  await seen();
+  await painted();
+  const isWhole = new URLSearchParams(location.search).get('race') === 'all';
+  raceStore = await raceView.run(isWhole ? WHOLE : SHORT, () => {
+    raceStore = undefined;
+  });
 }
 
 async function showOpened(
@@ -131,8 +156,9 @@ async function fill(order: Order): Promise<void> {
   if (target === undefined) return;
   figures.state = 'loading';
   stage.showLoadBegins(order);
+  searchView.attach(raceStore, raceStore ? SEARCHES_RACE : WAITS);
   await painted();
-  const { value, worstGapMs } = await frames.during(`Loading, ${order}`, async () => {
+  const loadAll = async () => {
     const loaded = await load(
       target,
       order,
@@ -141,16 +167,29 @@ async function fill(order: Order): Promise<void> {
     );
     await mapFeed.finish();
     return loaded;
-  });
+  };
+  const { value, worstGapMs } = await frames.during(
+    `Loading, ${order}`,
+    loadAll,
+    ({ result }) => result.longestSliceMs,
+  );
   const { bytes, slices, longestSliceMs, storageMs } = value.result;
   const { ms } = value;
   const { dots } = map;
   figures.load = { order, ms, bytes, slices, longestSliceMs, storageMs, worstGapMs, dots };
-  frames.showLongestSlice(longestSliceMs);
   stage.showLoaded(value, order, worstGapMs);
   attach(target);
   await showWhatIsStored(target);
   await ready(target);
+}
+
+/** Resolves when the page can be seen: nothing moves in a hidden one. */
+async function seen(): Promise<void> {
+  while (document.hidden) {
+    await new Promise((resolve) =>
+      document.addEventListener('visibilitychange', resolve, { once: true }),
+    );
+  }
 }
 
 /** Resolves when the page is there: its own making is not to be counted as the load's. */
@@ -164,10 +203,11 @@ async function painted(): Promise<void> {
 
 async function showWhatIsStored(opened: CityStore): Promise<void> {
   const stats = await opened.stats();
-  const { rows, root, storedBytes, segments, memoryBytes } = stats;
+  const { rows, root, levels, storedBytes, liveBytes, segments, memoryBytes } = stats;
   loadedRoot = root;
   showSameRoot(rootsBefore, root);
-  Object.assign(figures, { rows, root, storedBytes, segments, memoryBytes });
+  const stored = { levels, storedBytes, liveBytes, segments, memoryBytes };
+  Object.assign(figures, { rows, root, ...stored });
   showTree(stats);
 }
 
@@ -201,7 +241,7 @@ async function addIndexes(plain: CityStore): Promise<void> {
       if (!isCurrent()) return;
       showTree(await indexed.stats());
       showSameRoot(rootsBefore, indexed.root);
-      compareButton.disabled = againButton.disabled;
+      raceButton.disabled = againButton.disabled;
     })
     .catch((failure: unknown) => {
       // It was closed, to be loaded again.
@@ -232,12 +272,7 @@ async function loadAgain(): Promise<void> {
 }
 
 againButton.addEventListener('click', () => void run(loadAgain));
-compareButton.addEventListener('click', () =>
-  run(async () => {
-    const manner = chosen('manner') === 'parts' ? 'parts' : 'all';
-    if (store !== undefined) await comparisonView.run(store, manner);
-  }),
-);
+raceButton.addEventListener('click', () => void run(runRace));
 byId('inspect').addEventListener('click', () => void inspect().catch(showTrouble));
 byId('retry').addEventListener('click', () => location.reload());
 wireCopy();

@@ -15,8 +15,6 @@ export interface RankOptions {
 export interface Shown {
   /** Keys of rows that flash. */
   readonly changed?: ReadonlySet<string>;
-  /** Keys of rows that are marked. */
-  readonly marked?: ReadonlySet<string>;
 }
 
 /** The first cities of a country, as a list whose rows move and flash when they change. */
@@ -32,7 +30,7 @@ export class RankList {
   }
 
   /** Shows cities. A row that was there before stays the same element, and moves to its place. */
-  show(cities: readonly City[], { changed, marked }: Shown = {}): void {
+  show(cities: readonly City[], { changed }: Shown = {}): void {
     const tops = new Map([...this.#rows].map(([key, row]) => [key, row.offsetTop]));
     const gone = new Set(this.#rows.keys());
     this.#cities.clear();
@@ -41,7 +39,6 @@ export class RankList {
       this.#cities.set(city.id, city);
       const row = this.#rows.get(city.id) ?? this.#make(city.id);
       this.#fill(row, index + 1, city);
-      row.classList.toggle('marked', marked?.has(city.id) === true);
       // Moved only where it must be: a moved element loses the focus.
       const at = this.#list.children[index];
       if (at !== row) this.#list.insertBefore(row, at ?? null);

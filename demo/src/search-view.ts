@@ -47,9 +47,10 @@ export class SearchView {
     );
   }
 
-  /** Searches in `store` from now on; in none while it is being filled. */
-  attach(store: CityStore | undefined): void {
+  /** Searches in `store` from now on, or in none. `note` says what of the rows that is. */
+  attach(store: CityStore | undefined, note = ''): void {
     this.#store = store;
+    setText('search-note', note);
     this.#input.disabled = store === undefined;
     for (const chip of byId('chips').querySelectorAll('button')) chip.disabled = !store;
     if (store === undefined) {
@@ -80,7 +81,7 @@ export class SearchView {
     const found = await search(store, typed);
     if (signal.aborted) return;
     const { prefix, cities, matches, scanMs, countMs } = found;
-    figures.search = { typed, matches, scanMs, countMs };
+    figures.search = { typed, matches, scanMs, countMs, state: figures.state };
     setText(
       'search-times',
       `first ${cities.length} in ${format.duration(scanMs)}, all ${format.count(matches)} counted in ${format.duration(countMs)}`,

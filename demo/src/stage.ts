@@ -1,7 +1,7 @@
 /** The top of the page: what is being loaded, or was opened, in large figures. */
 import type { Order } from './cities.js';
 import { announce, byId, setText } from './elements.js';
-import { showFigures } from './figure-list.js';
+import { type NamedFigure, showFigures } from './figure-list.js';
 import * as format from './format.js';
 import type { LoadProgress, LoadResult } from './load.js';
 
@@ -25,24 +25,28 @@ function grow(fraction: number): void {
   byId('hedge').setAttribute('aria-valuenow', String(Math.floor(100 * fraction)));
 }
 
-/** The figures of a load; what is told only at its end is `undefined` until then. */
+/** The figures of a load. Its slices are told at its end. */
 function showLoadFigures(load: {
   readonly rows: number;
   readonly bytes: string;
   readonly durableRows: number;
   readonly ms: number;
-  readonly slices?: number;
-  readonly longestSliceMs?: number;
+  readonly slices?: { readonly count: number; readonly longestMs: number };
   readonly worstGapMs: number;
 }): void {
-  const { rows, bytes, durableRows, ms, slices, longestSliceMs, worstGapMs } = load;
+  const { rows, bytes, durableRows, ms, slices, worstGapMs } = load;
+  const sliced: readonly NamedFigure[] = slices
+    ? [
+        ['Slices', format.count(slices.count)],
+        ['Longest slice', format.duration(slices.longestMs)],
+      ]
+    : [];
   showFigures('stage-figures', [
     ['Rows per second', format.count(rows / (Math.max(ms, 1) / 1000))],
-    ['Bytes', bytes],
+    ['NDJSON, unpacked', bytes],
     ['Durable rows', format.count(durableRows)],
-    ['Slices', slices === undefined ? '…' : format.count(slices)],
-    ['Longest slice', longestSliceMs === undefined ? '…' : format.duration(longestSliceMs)],
     ['Longest frame gap', format.duration(worstGapMs)],
+    ...sliced,
   ]);
 }
 
@@ -91,8 +95,8 @@ export function showLoaded({ result, ms }: LoadResult, order: Order, worstGapMs:
     'From the request to the durable commit, while the map was drawn. Reload the page: the rows are still here.',
   );
   const durableRows = rows;
-  const load = { rows, durableRows, ms, slices, longestSliceMs, worstGapMs };
-  showLoadFigures({ ...load, bytes: format.size(bytes) });
+  const load = { rows, durableRows, ms, worstGapMs, bytes: format.size(bytes) };
+  showLoadFigures({ ...load, slices: { count: slices, longestMs: longestSliceMs } });
   announce(`${format.count(rows)} rows loaded in ${format.duration(ms)}`);
 }
 
@@ -116,15 +120,26 @@ export function showOpened({ rows, openMs, getMs, key, storedBytes, scan }: Open
     'to open the store and get the first row',
     `${format.count(rows)} rows were already stored: no row was fetched. The first get was for ${key}.`,
   );
+  const scanned: readonly NamedFigure[] = scan
+    ? [
+        ['Scan of all rows', format.duration(scan.ms)],
+        ['Longest frame gap', format.duration(scan.worstGapMs)],
+      ]
+    : [];
   showFigures('stage-figures', [
     ['Open', format.duration(openMs)],
     ['First get', format.duration(getMs)],
     ['Rows', format.count(rows)],
-    ['Stored', format.size(storedBytes)],
-    ['Scan of all rows', scan === undefined ? '…' : format.duration(scan.ms)],
-    ['Longest frame gap', scan === undefined ? '…' : format.duration(scan.worstGapMs)],
+    ['Stored, packed', format.size(storedBytes)],
+    ...scanned,
   ]);
   if (scan === undefined) announce(`Opened from storage in ${format.duration(openMs + getMs)}`);
+}
+
+/** The race comes first. */
+export function showWaiting(): void {
+  grow(0);
+  headline('Next', 'All cities', 'into an empty store', 'The load begins when the race has ended.');
 }
 
 /** Nothing is there to be shown. */

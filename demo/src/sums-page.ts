@@ -87,7 +87,7 @@ async function show(
   showFigures('total-figures', [
     ['Rows, and leaves', format.count(rows)],
     [made === undefined ? 'Opened in' : 'Made in', format.duration(ms)],
-    ['Stored', format.size(storedBytes)],
+    ['Stored, packed', format.size(storedBytes)],
     ...(sliced ?? []),
   ]);
   const wasThere = made === undefined;
@@ -110,7 +110,7 @@ function showMaking(part: number, words: string): void {
 
 async function startAgain(): Promise<void> {
   proving.attach(undefined);
-  setText('total', '…');
+  setText('total', '0');
   setText('root', '…');
   delete figures.sums;
   delete figures.proof;

@@ -66,8 +66,8 @@ function sizes({ nodes, bytes, minBytes, maxBytes }: LevelStats): HTMLElement {
   const range = `left:${from}%;width:${Math.max(to - from, 0.5)}%`;
   const words =
     nodes === 1
-      ? format.size(bytes)
-      : `${format.size(minBytes)} to ${format.size(maxBytes)}, mean ${format.size(mean)}`;
+      ? `${format.size(bytes)} unpacked`
+      : `${format.size(minBytes)} to ${format.size(maxBytes)}, mean ${format.size(mean)}, unpacked`;
   return make(
     'div',
     { class: 'sizes' },
@@ -84,6 +84,10 @@ function sizes({ nodes, bytes, minBytes, maxBytes }: LevelStats): HTMLElement {
 function levelName(level: number, count: number): string {
   if (level === 0) return count === 1 ? 'Root, a leaf' : 'Leaves';
   return level === count - 1 ? 'Root' : `Level ${level}`;
+}
+
+function sizesOf({ bytes, storedBytes }: LevelStats): string {
+  return `${format.size(storedBytes)} packed, ${format.size(bytes)} unpacked`;
 }
 
 function levelView(stats: Stats, index: number): HTMLElement {
@@ -106,7 +110,7 @@ function levelView(stats: Stats, index: number): HTMLElement {
       'div',
       { class: 'level-words' },
       make('strong', {}, levelName(level.level, levels.length)),
-      make('span', {}, `${format.plural(level.nodes, 'node')}, ${format.size(level.bytes)}`),
+      make('span', {}, `${format.plural(level.nodes, 'node')}, ${sizesOf(level)}`),
       make('span', { class: 'soft' }, `${each}${drawn}`),
     ),
     sizes(level),
@@ -120,7 +124,8 @@ export function showTree(stats: Stats): void {
   setText('root', root);
   byId<HTMLButtonElement>('copy-root').disabled = rows === 0;
   const nodes = levels.reduce((sum, level) => sum + level.nodes, 0);
-  const path = levels.reduce((sum, level) => sum + level.bytes / level.nodes, 0);
+  const path = levels.reduce((sum, level) => sum + level.storedBytes / level.nodes, 0);
+  const all = levels.reduce((sum, level) => sum + level.storedBytes, 0);
   setText(
     'tree-verdict',
     rows === 0
@@ -131,13 +136,13 @@ export function showTree(stats: Stats): void {
   if (rows > 0) list.append(...levels.map((_, index) => levelView(stats, index)));
   byId('tree').replaceChildren(list);
   if (rows > 0) {
-    const part = `${format.size(path)} of ${format.size(storedBytes)}`;
-    const text = `To change one row, the nodes on one path from the root to a leaf are rewritten: about ${part}. All others stay as they are.`;
+    const part = `${format.size(path)} of ${format.size(all)}, packed`;
+    const text = `To change one row, the store rewrites the nodes on one path from the root to a leaf: about ${part}. All others stay as they are.`;
     byId('tree').append(make('p', { class: 'note' }, text));
   }
   showFigures('tree-figures', [
     ['Rows', format.count(rows)],
-    ['Stored', format.size(storedBytes)],
+    ['Stored, packed', format.size(storedBytes)],
     ['Chunks', format.count(chunks)],
     ['Segments in IndexedDB', format.count(segments)],
     ['Linear memory', format.size(memoryBytes)],

@@ -1,0 +1,110 @@
+// The checks of the race by `headless.mjs`, and of the search in its rows while all are being loaded. Nothing that is
+// checked depends on how fast the machine is: the load waits for its first file until the search is answered.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { racePicture } from './src/race-picture.js';
+
+const SHUFFLED_PATH = fileURLToPath(new URL('public/data/cities.shuffled.ndjson', import.meta.url));
+const RACE_ROWS = 20_000;
+const WAIT_MS = 120_000;
+const PICTURE_WIDTH = 800;
+const TYPED = 'San';
+const FIRST_FILE = '**/data/cities.meta.json';
+
+/** Both lanes stored what was requested, and their figures fit together. */
+export function checkRace(race, rows, { say, check, ms, count }) {
+  check(race?.rows === rows, `the race is one of ${race?.rows} rows, not ${rows}`);
+  for (const [name, lane] of Object.entries({ puts: race.puts, hedgerow: race.hedgerow })) {
+    const { requested, rows: stored, ms: time, worstGapMs, gaps } = lane;
+    const figures = `${count(stored)} rows in ${ms(time)}, longest gap ${ms(worstGapMs)}`;
+    say(`race: ${name}`, figures);
+    check(stored > 0, `${name} stored ${stored} rows`);
+    check(stored === requested, `${name} stored ${stored} of ${requested} rows`);
+    const longest = Math.max(...gaps.map((gap) => gap.ms));
+    check(longest === worstGapMs, `${name}: the longest of its gaps is ${longest} ms`);
+    const sum = gaps.reduce((total, gap) => total + gap.ms, 0);
+    // The clock has steps of 5 µs.
+    check(sum >= time - 1, `${name}: its gaps are ${sum} ms of ${time}`);
+  }
+  const { puts, hedgerow } = race;
+  check(hedgerow.requested === rows, `Hedgerow was given ${hedgerow.requested} rows`);
+  check(puts.requested <= rows, `${puts.requested} puts were requested`);
+  say('  longest slice', ms(hedgerow.longestSliceMs));
+}
+
+/** The race that a visitor sees. */
+export function checkShortRace({ race }, tools) {
+  checkRace(race, RACE_ROWS, tools);
+}
+
+/** The page shows the picture of the race, and no lane any more. */
+export async function checkPicture(page, { check }) {
+  const words = await page.locator('#race-picture svg title').textContent();
+  check(words.startsWith('20,000 rows. One put per row: '), `the picture says: ${words}`);
+  check(!(await page.locator('#race-lanes').isVisible()), 'the lanes are still there');
+}
+
+/** The race once more, by its button: both databases begin empty again. */
+export async function checkAgain(page, tools) {
+  await page.evaluate(() => {
+    delete globalThis.demo.race;
+  });
+  await page.getByRole('button', { name: 'Run the race' }).click();
+  const again = await page.waitForFunction(() => globalThis.demo.race, undefined, {
+    timeout: WAIT_MS,
+  });
+  checkRace(await again.jsonValue(), RACE_ROWS, tools);
+  await page.locator('#race-again:not(:disabled)').waitFor();
+}
+
+/** Rows of the race whose keys begin as what is typed. */
+async function matchesInRace() {
+  const lines = (await readFile(SHUFFLED_PATH, 'utf8')).split('\n').slice(0, RACE_ROWS);
+  const prefix = TYPED.toLowerCase();
+  return lines.filter((line) => JSON.parse(line).id.startsWith(prefix)).length;
+}
+
+/** Begins a load, and searches before the load has ended. `settled` waits for its end. */
+export async function checkSearchWhileLoading(page, settled, { say, check, ms, count }) {
+  let goOn;
+  const isAnswered = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  await page.route(FIRST_FILE, async (route) => {
+    await isAnswered;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.waitForFunction(() => globalThis.demo.state === 'loading');
+  await page.locator('#query').fill(TYPED);
+  const found = await page.waitForFunction(
+    (typed) => globalThis.demo.search?.typed === typed && globalThis.demo.search,
+    TYPED,
+    { timeout: WAIT_MS },
+  );
+  const { matches, scanMs, countMs, state } = await found.jsonValue();
+  const note = await page.locator('#search-note').textContent();
+  goOn();
+  await settled(page);
+  await page.unroute(FIRST_FILE);
+  const right = await matchesInRace();
+  say('search during a load', `${ms(scanMs)}, ${count(matches)} counted in ${ms(countMs)}`);
+  check(state === 'loading', `the search was answered when the page was ${state}`);
+  check(right > 0 && matches === right, `"${TYPED}" has ${matches} matches, not ${right}`);
+  check(note.includes('those of the race'), `during a load the search says: ${note}`);
+  const after = await page.locator('#search-note').textContent();
+  check(after === '', `after the load the search says: ${after}`);
+}
+
+/** Runs the race with all rows, and writes its picture to a file. */
+export async function drawRace(page, url, path, rows, tools) {
+  await page.goto(new URL('?race=all', url).href);
+  const told = await page.waitForFunction(() => globalThis.demo?.race, undefined, {
+    timeout: WAIT_MS,
+  });
+  const race = await told.jsonValue();
+  checkRace(race, rows, tools);
+  await writeFile(path, racePicture(race, PICTURE_WIDTH));
+  tools.say('picture', path);
+}

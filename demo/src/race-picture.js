@@ -1,0 +1,131 @@
+/**
+ * The picture of a race, as SVG. Plain JavaScript, since the page shows it and `headless.mjs` writes it to a file.
+ *
+ * Both lanes have one scale of time and one of gaps: each bar is the time between two frames, as wide and as high as
+ * that was long.
+ *
+ * @typedef {'puts' | 'hedgerow'} LaneName
+ * @typedef {{ readonly endMs: number, readonly ms: number, readonly kind: 'good' | 'late' | 'bad' }} LaneGap
+ *
+ * A lane: the puts or rows that were requested, the rows that the database had afterwards, the time until they were
+ * stored, and the gaps between frames until then, whose ends count from the lane's start. The longest slice is
+ * Hedgerow's alone.
+ * @typedef {{
+ *   readonly requested: number,
+ *   readonly rows: number,
+ *   readonly ms: number,
+ *   readonly worstGapMs: number,
+ *   readonly gaps: readonly LaneGap[],
+ *   readonly longestSliceMs?: number,
+ * }} Lane
+ * @typedef {{ readonly rows: number, readonly puts: Lane, readonly hedgerow: Lane }} Race
+ */
+
+/** @type {Readonly<Record<LaneName, string>>} */
+export const LANE_NAMES = { puts: 'One put per row', hedgerow: 'Hedgerow: putMany' };
+
+const WORDS = 48;
+const BARS = 92;
+const BETWEEN = 22;
+const AXIS = 20;
+const LANE = WORDS + BARS;
+const LEAST_BAR = 2;
+/** What the axis says in its middle needs this width. */
+const CAPTION_WIDTH = 640;
+
+const STYLE = `
+    .race-drawing text { fill: #1f2b20; font-size: 14px } .race-drawing .soft { fill: #5d6a5b; font-size: 13px }
+    .race-drawing .bold { font-size: 16px; font-weight: 600 } .race-drawing .axis { stroke: #ddd9c9; stroke-width: 1.5 }
+    .race-drawing .good { fill: #6f9f4f } .race-drawing .late { fill: #d09a26 } .race-drawing .bad { fill: #b1403a }
+    .race-drawing text.bad { fill: #b1403a } .race-drawing .done { stroke: #5d6a5b; stroke-width: 1.5; stroke-dasharray: 3 3 }
+    @media (prefers-color-scheme: dark) {
+      .race-drawing text { fill: #e6ebdc } .race-drawing .soft { fill: #a0ac98 } .race-drawing .axis { stroke: #2e392c }
+      .race-drawing .good { fill: #7fb35b } .race-drawing .late { fill: #e0b04a } .race-drawing .bad { fill: #e0776c }
+      .race-drawing text.bad { fill: #e0776c } .race-drawing .done { stroke: #a0ac98 }
+    }
+  `;
+
+/** @param {number} ms */
+function time(ms) {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
+  return `${ms >= 100 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
+}
+
+/** @param {number} value */
+const count = (value) => value.toLocaleString('en');
+
+/**
+ * What a lane came to.
+ *
+ * @param {Lane} lane
+ * @param {number} rows
+ */
+function wordsOf(lane, rows) {
+  const part = lane.rows < rows ? `${count(lane.rows)} of ${count(rows)}` : count(lane.rows);
+  const slice =
+    lane.longestSliceMs === undefined ? '' : `, longest slice ${time(lane.longestSliceMs)}`;
+  return `${part} rows stored in ${time(lane.ms)}${slice}`;
+}
+
+/**
+ * @param {LaneName} name
+ * @param {Lane} lane
+ * @param {number} top
+ * @param {{ readonly rows: number, readonly width: number, readonly spanMs: number, readonly topMs: number }} scale
+ */
+function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
+  const floor = top + LANE;
+  /** @param {number} ms */
+  const x = (ms) => (width * Math.min(Math.max(ms, 0), spanMs)) / spanMs;
+  const bars = lane.gaps.map(({ endMs, ms, kind }) => {
+    const left = x(endMs - ms);
+    const right = x(endMs);
+    const height = Math.max((BARS * ms) / topMs, LEAST_BAR);
+    const box = `x="${left.toFixed(1)}" y="${(floor - height).toFixed(1)}" width="${Math.max(right - left - 0.7, 0.7).toFixed(1)}" height="${height.toFixed(1)}"`;
+    return `  <rect ${box} rx="1.5" class="${kind}"/>`;
+  });
+  const isBad = lane.gaps.some(({ kind }) => kind === 'bad');
+  const end = x(lane.ms).toFixed(1);
+  return [
+    `  <text x="0" y="${top + 16}" class="bold">${LANE_NAMES[name]}</text>`,
+    `  <text x="${width}" y="${top + 16}" text-anchor="end" class="bold${isBad ? ' bad' : ''}">longest gap ${time(lane.worstGapMs)}</text>`,
+    `  <text x="0" y="${top + 36}" class="soft">${wordsOf(lane, rows)}</text>`,
+    ...bars,
+    `  <path d="M0 ${floor}H${width}" class="axis"/>`,
+    `  <path d="M${end} ${top + WORDS}V${floor}" class="done"/>`,
+  ];
+}
+
+/**
+ * The picture, so many pixels wide.
+ *
+ * @param {Race} race
+ * @param {number} width
+ */
+export function racePicture({ rows, puts, hedgerow }, width) {
+  const ends = [puts, hedgerow].flatMap(({ ms, gaps }) => [ms, ...gaps.map((gap) => gap.endMs)]);
+  const spanMs = Math.max(...ends, 1);
+  const topMs = Math.max(puts.worstGapMs, hedgerow.worstGapMs, 1);
+  const scale = { rows, width, spanMs, topMs };
+  const bottom = LANE + BETWEEN + LANE;
+  const height = bottom + AXIS;
+  const title = `${count(rows)} rows. ${LANE_NAMES.puts}: ${wordsOf(puts, rows)}, longest gap between two frames ${time(puts.worstGapMs)}. ${LANE_NAMES.hedgerow}: ${wordsOf(hedgerow, rows)}, longest gap ${time(hedgerow.worstGapMs)}.`;
+  const caption =
+    width < CAPTION_WIDTH
+      ? []
+      : [
+          `  <text x="${width / 2}" y="${bottom + 17}" text-anchor="middle" class="soft">each bar is the time between two frames; dashes: all rows are stored</text>`,
+        ];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" class="race-drawing" role="img">`,
+    `  <title>${title}</title>`,
+    `  <style>${STYLE}</style>`,
+    ...drawLane('puts', puts, 0, scale),
+    ...drawLane('hedgerow', hedgerow, LANE + BETWEEN, scale),
+    `  <text x="0" y="${bottom + 17}" class="soft">0 s</text>`,
+    ...caption,
+    `  <text x="${width}" y="${bottom + 17}" text-anchor="end" class="soft">${(spanMs / 1000).toFixed(1)} s</text>`,
+    '</svg>',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,121 @@
+import type { CityStore } from './cities.js';
+import { announce, byId, setText } from './elements.js';
+import { showFigures } from './figure-list.js';
+import { figures } from './figures.js';
+import * as format from './format.js';
+import { FramePlot } from './frame-plot.js';
+import { FrameRecorder } from './frames.js';
+import {
+  type Course,
+  clearTrack,
+  type Lane,
+  type LaneName,
+  type Race,
+  type Runner,
+  race,
+  raceRows,
+} from './race.js';
+import { LANE_NAMES, racePicture } from './race-picture.js';
+
+/** Text that changes more often than this cannot be read. */
+const TEXT_MS = 80;
+
+/** One lane: its bee, and its figures while it runs. */
+class LaneView implements Runner {
+  readonly recorder = new FrameRecorder();
+  readonly #name: LaneName;
+  readonly #plot: FramePlot;
+  #rows = 0;
+  #textMs = 0;
+
+  constructor(name: LaneName) {
+    this.#name = name;
+    this.#plot = new FramePlot(byId<HTMLCanvasElement>(`race-${name}`), this.recorder);
+    // Until its slices are known, a gap of Hedgerow's lane may be the machine's.
+    this.#plot.isBlamed = name === 'puts';
+    this.recorder.onFrame = (nowMs) => {
+      this.#plot.run(nowMs);
+      if (nowMs - this.#textMs >= TEXT_MS) this.#tell(nowMs);
+    };
+  }
+
+  readonly onRows = (rows: number): void => {
+    this.#rows = rows;
+  };
+
+  readonly onEnd = ({ rows, ms, worstGapMs }: Lane): void => {
+    this.#plot.draw(this.recorder.gaps.at(-1)?.endMs ?? 0, false);
+    this.#show(rows, ms, worstGapMs);
+  };
+
+  /** Nothing has run yet. */
+  clear(): void {
+    [this.#rows, this.#textMs] = [0, 0];
+    this.recorder.gaps.length = 0;
+    this.#plot.draw(0, false);
+    this.#show(0, 0, 0);
+  }
+
+  #tell(nowMs: number): void {
+    this.#textMs = nowMs;
+    this.#show(this.#rows, nowMs, this.recorder.worst()?.ms ?? 0);
+  }
+
+  #show(rows: number, ms: number, gapMs: number): void {
+    showFigures(`race-${this.#name}-figures`, [
+      ['Rows stored', format.count(rows)],
+      ['Seconds', (ms / 1000).toFixed(2)],
+      ['Longest gap', `${format.count(gapMs)} ms`],
+    ]);
+  }
+}
+
+/** The card of the race: both lanes while they run, and then their picture. */
+export class RaceView {
+  readonly #lanes = { puts: new LaneView('puts'), hedgerow: new LaneView('hedgerow') };
+  readonly #picture = byId('race-picture');
+  #width = 0;
+  #result: Race | undefined;
+
+  constructor() {
+    new ResizeObserver(() => {
+      if (this.#picture.clientWidth !== this.#width) this.#draw();
+    }).observe(this.#picture);
+  }
+
+  /** Runs it. Returns the store with the rows of Hedgerow's lane; `onDeleted` hears when another tab deletes that. */
+  async run(course: Course, onDeleted: () => void): Promise<CityStore> {
+    this.#result = undefined;
+    this.#picture.replaceChildren();
+    byId('race-lanes').hidden = false;
+    byId('race-stage').hidden = false;
+    for (const lane of Object.values(this.#lanes)) lane.clear();
+    setText('race-verdict', 'Reading the rows…');
+    announce('The race has begun');
+    const rows = await raceRows(course);
+    await clearTrack();
+    setText('race-verdict', 'One after the other');
+    const { result, store } = await race(rows, course, this.#lanes, onDeleted);
+    this.#show(result);
+    return store;
+  }
+
+  #show(result: Race): void {
+    figures.race = result;
+    this.#result = result;
+    const gap = (name: LaneName) => format.duration(result[name].worstGapMs);
+    const verdict = `longest gap ${gap('puts')}; with Hedgerow ${gap('hedgerow')}`;
+    setText('race-verdict', verdict);
+    announce(`${LANE_NAMES.puts}: ${verdict}`);
+    byId('race-lanes').hidden = true;
+    this.#draw();
+  }
+
+  #draw(): void {
+    this.#width = this.#picture.clientWidth;
+    // It is made of numbers and of words of its own file.
+    if (this.#result !== undefined && this.#width > 0) {
+      this.#picture.innerHTML = racePicture(this.#result, this.#width);
+    }
+  }
+}
