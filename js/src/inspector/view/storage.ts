@@ -58,7 +58,7 @@ function levelsElements({ levels, liveBytes }: Stats): HTMLElement[] {
   ]);
   const columns = ['level', 'nodes', 'stored', 'unpacked', 'one node, unpacked'];
   const storedBytes = levels.reduce((sum, level) => sum + level.storedBytes, 0);
-  const rest = `${sizeText(storedBytes)} of the ${sizeText(liveBytes)} that are live are nodes of rows. The rest is the commit, indexes, sum trees and large values.`;
+  const rest = `Nodes of rows take ${sizeText(storedBytes)} of the ${sizeText(liveBytes)} that are stored and live. The commit, indexes, sum trees and large values take the rest.`;
   return [table('Levels of the tree', columns, rows), h('p', { class: 'faint' }, rest)];
 }
 
