@@ -7,6 +7,7 @@ extern crate hedgerow_wasm_test as wasm_bindgen_test;
 
 mod canonical;
 mod cases;
+mod census;
 mod collect;
 mod collect_beside;
 mod copies;

@@ -12,10 +12,11 @@ use hedgerow::hash::Hash;
 use hedgerow::index::{Definition, IndexScan, Wanted};
 use hedgerow::ingest::Format;
 use hedgerow::output::Output;
-use hedgerow::segment::Sealed;
+use hedgerow::segment::{Packer, Sealed, Stream};
 use hedgerow::sum_tree::{Rules, SumVerify};
 use hedgerow::sum_update::tree_name;
-use hedgerow::tree::{Census, Parts, Range, Tree, Verify};
+use hedgerow::tree::{Parts, Range, Tree, Verify};
+use hedgerow_support::census::counted;
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::proofs;
@@ -103,7 +104,11 @@ fn doubled(store: &Store, damaged: Option<&dyn Fn(usize) -> bool>) -> Store {
     let last = *host.stored.keys().next_back().expect("a segment");
     for (bytes, table) in &first {
         for at in 0..table.len() {
-            host.store_chunk(&table.chunk(bytes, at));
+            let mut packer = Packer::new();
+            let stored = &bytes[table.range(at)];
+            packer.put_known(Stream::Leaf, table.hash(at), stored, table.chunk_len(at));
+            packer.seal();
+            host.store(packer.take_sealed());
         }
     }
     if let Some(is_first) = damaged {
@@ -167,9 +172,7 @@ impl Store {
             let out = host.differ(from, to, &Range::ALL).expect("a diff");
             results.push(format!("{}", Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())));
         }
-        let mut census = Census::new(tree);
-        host.run(|cache, budget| census.step(cache, budget)).expect("a census");
-        results.push(format!("{:?}", census.levels()));
+        results.push(format!("{:?}", counted(host, tree)));
         let mut verify = Verify::new(tree, host.shape);
         host.run(|cache, budget| Ok(verify.step(cache, budget))).expect("a verification");
         results.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));

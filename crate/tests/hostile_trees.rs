@@ -10,11 +10,13 @@ use hedgerow::error::{Error, Field};
 use hedgerow::hash::Hash;
 use hedgerow::limits::MAX_LEVEL;
 use hedgerow::output::Output;
+use hedgerow::segment::Table;
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Census, Diff, Parts, Range, Scan, Tree, get};
+use hedgerow_support::census::{Level, levels};
 use hedgerow_support::faults::{cache, cause, failed};
 use hedgerow_support::host::seal;
-use hedgerow_support::layout::{inner, leaf};
+use hedgerow_support::layout::{inner, leaf, table};
 use trees::{bomb, changed, check_nodes, crossed, descend, diffed, in_time, verified};
 
 #[test]
@@ -122,6 +124,41 @@ fn a_census_of_nodes_that_are_named_repeatedly_ends() {
         }
         panic!("nodes are counted again and again");
     });
+}
+
+#[test]
+fn a_census_by_tables_that_repeat_and_lie_counts_no_copies_and_does_not_overflow() {
+    let leaf = Hash([9; 32]);
+    let top = inner(1, &[(b"a", 1, leaf), (b"b", 2, leaf)]);
+    let len = top.len() as u64;
+    let census_of = |tables: &[Vec<u8>]| {
+        let (mut cache, hashes) = cache(&[&top]);
+        for (id, table) in (2..).zip(tables) {
+            cache.add_table(id, Table::decode(table.clone()).expect("a table of that form"));
+        }
+        let mut census = Census::new(Tree { root: hashes[0], count: 2 });
+        census.step(&cache, &mut Budget::of(usize::MAX)).map(|step| (step, levels(&census)))
+    };
+    let told = |leaves: Level| -> Result<_, Error> {
+        Ok((Step::Done(()), vec![[1, len, len, len, len], leaves]))
+    };
+    assert_eq!(census_of(&[]), Err(Error::MissingChunk(leaf)));
+    // More bytes than 32 bits tell.
+    let long = 3_u64 << 30;
+    assert_eq!(census_of(&[table(&[long as u32])]), told([2, 2 * long, 2 * long, long, long]));
+    // A packed leaf that claims to be as long as one may be.
+    let mut liar = table(&[5]);
+    let at = liar.len() - 4;
+    liar[at..].copy_from_slice(&65_538_u32.to_le_bytes());
+    let lie = told([2, 2 * 65_538, 10, 65_538, 65_538]);
+    assert_eq!(census_of(std::slice::from_ref(&liar)), lie);
+    // Many copies of three bytes, behind the liar, and then before it.
+    let ends: Vec<u32> = (1..=1000).map(|nth| 3 * nth).collect();
+    let mut tables = vec![table(&ends); 30];
+    tables.insert(0, liar.clone());
+    assert_eq!(census_of(&tables), told([2, 6, 6, 3, 3]));
+    tables.push(liar);
+    assert_eq!(census_of(&tables), lie);
 }
 
 #[test]

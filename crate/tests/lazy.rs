@@ -15,6 +15,7 @@ use hedgerow::lazy::{Leaves, NewNodes, NodeAt, Taken, land_nodes};
 use hedgerow::segment::{Sealed, Table};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Census, Count, Range, Verify};
+use hedgerow_support::census::{levels, stored_bytes};
 use hedgerow_support::property::sampled;
 use hedgerow_support::store::{a_key, a_text, build, rows};
 use std::collections::BTreeMap;
@@ -107,6 +108,10 @@ fn counts_verifications_statistics_and_collections_never_fetch() {
     device.run(|cache, _| count.step(cache)).expect("a count");
     let mut census = Census::new(tree);
     device.run(|cache, budget| census.step(cache, budget)).expect("a census");
+    let levels = levels(&census);
+    assert_eq!(stored_bytes(&levels), device.stored_bytes() as u64, "all that is here is live");
+    let leaves = levels.last().expect("a level");
+    assert!(leaves[0] > 1 && leaves[2] < leaves[4], "one of {leaves:?} is here, packed");
     let mut verify = Verify::new(tree, Shape::STORED);
     device.run(|cache, budget| Ok(verify.step(cache, budget))).expect("it never fails");
     assert_eq!(verify.take_faults(), []);

@@ -35,7 +35,7 @@ export function blocksOf({ level, bytes, entries, lastKeys, isNew }: DrawnLevel)
     const words =
       bytes.length > MOST_TOLD
         ? ''
-        : `${size(value)}, ${below}, up to ${JSON.stringify(lastKeys[nth])}${fresh ? ', new' : ''}`;
+        : `${size(value)} unpacked, ${below}, up to ${JSON.stringify(lastKeys[nth])}${fresh ? ', new' : ''}`;
     return { left, right, isNew: fresh, words };
   });
 }

@@ -48,7 +48,7 @@ export function levelWords({ level, bytes, entries, isNew }: DrawnLevel): string
     level === 0 ? 'entry' : 'child',
     level === 0 ? 'entries' : 'children',
   );
-  const parts = [plural(bytes.length, 'node'), size(sum(bytes)), below];
+  const parts = [plural(bytes.length, 'node'), `${size(sum(bytes))} unpacked`, below];
   return [...parts, fresh === 0 ? 'nothing new' : `${count(fresh)} new`].join(' · ');
 }
 

@@ -175,8 +175,9 @@ pub mod size {
     pub const REPLY_WORDS: usize = 16;
     /// Bytes of the shortest segment of which parts are read.
     pub const LEAST_BYTES_FOR_PARTS: usize = 65_536;
-    /// Doubles of each level in a census.
-    pub const LEVEL_WORDS: usize = 4;
+    /// Doubles of each level in a census: its nodes, their bytes unpacked, the same as they are stored, and the unpacked
+    /// bytes of the smallest and the largest.
+    pub const LEVEL_WORDS: usize = 5;
 }
 
 const _: () = assert!(size::LEVEL_WORDS == crate::tree::LEVEL_WORDS);

@@ -6,6 +6,7 @@
 #![allow(clippy::missing_panics_doc)]
 
 pub mod blake3;
+pub mod census;
 pub mod collections;
 pub mod deltas;
 mod edits;

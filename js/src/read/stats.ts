@@ -1,5 +1,6 @@
 /** What an open store contains, and the shape of its tree. */
 
+import { levelWords } from '../base/abi/size.js';
 import { hex } from '../base/hex.js';
 import { type Persistence, persistence } from '../base/persistence.js';
 import { cacheStats } from '../core/calls/segments.js';
@@ -13,10 +14,13 @@ export interface LevelStats {
   /** 0 for leaves. */
   readonly level: number;
   readonly nodes: number;
+  /** All its nodes, unpacked. */
   readonly bytes: number;
-  /** The smallest node. */
+  /** All its nodes as they are stored: leaves are packed. Nodes of a lazy clone that are at the remote have none. */
+  readonly storedBytes: number;
+  /** The smallest node, unpacked. */
   readonly minBytes: number;
-  /** The largest node. */
+  /** The largest node, unpacked. */
   readonly maxBytes: number;
 }
 
@@ -24,15 +28,19 @@ export interface LevelStats {
 export interface Stats extends Persistence {
   readonly root: string;
   readonly rows: number;
-  /** From the top down. */
+  /** Of the tree of rows, from the top down. */
   readonly levels: readonly LevelStats[];
   /** Stored segments and chunks, including those that no commit reaches any more. */
   readonly segments: number;
   readonly chunks: number;
+  /** Their bytes as they are stored: leaves and large values are packed. */
   readonly storedBytes: number;
   /** How many segments are small. */
   readonly smallSegments: number;
-  /** Bytes of the chunks that the root reaches. */
+  /**
+   * The part of `storedBytes` that the root reaches: that of `levels`, and its commit, indexes, sum trees and large
+   * values.
+   */
   readonly liveBytes: number;
   /**
    * Which handle compacts the store: this one, another one (in this tab or elsewhere), or none, where there are no
@@ -47,7 +55,7 @@ export interface Stats extends Persistence {
   /** How many reads of chunks found theirs in memory, and how many had to wait for storage. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Bytes of segments and chunks in memory, and all linear memory. */
+  /** Bytes of segments and chunks in memory, packed and unpacked, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
   /**
@@ -56,8 +64,6 @@ export interface Stats extends Persistence {
    */
   readonly honoursStrict: boolean | undefined;
 }
-
-const CENSUS_WORDS = 4;
 
 /** See `Store.stats`. */
 export async function statsOf(
@@ -78,13 +84,13 @@ export async function statsOf(
   } finally {
     release();
   }
-  const count = numbers.length / CENSUS_WORDS;
-  const levels = Array.from({ length: count }, (_, index) => {
-    const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
-      index * CENSUS_WORDS,
-      (index + 1) * CENSUS_WORDS,
+  const count = numbers.length / levelWords;
+  const levels = Array.from({ length: count }, (_, index): LevelStats => {
+    const [nodes = 0, bytes = 0, storedBytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
+      index * levelWords,
+      (index + 1) * levelWords,
     );
-    return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
+    return { level: count - 1 - index, nodes, bytes, storedBytes, minBytes, maxBytes };
   });
   const { memoryBytes } = engine;
   const cache = { ...cacheStats(engine), memoryBytes };

@@ -70,7 +70,7 @@ export interface Verification {
   readonly root: string;
   /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` is empty. */
   readonly ok: boolean;
-  /** What was found sound: rows, nodes of all trees, large values, and bytes. */
+  /** What was found sound: rows, nodes of all trees, large values, and the bytes of all of these, unpacked. */
   readonly rows: number;
   readonly nodes: number;
   readonly values: number;
@@ -86,6 +86,7 @@ export interface Verification {
 /** How far a verification has come. */
 export interface VerifyProgress {
   readonly rows: number;
+  /** Unpacked. */
   readonly bytes: number;
   /** The part of the rows that is done, lost ones included: from 0 to 1. */
   readonly fraction: number;

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod known;
+mod lengths;
 mod marks;
 mod parts;
 mod places;
@@ -301,15 +302,6 @@ impl Cache {
     pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
         let copies = self.catalogue.copies(hash);
         copies.map(|(segment, chunk)| (segment.id, chunk, segment.table.range(chunk).len()))
-    }
-
-    /// The length of the chunk `hash`, in memory or not, as the table of its newest copy says.
-    ///
-    /// # Errors
-    /// [`Error::MissingChunk`].
-    pub fn chunk_len(&self, hash: &Hash) -> Result<usize, Error> {
-        let copy = self.catalogue.newest(hash).ok_or(Error::MissingChunk(*hash))?;
-        Ok(copy.0.table.chunk_len(copy.1))
     }
 
     /// What must be loaded before the chunk `hash` can be read, if anything. A read asks for the same,

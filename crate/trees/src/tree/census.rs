@@ -8,16 +8,25 @@ use crate::step::{Budget, Step};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// Numbers for each level: its nodes, their bytes, and the bytes of the smallest and the largest.
-pub const LEVEL_WORDS: usize = 4;
+/// Numbers for each level: its nodes, their bytes unpacked, the same as they are stored, and the unpacked bytes of the
+/// smallest and the largest.
+pub const LEVEL_WORDS: usize = 5;
 
-/// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths.
+/// What counting a node costs, in bytes of work.
+const LOOK_UP_WORK: usize = 64;
+/// The same for reading one.
+const NODE_WORK: usize = 4096;
+
+/// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths in tables.
 #[derive(Clone, Debug)]
 pub struct Census {
     level: Vec<Hash>,
     below: Vec<Hash>,
-    at: usize,
-    counted: bool,
+    /// How many nodes of the level are counted, and how many of them are read.
+    counted: usize,
+    read: usize,
+    /// The level is that of leaves, which are not read.
+    has_leaves: bool,
     /// The last key of the previous node of the level.
     passed: Option<Vec<u8>>,
     levels: Vec<f64>,
@@ -27,8 +36,15 @@ impl Census {
     /// A census of `tree`.
     #[must_use]
     pub fn new(tree: Tree) -> Self {
-        let level = if tree.is_empty() { Vec::new() } else { Vec::from([tree.root]) };
-        Self { level, below: Vec::new(), at: 0, counted: false, passed: None, levels: Vec::new() }
+        Self {
+            level: if tree.is_empty() { Vec::new() } else { Vec::from([tree.root]) },
+            below: Vec::new(),
+            counted: 0,
+            read: 0,
+            has_leaves: false,
+            passed: None,
+            levels: Vec::new(),
+        }
     }
 
     /// [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
@@ -43,20 +59,21 @@ impl Census {
     /// As [`Cache::node`].
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         while !self.level.is_empty() {
-            if !self.counted {
-                self.count(cache)?;
-                self.counted = true;
+            if !self.count(cache, budget)? {
+                return Ok(Step::Yield);
             }
-            while let Some(hash) = self.level.get(self.at) {
+            while !self.has_leaves
+                && let Some(hash) = self.level.get(self.read)
+            {
                 if budget.is_spent() {
                     return Ok(Step::Yield);
                 }
-                budget.spend(4096);
+                budget.spend(NODE_WORK);
                 match cache.node(hash)? {
                     // What is below it is not counted.
                     Fetch::At(want) if want.is_remote() => {}
                     Fetch::At(want) => {
-                        let hashes = self.level[self.at..].iter();
+                        let hashes = self.level[self.read..].iter();
                         return Ok(Step::Need(cache.ahead(want, hashes)));
                     }
                     // Keys must ascend along a level. Otherwise a few nodes that are named
@@ -73,34 +90,45 @@ impl Census {
                         self.passed.get_or_insert_default().clear();
                         self.passed.get_or_insert_default().extend_from_slice(last);
                         self.below.extend((0..inner.len()).map(|index| inner.hash(index)));
-                        if inner.level() == 1 && self.at + 1 == self.level.len() {
-                            // The next level is that of leaves, which are not read.
-                            core::mem::swap(&mut self.level, &mut self.below);
-                            self.count(cache)?;
-                            self.level.clear();
-                            return Ok(Step::Done(()));
+                        if inner.level() == 1 && self.read + 1 == self.level.len() {
+                            self.has_leaves = true;
+                            break;
                         }
                     }
                 }
-                self.at += 1;
+                self.read += 1;
             }
             core::mem::swap(&mut self.level, &mut self.below);
             self.below.clear();
-            (self.at, self.counted, self.passed) = (0, false, None);
+            (self.counted, self.read, self.passed) = (0, 0, None);
         }
         Ok(Step::Done(()))
     }
 
-    fn count(&mut self, cache: &Cache) -> Result<(), Error> {
-        let (mut bytes, mut least, mut most) = (0, usize::MAX, 0);
-        for hash in &self.level {
-            let len = cache.chunk_len(hash)?;
-            bytes += len;
-            least = least.min(len);
-            most = most.max(len);
+    /// Counts the nodes of the level; `false` if the budget was spent before.
+    fn count(&mut self, cache: &Cache, budget: &mut Budget) -> Result<bool, Error> {
+        while let Some(hash) = self.level.get(self.counted) {
+            if budget.is_spent() {
+                return Ok(false);
+            }
+            budget.spend(LOOK_UP_WORK);
+            let (len, stored_len) = cache.chunk_sizes(hash)?;
+            #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+            let (len, stored_len) = (len as f64, stored_len as f64);
+            if self.counted == 0 {
+                self.levels.extend([0.0, 0.0, 0.0, len, len]);
+            }
+            self.counted += 1;
+            if let Some([nodes, bytes, stored, least, most]) =
+                self.levels.last_chunk_mut::<LEVEL_WORDS>()
+            {
+                *nodes += 1.0;
+                *bytes += len;
+                *stored += stored_len;
+                *least = least.min(len);
+                *most = most.max(len);
+            }
         }
-        #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-        self.levels.extend([self.level.len(), bytes, least, most].map(|number| number as f64));
-        Ok(())
+        Ok(true)
     }
 }

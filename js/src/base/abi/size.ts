@@ -5,5 +5,8 @@
 export const replyWords = 16;
 /** Bytes of the shortest segment of which parts are read. */
 export const leastBytesForParts = 0x1_0000;
-/** Doubles of each level in a census. */
-export const levelWords = 4;
+/**
+ * Doubles of each level in a census: its nodes, their bytes unpacked, the same as they are stored, and the unpacked
+ * bytes of the smallest and the largest.
+ */
+export const levelWords = 5;

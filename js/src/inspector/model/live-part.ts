@@ -24,7 +24,7 @@ import type {
 import { type Chunk, entriesOf, type Named, storedChunkOf, type TableEntry } from './chunks.js';
 import { readOnly } from './read-only.js';
 
-/** One segment. */
+/** One segment; bytes are those that are stored. */
 export interface SegmentLive {
   readonly id: number;
   readonly bytes: number;
@@ -33,7 +33,7 @@ export interface SegmentLive {
   readonly holds: string;
 }
 
-/** All segments of a store. */
+/** All segments of a store; bytes are those that are stored. */
 export interface LivePart {
   readonly segments: readonly SegmentLive[];
   readonly bytes: number;

@@ -13,7 +13,7 @@ export interface StoreSummary {
   readonly name: string;
   readonly root: string;
   readonly rows: number;
-  /** Bytes of segments and their tables. */
+  /** Bytes of segments and their tables, as they are stored. */
   readonly bytes: number;
   readonly segments: number;
   /** The names of its branches, those of remotes too, without the main one. */

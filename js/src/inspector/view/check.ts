@@ -26,7 +26,7 @@ function faultsTable({ faults }: Verification): HTMLElement {
 
 function resultOf(found: Verification): HTMLElement[] {
   const { ok, rows, nodes, bytes, faults, segmentFaults, root } = found;
-  const sound = `${countText(rows)} rows, ${countText(nodes)} nodes and ${sizeText(bytes)} are sound.`;
+  const sound = `${countText(rows)} rows, ${countText(nodes)} nodes and ${sizeText(bytes)}, unpacked, are sound.`;
   const shown: HTMLElement[] = [
     h(
       'p',
@@ -64,7 +64,7 @@ export function checkElement(
     fill(result);
     const onProgress: NonNullable<VerifyOptions['onProgress']> = ({ rows, bytes, fraction }) => {
       bar.value = fraction;
-      state.textContent = `${countText(rows)} rows, ${sizeText(bytes)}`;
+      state.textContent = `${countText(rows)} rows, ${sizeText(bytes)} unpacked`;
     };
     const options = { checkIndexes: indexes.checked, signal, onProgress };
     const found = await timed('verify', () => run(options));

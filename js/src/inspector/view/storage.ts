@@ -32,7 +32,10 @@ function statsFacts(stats: Stats): HTMLElement[] {
       'Stored',
       `${sizeText(storedBytes)} in ${countText(segments)} segments (${countText(smallSegments)} small), ${countText(chunks)} chunks`,
     ),
-    fact('Live', `${sizeText(liveBytes)} of the root shown (${share(liveBytes, storedBytes)})`),
+    fact(
+      'Live',
+      `${sizeText(liveBytes)} stored, of the root shown (${share(liveBytes, storedBytes)})`,
+    ),
     // This page never collects: a tab of the app does, once it is open.
     fact(
       'Collector',
@@ -40,19 +43,23 @@ function statsFacts(stats: Stats): HTMLElement[] {
     ),
     fact(
       'Cache of this page',
-      `${sizeText(stats.cachedBytes)}; ${countText(stats.cacheHits)} hits, ${countText(stats.cacheMisses)} misses`,
+      `${sizeText(stats.cachedBytes)}, packed and unpacked; ${countText(stats.cacheHits)} hits, ${countText(stats.cacheMisses)} misses`,
     ),
   ];
 }
 
-function levelsTable({ levels }: Stats): HTMLElement {
-  const rows = levels.map(({ level, nodes, bytes, minBytes, maxBytes }) => [
+function levelsElements({ levels, liveBytes }: Stats): HTMLElement[] {
+  const rows = levels.map(({ level, nodes, bytes, storedBytes, minBytes, maxBytes }) => [
     level === 0 ? '0, leaves' : level,
     countText(nodes),
+    sizeText(storedBytes),
     sizeText(bytes),
     `${sizeText(minBytes)} to ${sizeText(maxBytes)}`,
   ]);
-  return table('Levels of the tree', ['level', 'nodes', 'bytes', 'one node'], rows);
+  const columns = ['level', 'nodes', 'stored', 'unpacked', 'one node, unpacked'];
+  const storedBytes = levels.reduce((sum, level) => sum + level.storedBytes, 0);
+  const rest = `Nodes of rows take ${sizeText(storedBytes)} of the ${sizeText(liveBytes)} that are stored and live. The commit, indexes, sum trees and large values take the rest.`;
+  return [table('Levels of the tree', columns, rows), h('p', { class: 'faint' }, rest)];
 }
 
 /** A bar of all segments, each as wide as it has bytes, and filled as far as it is live. */
@@ -83,13 +90,13 @@ function segmentRow({ id, bytes, liveBytes, chunks, holds }: SegmentLive) {
 function livePartElements(part: LivePart): (HTMLElement | false)[] {
   const { segments, bytes, liveBytes, missing, hasSums } = part;
   const first = [...segments].sort((a, b) => b.bytes - b.liveBytes - (a.bytes - a.liveBytes));
-  const columns = ['segment', 'bytes', 'live', 'chunks', 'holds'];
+  const columns = ['segment', 'stored', 'live', 'chunks', 'holds'];
   const cut = segments.length > LISTED ? ` The table has the ${LISTED} with most dead bytes.` : '';
   return [
     h(
       'p',
       {},
-      `${sizeText(liveBytes)} of ${sizeText(bytes)} are reached by a branch or a fork (${share(liveBytes, bytes)}).${cut}`,
+      `${sizeText(liveBytes)} of ${sizeText(bytes)} stored are reached by a branch or a fork (${share(liveBytes, bytes)}).${cut}`,
     ),
     hasSums &&
       h('p', { class: 'problem' }, 'Sum trees are not followed: their bytes count as dead here.'),
@@ -136,7 +143,7 @@ export const storagePanel: MakePanel = (context) => {
   const draw = async () => {
     const [health, stats] = await Promise.all([db.health(), db.stats()]);
     fill(facts, ...healthFacts(health), ...statsFacts(stats));
-    fill(levels, h('h2', {}, 'Tree of rows'), levelsTable(stats));
+    fill(levels, h('h2', {}, 'Tree of rows'), ...levelsElements(stats));
   };
   const read = () => context.timed('statistics', draw);
   void read();

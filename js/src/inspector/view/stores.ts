@@ -5,7 +5,7 @@ import { type StoreSummary, storeNames, summaryOf, wordsOfError } from '../model
 import { countText, shortRoot, sizeText } from '../model/values.js';
 import { button, fill, h, table } from './dom.js';
 
-const COLUMNS = ['store', 'rows', 'size', 'segments', 'branches', 'root'];
+const COLUMNS = ['store', 'rows', 'stored', 'segments', 'branches', 'root'];
 
 type Told =
   | StoreSummary
