@@ -105,6 +105,6 @@ export async function drawRace(page, url, path, rows, tools) {
   });
   const race = await told.jsonValue();
   checkRace(race, rows, tools);
-  await writeFile(path, racePicture(race, PICTURE_WIDTH));
+  await writeFile(path, racePicture(race, PICTURE_WIDTH, { isAlone: true }));
   tools.say('picture', path);
 }

@@ -30,18 +30,23 @@ const BETWEEN = 22;
 const AXIS = 20;
 const LANE = WORDS + BARS;
 const LEAST_BAR = 2;
-/** What the axis says in its middle needs this width. */
+/** Bars that are narrower are drawn as one. */
+const LEAST_WIDTH = 1.5;
+/** The widths that words need: those of the axis in its middle, and those on a bar or behind the end of a lane. */
 const CAPTION_WIDTH = 640;
+const LABEL_WIDTH = 170;
+/** The space around a picture that stands alone. */
+const MARGIN = 20;
 
 const STYLE = `
     .race-drawing text { fill: #1f2b20; font-size: 14px } .race-drawing .soft { fill: #5d6a5b; font-size: 13px }
     .race-drawing .bold { font-size: 16px; font-weight: 600 } .race-drawing .axis { stroke: #ddd9c9; stroke-width: 1.5 }
     .race-drawing .good { fill: #6f9f4f } .race-drawing .late { fill: #d09a26 } .race-drawing .bad { fill: #b1403a }
-    .race-drawing text.bad { fill: #b1403a } .race-drawing .done { stroke: #5d6a5b; stroke-width: 1.5; stroke-dasharray: 3 3 }
+    .race-drawing text.bad { fill: #b1403a } .race-drawing text.on { fill: #fff } .race-drawing .page { fill: #fbfaf5 } .race-drawing .done { stroke: #5d6a5b; stroke-width: 1.5; stroke-dasharray: 3 3 }
     @media (prefers-color-scheme: dark) {
       .race-drawing text { fill: #e6ebdc } .race-drawing .soft { fill: #a0ac98 } .race-drawing .axis { stroke: #2e392c }
       .race-drawing .good { fill: #7fb35b } .race-drawing .late { fill: #e0b04a } .race-drawing .bad { fill: #e0776c }
-      .race-drawing text.bad { fill: #e0776c } .race-drawing .done { stroke: #a0ac98 }
+      .race-drawing text.bad { fill: #e0776c } .race-drawing text.on { fill: #1b211a } .race-drawing .page { fill: #1b211a } .race-drawing .done { stroke: #a0ac98 }
     }
   `;
 
@@ -55,16 +60,44 @@ function time(ms) {
 const count = (value) => value.toLocaleString('en');
 
 /**
- * What a lane came to.
+ * What a lane came to; on a narrow picture without its slices.
  *
  * @param {Lane} lane
  * @param {number} rows
+ * @param {boolean} isNarrow
  */
-function wordsOf(lane, rows) {
+function wordsOf(lane, rows, isNarrow = false) {
   const part = lane.rows < rows ? `${count(lane.rows)} of ${count(rows)}` : count(lane.rows);
   const slice =
-    lane.longestSliceMs === undefined ? '' : `, longest slice ${time(lane.longestSliceMs)}`;
+    isNarrow || lane.longestSliceMs === undefined
+      ? ''
+      : `, longest slice ${time(lane.longestSliceMs)}`;
   return `${part} rows stored in ${time(lane.ms)}${slice}`;
+}
+
+/**
+ * Gaps that follow each other and are too narrow for a bar of their own, as one: as long as all of them, as high as the
+ * longest.
+ *
+ * @param {readonly LaneGap[]} gaps
+ * @param {number} leastMs
+ */
+function joinNarrow(gaps, leastMs) {
+  /** @type {{ startMs: number, endMs: number, ms: number, kind: LaneGap['kind'] }[]} */
+  const bars = [];
+  for (const { endMs, ms, kind } of gaps) {
+    const last = bars.at(-1);
+    if (last === undefined || last.endMs - last.startMs >= leastMs || ms >= leastMs) {
+      bars.push({ startMs: endMs - ms, endMs, ms, kind });
+      continue;
+    }
+    last.endMs = endMs;
+    if (ms > last.ms) {
+      last.ms = ms;
+      last.kind = kind;
+    }
+  }
+  return bars;
 }
 
 /**
@@ -77,8 +110,9 @@ function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
   const floor = top + LANE;
   /** @param {number} ms */
   const x = (ms) => (width * Math.min(Math.max(ms, 0), spanMs)) / spanMs;
-  const bars = lane.gaps.map(({ endMs, ms, kind }) => {
-    const left = x(endMs - ms);
+  const shown = joinNarrow(lane.gaps, (LEAST_WIDTH * spanMs) / width);
+  const bars = shown.map(({ startMs, endMs, ms, kind }) => {
+    const left = x(startMs);
     const right = x(endMs);
     const height = Math.max((BARS * ms) / topMs, LEAST_BAR);
     const box = `x="${left.toFixed(1)}" y="${(floor - height).toFixed(1)}" width="${Math.max(right - left - 0.7, 0.7).toFixed(1)}" height="${height.toFixed(1)}"`;
@@ -86,29 +120,49 @@ function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
   });
   const isBad = lane.gaps.some(({ kind }) => kind === 'bad');
   const end = x(lane.ms).toFixed(1);
+  const isNarrow = width < CAPTION_WIDTH;
+  const label = isNarrow ? LANE_NAMES[name].split(':')[0] : LANE_NAMES[name];
+  const labels = [];
+  const worst = lane.gaps.find(({ ms }) => ms === lane.worstGapMs);
+  if (worst?.kind === 'bad' && (width * worst.ms) / spanMs >= LABEL_WIDTH) {
+    const middle = x(worst.endMs - worst.ms / 2).toFixed(1);
+    labels.push(
+      `  <text x="${middle}" y="${floor - BARS / 2 + 5}" text-anchor="middle" class="bold on">frozen for ${time(worst.ms)}</text>`,
+    );
+  }
+  if (width - x(lane.ms) >= LABEL_WIDTH) {
+    labels.push(
+      `  <text x="${(x(lane.ms) + 8).toFixed(1)}" y="${top + WORDS + 16}" class="soft">stored after ${time(lane.ms)}</text>`,
+    );
+  }
   return [
-    `  <text x="0" y="${top + 16}" class="bold">${LANE_NAMES[name]}</text>`,
+    `  <text x="0" y="${top + 16}" class="bold">${label}</text>`,
     `  <text x="${width}" y="${top + 16}" text-anchor="end" class="bold${isBad ? ' bad' : ''}">longest gap ${time(lane.worstGapMs)}</text>`,
-    `  <text x="0" y="${top + 36}" class="soft">${wordsOf(lane, rows)}</text>`,
+    `  <text x="0" y="${top + 36}" class="soft">${wordsOf(lane, rows, isNarrow)}</text>`,
     ...bars,
     `  <path d="M0 ${floor}H${width}" class="axis"/>`,
     `  <path d="M${end} ${top + WORDS}V${floor}" class="done"/>`,
+    ...labels,
   ];
 }
 
 /**
- * The picture, so many pixels wide.
+ * The picture, so many pixels wide. One that stands alone has a ground of its own, for pages of any colour.
  *
  * @param {Race} race
  * @param {number} width
+ * @param {{ readonly isAlone?: boolean }} options
  */
-export function racePicture({ rows, puts, hedgerow }, width) {
+export function racePicture({ rows, puts, hedgerow }, width, { isAlone = false } = {}) {
   const ends = [puts, hedgerow].flatMap(({ ms, gaps }) => [ms, ...gaps.map((gap) => gap.endMs)]);
   const spanMs = Math.max(...ends, 1);
   const topMs = Math.max(puts.worstGapMs, hedgerow.worstGapMs, 1);
   const scale = { rows, width, spanMs, topMs };
   const bottom = LANE + BETWEEN + LANE;
   const height = bottom + AXIS;
+  const margin = isAlone ? MARGIN : 0;
+  const [outerWidth, outerHeight] = [width + 2 * margin, height + 2 * margin];
+  const ground = `  <rect x="${-margin}" y="${-margin}" width="${outerWidth}" height="${outerHeight}" rx="10" class="page"/>`;
   const title = `${count(rows)} rows. ${LANE_NAMES.puts}: ${wordsOf(puts, rows)}, longest gap between two frames ${time(puts.worstGapMs)}. ${LANE_NAMES.hedgerow}: ${wordsOf(hedgerow, rows)}, longest gap ${time(hedgerow.worstGapMs)}.`;
   const caption =
     width < CAPTION_WIDTH
@@ -117,9 +171,10 @@ export function racePicture({ rows, puts, hedgerow }, width) {
           `  <text x="${width / 2}" y="${bottom + 17}" text-anchor="middle" class="soft">each bar is the time between two frames; dashes: all rows are stored</text>`,
         ];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" class="race-drawing" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-margin} ${-margin} ${outerWidth} ${outerHeight}" width="${outerWidth}" height="${outerHeight}" font-family="system-ui, sans-serif" class="race-drawing" role="img">`,
     `  <title>${title}</title>`,
     `  <style>${STYLE}</style>`,
+    ...(isAlone ? [ground] : []),
     ...drawLane('puts', puts, 0, scale),
     ...drawLane('hedgerow', hedgerow, LANE + BETWEEN, scale),
     `  <text x="0" y="${bottom + 17}" class="soft">0 s</text>`,
