@@ -190,6 +190,7 @@ const BROWSER_STEPS = [
     ...vitest({
       report: 'units.json',
       program: ['node', ['js/test/browser/run.mjs', '--sample']],
+      reporters: [],
       env: () => ({ CHROMIUM_PATH: findBrowser() }),
     }),
   },
