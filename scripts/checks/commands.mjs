@@ -62,7 +62,8 @@ export function playwright({ report, program, cwd = ROOT, env = {} }) {
   const all = () => ({ CHROMIUM_PATH: findBrowser(), E2E_REPORT: report, ...env });
   return {
     cwd,
-    commands: [[name, args, all]],
+    // A file may have no test for the projects that run.
+    commands: [[name, [...args, '--pass-with-no-tests'], all]],
     judge: () => {
       const read = takeReport(report);
       const passed = read.suites.filter((suite) => specsOf(suite).every(({ ok }) => ok));
