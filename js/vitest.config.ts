@@ -23,8 +23,6 @@ export default defineConfig({
     pool: 'threads',
     // One more than there are cores: tests also wait.
     maxWorkers: availableParallelism() + 1,
-    // Each run keeps what it compiles for the next one.
-    experimental: { fsModuleCache: true, fsModuleCachePath: at('../.cache/vitest') },
     // The one limit of all tests: it finds what hangs, and no machine is too slow for it. A search through `SEEDS` has none.
     testTimeout: process.env.SEEDS ? 0 : 600_000,
     hookTimeout: 600_000,

@@ -12,7 +12,7 @@ import {
   countNodeTest,
   countWasm,
 } from './counts.mjs';
-import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, VERSIONS } from './inputs.mjs';
+import { BROWSER_TESTS, CORE, PACKAGE, SCRIPTS, TARBALL, VERSIONS } from './inputs.mjs';
 import { DENY_WARNINGS, RUST, STATIC_STEPS, VITEST } from './steps.mjs';
 
 const E2E = join(ROOT, 'e2e');
@@ -124,7 +124,7 @@ const WRAPPER_STEPS = [
     what: 'the example of a back end, over SQLite and Postgres, against Replicache',
     seconds: 45,
     needs: ['build', 'sqlite', 'postgres'],
-    inputs: [...PACKAGE, 'examples/server', 'scripts', 'js/test'],
+    inputs: [...PACKAGE, 'examples/server', ...SCRIPTS, 'js/test'],
     commands: [
       ['node', ['--test', '--test-concurrency=1', '--test-reporter', 'spec', ...SERVER_TESTS]],
     ],
@@ -135,7 +135,7 @@ const WRAPPER_STEPS = [
     what: 'the suites that packages have for their adapters; others need GitHub',
     seconds: 18,
     needs: ['build'],
-    inputs: [...PACKAGE, 'scripts', 'js/test/foreign'],
+    inputs: [...PACKAGE, ...SCRIPTS, 'js/test/foreign'],
     commands: [['node', ['scripts/foreign.mjs', '--as-built', '--only', 'abstract-level,keyv']]],
     ...counted(countForeign),
   },
@@ -144,7 +144,7 @@ const WRAPPER_STEPS = [
     what: 'the fuzz targets of the objects of a remote, five seconds each',
     seconds: 28,
     needs: ['packages'],
-    inputs: [...VERSIONS, 'js/src', 'js/test', 'vectors', 'scripts'],
+    inputs: [...VERSIONS, 'js/src', 'js/test', 'vectors', ...SCRIPTS],
     commands: [['node', ['scripts/fuzz-remote.mjs', '--seconds', '5']]],
   },
 ];
@@ -190,6 +190,7 @@ const BROWSER_STEPS = [
     ...vitest({
       report: 'units.json',
       program: ['node', ['js/test/browser/run.mjs', '--sample']],
+      reporters: [],
       env: () => ({ CHROMIUM_PATH: findBrowser() }),
     }),
   },
@@ -199,7 +200,7 @@ const BROWSER_STEPS = [
     seconds: 40,
     lane: 'browser',
     needs: ['build', 'chromium'],
-    inputs: [...PACKAGE, 'demo', 'scripts'],
+    inputs: [...PACKAGE, 'demo', ...SCRIPTS],
     commands: [['node', ['scripts/demo.mjs', '--headless', '--as-built']]],
   },
   pages({
@@ -257,7 +258,7 @@ const PACKAGE_STEPS = [
     seconds: 100,
     lane: 'package',
     needs: ['build'],
-    inputs: [...PACKAGE, 'scripts', 'vectors'],
+    inputs: [...PACKAGE, ...SCRIPTS, 'vectors'],
     commands: [['node', ['scripts/hermes.mjs']]],
     ...counted(countHermes),
   },
@@ -267,7 +268,7 @@ const PACKAGE_STEPS = [
     seconds: 15,
     lane: 'package',
     needs: ['build'],
-    inputs: [...PACKAGE, 'scripts', 'examples/react-native'],
+    inputs: [...PACKAGE, ...SCRIPTS, 'examples/react-native'],
     commands: [['node', ['scripts/example.mjs']]],
   },
   {

@@ -29,10 +29,13 @@ export const PACKAGE = [
   'js/src',
 ];
 
+/** The scripts that steps run, without those that run the steps. */
+export const SCRIPTS = ['scripts', '!scripts/checks', '!scripts/test'];
+
 /** The package as it is packed: with its pages and licences. */
 export const TARBALL = [
   ...PACKAGE,
-  'scripts',
+  ...SCRIPTS,
   'CHANGELOG.md',
   'LICENSE-APACHE',
   'LICENSE-MIT',

@@ -41,7 +41,10 @@ export function setUpFor(steps, packages) {
 
 const PROGRAMS = {
   chromium: () => ask(findBrowser() ?? 'chromium', ['--version']),
-  browsers: () => [PROGRAMS.chromium(), findFirefox()?.version, findWebKit()?.version].join(),
+  browsers: () => {
+    const versions = [PROGRAMS.chromium(), findFirefox()?.version, findWebKit()?.version];
+    return versions.includes(undefined) ? undefined : versions.join();
+  },
 };
 const found = new Map();
 
@@ -50,7 +53,8 @@ export function versionsOf({ needs = [] }) {
   return needs
     .filter((name) => Object.hasOwn(PROGRAMS, name))
     .map((name) => {
-      if (!found.has(name)) found.set(name, PROGRAMS[name]());
+      // One that is missing may be installed later.
+      if (!found.get(name)) found.set(name, PROGRAMS[name]());
       return found.get(name);
     })
     .join();

@@ -54,6 +54,8 @@ export class StepRun {
     const { name, action, commands = [], judge, cwd } = this.#step;
     console.log(this.#isQuiet ? `... ${name}` : `\n=== ${name} ===`);
     const started = performance.now();
+    // What the set-up has installed is an input, too.
+    this.#inputs = this.#stamps?.inputsOf(this.#step);
     const tests = this.#testsToRun();
     let output = '';
     let problem;
@@ -75,13 +77,14 @@ export class StepRun {
     const seconds = secondsSince(started);
     const { counts, passed } = verdict(judge, output, problem);
     if (problem === undefined && counts?.failed > 0) problem = `${counts.failed} failed`;
-    // A runner that finds no tests is a failure.
-    if (problem === undefined && counts?.passed === 0) problem = 'no test has run';
+    // A runner that finds no tests is a failure, unless only files have changed that have none for it.
+    const isWhole = tests === undefined || tests.ran.length === tests.all.length;
+    if (problem === undefined && counts?.passed === 0 && isWhole) problem = 'no test has run';
     const isOk = problem === undefined;
     this.#stamps?.write(this.#step, this.#inputs, {
       isOk,
       ran: tests?.ran,
-      passed,
+      passed: isOk ? tests?.ran : passed,
       counts,
       seconds,
     });
