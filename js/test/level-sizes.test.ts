@@ -146,7 +146,7 @@ describe('the levels that stats() tells', () => {
   });
 
   it('are, in a lazy clone, stored as far as they are here', async () => {
-    const { remote, from } = await published(20_000);
+    const { remote, from } = await published(60_000);
     const storage = watched(memory());
     const { db } = await lazy(remote, storage);
     await db.get(keyOf(10_000));
