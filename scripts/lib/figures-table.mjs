@@ -23,6 +23,10 @@ function readSpec(text) {
   return { as, rows: rows.split(','), columns: columns.split(',') };
 }
 
+/** How a table of ratios is read. */
+const RATIOS =
+  'The other columns say how many times slower or larger than Hedgerow a library is. Below 1 x Hedgerow loses. The best is bold.';
+
 /** The table that a text describes. */
 export function figureTable(text, data) {
   const { as, rows, columns } = readSpec(text);
@@ -32,7 +36,9 @@ export function figureTable(text, data) {
     return `| ${titleOf(data.rows, row)} | ${cells.join(' | ')} |`;
   });
   const rule = `|---|${columns.map(() => '---|').join('')}`;
-  return [`| | ${heads.join(' | ')} |`, rule, ...lines, '', caption(as, rows, data)].join('\n');
+  const intro = as === 'ratios' ? [RATIOS, ''] : [];
+  const head = `| | ${heads.join(' | ')} |`;
+  return [...intro, head, rule, ...lines, '', caption(rows, data)].join('\n');
 }
 
 /** The best is bold, with all that are the same to two digits. */
@@ -56,7 +62,7 @@ function cellsOf(row, columns, as, data) {
 }
 
 /** What is shown, and the run of each row: the rows of the first run need no name. */
-function caption(as, rows, data) {
+function caption(rows, data) {
   const ids = rows.map((row) => figureOf(data, `${row}.hedgerow`).run);
   const runs = [...new Set(ids)];
   const places = new Set(runs.map((run) => placeOf(data.runs[run])));
@@ -65,8 +71,7 @@ function caption(as, rows, data) {
     const where = nth === 0 || places.size > 1 ? placeOf(data.runs[run]) : '';
     return `${nth === 0 ? '' : `${named.join('; ')}: `}${where}${runText(data.runs[run])}`;
   });
-  const ratios = "x: multiples of Hedgerow's time or size, so above 1 Hedgerow is better. ";
-  return `${as === 'ratios' ? ratios : ''}The best is bold. ${parts.join('; ')}.`;
+  return `${parts.join('; ')}.`;
 }
 
 const placeOf = ({ browser, indexedDb, machine }) =>
