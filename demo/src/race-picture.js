@@ -1,16 +1,17 @@
 /**
  * The picture of a race, as SVG. Plain JavaScript, since the page shows it and `headless.mjs` writes it to a file.
  *
- * Both lanes have one scale of time and one of gaps: each bar is the time between two frames, as wide and as high as
+ * All lanes have one scale of time and one of gaps: each bar is the time between two frames, as wide and as high as
  * that was long.
  *
- * @typedef {'puts' | 'hedgerow'} LaneName
  * @typedef {{ readonly endMs: number, readonly ms: number, readonly kind: 'good' | 'late' | 'bad' }} LaneGap
  *
- * A lane: the puts or rows that were requested, the rows that the database had afterwards, the time until they were
- * stored, and the gaps between frames until then, whose ends count from the lane's start. The longest slice is
- * Hedgerow's alone.
+ * A lane: its name in a sentence and its title, the puts or rows that were requested, the rows that the database had
+ * afterwards, the time until they were stored, and the gaps between frames until then, whose ends count from the lane's
+ * start. The longest slice is Hedgerow's alone.
  * @typedef {{
+ *   readonly name: string,
+ *   readonly title: string,
  *   readonly requested: number,
  *   readonly rows: number,
  *   readonly ms: number,
@@ -18,31 +19,29 @@
  *   readonly gaps: readonly LaneGap[],
  *   readonly longestSliceMs?: number,
  * }} Lane
- * @typedef {{ readonly rows: number, readonly puts: Lane, readonly hedgerow: Lane }} Race
+ * @typedef {{ readonly rows: number, readonly lanes: readonly Lane[] }} Race
  */
 
-/** @type {Readonly<Record<LaneName, string>>} */
-export const LANE_NAMES = { puts: 'One put per row', hedgerow: 'Hedgerow: putMany' };
-
-const WORDS = 48;
-const BARS = 92;
-const BETWEEN = 22;
+const WORDS = 42;
+const BARS = 60;
+const BETWEEN = 12;
 const AXIS = 20;
 const LANE = WORDS + BARS;
 const LEAST_BAR = 2;
 /** Bars that are narrower are drawn as one. */
 const LEAST_WIDTH = 1.5;
-/** The widths that words need: those of the axis in its middle, and those on a bar or behind the end of a lane. */
-const CAPTION_WIDTH = 640;
-const LABEL_WIDTH = 170;
+/** The sizes that words need: those of the axis in its middle, and those on a bar or behind the end of a lane. */
+const CAPTION_WIDTH = 600;
+const LABEL_WIDTH = 140;
+const LABEL_HEIGHT = 22;
 /** The space around a picture that stands alone. */
-const MARGIN = 20;
+const MARGIN = 16;
 
 const STYLE = `
-    .race-drawing text { fill: #1f2b20; font-size: 14px } .race-drawing .soft { fill: #5d6a5b; font-size: 13px }
+    .race-drawing text { fill: #1f2b20; font-size: 14px } .race-drawing .soft { fill: #5d6a5b; font-size: 13px } .race-drawing .small { font-size: 12px }
     .race-drawing .bold { font-size: 16px; font-weight: 600 } .race-drawing .axis { stroke: #ddd9c9; stroke-width: 1.5 }
     .race-drawing .good { fill: #6f9f4f } .race-drawing .late { fill: #d09a26 } .race-drawing .bad { fill: #b1403a }
-    .race-drawing text.bad { fill: #b1403a } .race-drawing text.on { fill: #fff } .race-drawing .page { fill: #fbfaf5 } .race-drawing .done { stroke: #5d6a5b; stroke-width: 1.5; stroke-dasharray: 3 3 }
+    .race-drawing text.bad { fill: #b1403a } .race-drawing text.on { fill: #fff; font-weight: 600 } .race-drawing .page { fill: #fbfaf5 } .race-drawing .done { stroke: #5d6a5b; stroke-width: 1.5; stroke-dasharray: 3 3 }
     @media (prefers-color-scheme: dark) {
       .race-drawing text { fill: #e6ebdc } .race-drawing .soft { fill: #a0ac98 } .race-drawing .axis { stroke: #2e392c }
       .race-drawing .good { fill: #7fb35b } .race-drawing .late { fill: #e0b04a } .race-drawing .bad { fill: #e0776c }
@@ -60,18 +59,18 @@ function time(ms) {
 const count = (value) => value.toLocaleString('en');
 
 /**
- * What a lane came to; on a narrow picture without its slices.
+ * What a lane came to, with its slices or without.
  *
  * @param {Lane} lane
  * @param {number} rows
- * @param {boolean} isNarrow
+ * @param {boolean} hasSlice
  */
-function wordsOf(lane, rows, isNarrow = false) {
+function wordsOf(lane, rows, hasSlice) {
   const part = lane.rows < rows ? `${count(lane.rows)} of ${count(rows)}` : count(lane.rows);
   const slice =
-    isNarrow || lane.longestSliceMs === undefined
-      ? ''
-      : `, longest slice ${time(lane.longestSliceMs)}`;
+    hasSlice && lane.longestSliceMs !== undefined
+      ? `, longest slice ${time(lane.longestSliceMs)}`
+      : '';
   return `${part} rows stored in ${time(lane.ms)}${slice}`;
 }
 
@@ -101,12 +100,11 @@ function joinNarrow(gaps, leastMs) {
 }
 
 /**
- * @param {LaneName} name
  * @param {Lane} lane
  * @param {number} top
- * @param {{ readonly rows: number, readonly width: number, readonly spanMs: number, readonly topMs: number }} scale
+ * @param {{ readonly rows: number, readonly width: number, readonly spanMs: number, readonly topMs: number, readonly isAlone: boolean }} frame
  */
-function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
+function drawLane(lane, top, { rows, width, spanMs, topMs, isAlone }) {
   const floor = top + LANE;
   /** @param {number} ms */
   const x = (ms) => (width * Math.min(Math.max(ms, 0), spanMs)) / spanMs;
@@ -121,13 +119,16 @@ function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
   const isBad = lane.gaps.some(({ kind }) => kind === 'bad');
   const end = x(lane.ms).toFixed(1);
   const isNarrow = width < CAPTION_WIDTH;
-  const label = isNarrow ? LANE_NAMES[name].split(':')[0] : LANE_NAMES[name];
+  const label = isNarrow ? lane.title.split(':')[0] : lane.title;
+  const gap = isAlone && !isNarrow ? 'longest gap between frames' : 'longest gap';
   const labels = [];
   const worst = lane.gaps.find(({ ms }) => ms === lane.worstGapMs);
-  if (worst?.kind === 'bad' && (width * worst.ms) / spanMs >= LABEL_WIDTH) {
+  const worstHeight = (BARS * lane.worstGapMs) / topMs;
+  const hasRoom = (width * lane.worstGapMs) / spanMs >= LABEL_WIDTH && worstHeight >= LABEL_HEIGHT;
+  if (worst?.kind === 'bad' && hasRoom) {
     const middle = x(worst.endMs - worst.ms / 2).toFixed(1);
     labels.push(
-      `  <text x="${middle}" y="${floor - BARS / 2 + 5}" text-anchor="middle" class="bold on">frozen for ${time(worst.ms)}</text>`,
+      `  <text x="${middle}" y="${(floor - worstHeight / 2 + 5).toFixed(1)}" text-anchor="middle" class="on">frozen for ${time(worst.ms)}</text>`,
     );
   }
   if (width - x(lane.ms) >= LABEL_WIDTH) {
@@ -137,8 +138,8 @@ function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
   }
   return [
     `  <text x="0" y="${top + 16}" class="bold">${label}</text>`,
-    `  <text x="${width}" y="${top + 16}" text-anchor="end" class="bold${isBad ? ' bad' : ''}">longest gap ${time(lane.worstGapMs)}</text>`,
-    `  <text x="0" y="${top + 36}" class="soft">${wordsOf(lane, rows, isNarrow)}</text>`,
+    `  <text x="${width}" y="${top + 16}" text-anchor="end" class="bold${isBad ? ' bad' : ''}">${gap} ${time(lane.worstGapMs)}</text>`,
+    `  <text x="0" y="${top + 34}" class="soft">${wordsOf(lane, rows, !isNarrow && !isAlone)}</text>`,
     ...bars,
     `  <path d="M0 ${floor}H${width}" class="axis"/>`,
     `  <path d="M${end} ${top + WORDS}V${floor}" class="done"/>`,
@@ -153,33 +154,35 @@ function drawLane(name, lane, top, { rows, width, spanMs, topMs }) {
  * @param {number} width
  * @param {{ readonly isAlone?: boolean }} options
  */
-export function racePicture({ rows, puts, hedgerow }, width, { isAlone = false } = {}) {
-  const ends = [puts, hedgerow].flatMap(({ ms, gaps }) => [ms, ...gaps.map((gap) => gap.endMs)]);
+export function racePicture({ rows, lanes }, width, { isAlone = false } = {}) {
+  const ends = lanes.flatMap(({ ms, gaps }) => [ms, ...gaps.map((gap) => gap.endMs)]);
   const spanMs = Math.max(...ends, 1);
-  const topMs = Math.max(puts.worstGapMs, hedgerow.worstGapMs, 1);
-  const scale = { rows, width, spanMs, topMs };
-  const bottom = LANE + BETWEEN + LANE;
+  const topMs = Math.max(...lanes.map(({ worstGapMs }) => worstGapMs), 1);
+  const frame = { rows, width, spanMs, topMs, isAlone };
+  const bottom = lanes.length * (LANE + BETWEEN) - BETWEEN;
   const height = bottom + AXIS;
   const margin = isAlone ? MARGIN : 0;
   const [outerWidth, outerHeight] = [width + 2 * margin, height + 2 * margin];
   const ground = `  <rect x="${-margin}" y="${-margin}" width="${outerWidth}" height="${outerHeight}" rx="10" class="page"/>`;
-  const title = `${count(rows)} rows. ${LANE_NAMES.puts}: ${wordsOf(puts, rows)}, longest gap between two frames ${time(puts.worstGapMs)}. ${LANE_NAMES.hedgerow}: ${wordsOf(hedgerow, rows)}, longest gap ${time(hedgerow.worstGapMs)}.`;
+  const results = lanes.map(
+    (lane) =>
+      ` ${lane.title}: ${wordsOf(lane, rows, !isAlone)}, longest gap between two frames ${time(lane.worstGapMs)}.`,
+  );
   const caption =
     width < CAPTION_WIDTH
       ? []
       : [
-          `  <text x="${width / 2}" y="${bottom + 17}" text-anchor="middle" class="soft">each bar is the time between two frames; dashes: all rows are stored</text>`,
+          `  <text x="${width / 2}" y="${bottom + 17}" text-anchor="middle" class="soft small">each bar is the time between two frames of the page; dashed line: all rows are stored</text>`,
         ];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-margin} ${-margin} ${outerWidth} ${outerHeight}" width="${outerWidth}" height="${outerHeight}" font-family="system-ui, sans-serif" class="race-drawing" role="img">`,
-    `  <title>${title}</title>`,
+    `  <title>${count(rows)} rows.${results.join('')}</title>`,
     `  <style>${STYLE}</style>`,
     ...(isAlone ? [ground] : []),
-    ...drawLane('puts', puts, 0, scale),
-    ...drawLane('hedgerow', hedgerow, LANE + BETWEEN, scale),
-    `  <text x="0" y="${bottom + 17}" class="soft">0 s</text>`,
+    ...lanes.flatMap((lane, index) => drawLane(lane, index * (LANE + BETWEEN), frame)),
+    `  <text x="0" y="${bottom + 17}" class="soft small">0 s</text>`,
     ...caption,
-    `  <text x="${width}" y="${bottom + 17}" text-anchor="end" class="soft">${(spanMs / 1000).toFixed(1)} s</text>`,
+    `  <text x="${width}" y="${bottom + 17}" text-anchor="end" class="soft small">${(spanMs / 1000).toFixed(1)} s</text>`,
     '</svg>',
     '',
   ].join('\n');

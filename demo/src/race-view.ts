@@ -1,38 +1,43 @@
 import type { CityStore } from './cities.js';
-import { announce, byId, setText } from './elements.js';
+import { announce, byId, make, setText } from './elements.js';
 import { showFigures } from './figure-list.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { FramePlot } from './frame-plot.js';
 import { FrameRecorder } from './frames.js';
-import {
-  type Course,
-  clearTrack,
-  type Lane,
-  type LaneName,
-  type Race,
-  type Runner,
-  race,
-  raceRows,
-} from './race.js';
-import { LANE_NAMES, racePicture } from './race-picture.js';
+import { type Runner, race, raceRows } from './race.js';
+import { type Lane, type Race, racePicture } from './race-picture.js';
+import { type Course, HEDGEROW, openHedgerow, WAYS, type Way } from './race-ways.js';
 
 /** Text that changes more often than this cannot be read. */
 const TEXT_MS = 80;
 
-/** One lane: its bee, and its figures while it runs. */
+/** One lane: its code, its bee, and its figures while it runs. */
 class LaneView implements Runner {
   readonly recorder = new FrameRecorder();
-  readonly #name: LaneName;
+  readonly way: Way;
+  readonly #figuresId: string;
   readonly #plot: FramePlot;
   #rows = 0;
   #textMs = 0;
 
-  constructor(name: LaneName) {
-    this.#name = name;
-    this.#plot = new FramePlot(byId<HTMLCanvasElement>(`race-${name}`), this.recorder);
+  constructor(way: Way) {
+    this.way = way;
+    this.#figuresId = `race-${way.id}-figures`;
+    const label = `Time between frames. ${way.title}`;
+    const canvas = make('canvas', { class: 'frames', role: 'img', 'aria-label': label });
+    const lane = make(
+      'div',
+      { class: 'lane' },
+      make('h3', {}, way.title),
+      make('p', { class: 'call' }, make('code', {}, way.code)),
+      canvas,
+      make('dl', { id: this.#figuresId, class: 'figures' }),
+    );
+    byId('race-lanes').append(lane);
+    this.#plot = new FramePlot(canvas as HTMLCanvasElement, this.recorder);
     // Until its slices are known, a gap of Hedgerow's lane may be the machine's.
-    this.#plot.isBlamed = name === 'puts';
+    this.#plot.isBlamed = way !== HEDGEROW;
     this.recorder.onFrame = (nowMs) => {
       this.#plot.run(nowMs);
       if (nowMs - this.#textMs >= TEXT_MS) this.#tell(nowMs);
@@ -62,7 +67,7 @@ class LaneView implements Runner {
   }
 
   #show(rows: number, ms: number, gapMs: number): void {
-    showFigures(`race-${this.#name}-figures`, [
+    showFigures(this.#figuresId, [
       ['Rows stored', format.count(rows)],
       ['Seconds', (ms / 1000).toFixed(2)],
       ['Longest gap', `${format.count(gapMs)} ms`],
@@ -70,9 +75,9 @@ class LaneView implements Runner {
   }
 }
 
-/** The card of the race: both lanes while they run, and then their picture. */
+/** The card of the race: its lanes while they run, and then their picture. */
 export class RaceView {
-  readonly #lanes = { puts: new LaneView('puts'), hedgerow: new LaneView('hedgerow') };
+  readonly #lanes = WAYS.map((way) => new LaneView(way));
   readonly #picture = byId('race-picture');
   #width = 0;
   #result: Race | undefined;
@@ -89,24 +94,24 @@ export class RaceView {
     this.#picture.replaceChildren();
     byId('race-lanes').hidden = false;
     byId('race-stage').hidden = false;
-    for (const lane of Object.values(this.#lanes)) lane.clear();
+    for (const lane of this.#lanes) lane.clear();
     setText('race-verdict', 'Reading the rows…');
     announce('The race has begun');
     const rows = await raceRows(course);
-    await clearTrack();
     setText('race-verdict', 'One after the other');
-    const { result, store } = await race(rows, course, this.#lanes, onDeleted);
-    this.#show(result);
-    return store;
+    this.#show(await race(rows, course, this.#lanes));
+    return openHedgerow(onDeleted);
   }
 
   #show(result: Race): void {
     figures.race = result;
     this.#result = result;
-    const gap = (name: LaneName) => format.duration(result[name].worstGapMs);
-    const verdict = `longest gap ${gap('puts')}; with Hedgerow ${gap('hedgerow')}`;
+    const gaps = result.lanes.map(
+      ({ name, worstGapMs }) => `${name} ${format.duration(worstGapMs).replace(' ', '\u00a0')}`,
+    );
+    const verdict = `longest gap: ${gaps.join(', ')}`;
     setText('race-verdict', verdict);
-    announce(`${LANE_NAMES.puts}: ${verdict}`);
+    announce(verdict);
     byId('race-lanes').hidden = true;
     this.#draw();
   }

@@ -1,21 +1,11 @@
 /**
- * The race: the same rows are stored in two ways, one after the other. Both ways begin with one array in memory and an
- * empty database, and end when the last transaction has completed.
+ * The race: the same rows are stored in several ways, one after the other. Each begins with one array in memory and an
+ * empty database, and ends when the rows are stored.
  */
-import { destroy, open } from 'hedgerow';
-import { type City, type CityStore, fetchFile, rowsUrl, STORE } from './cities.js';
-import { plainCities } from './city-table.js';
+import { type City, fetchFile, rowsUrl } from './cities.js';
 import { BAD_MS, type FrameRecorder, kindOf, nextFrame } from './frames.js';
-import type { Lane, LaneName, Race } from './race-picture.js';
-
-export type { Lane, LaneName, Race };
-
-/** How long a race is. */
-export interface Course {
-  readonly rows: number;
-  /** Puts are requested until then; about as long again passes until they are stored. */
-  readonly requestMs: number;
-}
+import type { Lane, Race } from './race-picture.js';
+import { type Course, HEDGEROW, type Way } from './race-ways.js';
 
 /** For a visitor, who waits. */
 export const SHORT: Course = { rows: 20_000, requestMs: 1_500 };
@@ -26,33 +16,18 @@ export const WHOLE: Course = {
   requestMs: Number.POSITIVE_INFINITY,
 };
 
-const HEDGEROW_NAME = `${STORE}-race`;
-const DATABASE_NAME = `${STORE}-race-puts`;
-const OBJECT_STORE = 'rows';
-
-/** Puts between two looks at the clock, and between two reports. */
-const PART_ROWS = 500;
-
 /** The bee flies so long before and after, so that a standstill is seen. */
 const FLIGHT_MS = 250;
 
 /** The machine may be busy for a while with what the lane before has left. */
 const SETTLE_MS = 600;
 
-/** A lane while it runs: its frames, and who hears of its rows and of its end. */
+/** A lane while it runs: its way, its frames, and who hears of its rows and of its end. */
 export interface Runner {
+  readonly way: Way;
   readonly recorder: FrameRecorder;
   readonly onRows: (rows: number) => void;
   readonly onEnd: (lane: Lane) => void;
-}
-
-/** What a way of storing came to, by the clock of the recorder. */
-interface Run {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly requested: number;
-  readonly rows: number;
-  readonly longestSliceMs?: number;
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -76,128 +51,69 @@ export async function raceRows(course: Course): Promise<City[]> {
   return rows;
 }
 
-/** Deletes what an earlier race has left, also one whose tab was closed. */
-export async function clearTrack(): Promise<void> {
-  await Promise.all([destroy(HEDGEROW_NAME), settled(indexedDB.deleteDatabase(DATABASE_NAME))]);
-}
-
-/**
- * Runs both lanes. Returns what they came to, and the store of Hedgerow's lane, which stays open; `onDeleted` hears when
- * the race of another tab deletes it.
- */
+/** Runs all lanes, and returns what they came to. The store of Hedgerow's lane is there afterwards. */
 export async function race(
   rows: readonly City[],
   course: Course,
-  runners: Readonly<Record<LaneName, Runner>>,
-  onDeleted: () => void,
-): Promise<{ result: Race; store: CityStore }> {
-  const puts = await laneOf(runners.puts, (nowMs) =>
-    storeByPuts(rows, course, nowMs, runners.puts.onRows),
-  );
-  await wait(SETTLE_MS);
-  const store = await open(HEDGEROW_NAME, { tables: { cities: plainCities }, onDeleted });
-  const hedgerow = await laneOf(runners.hedgerow, (nowMs) =>
-    storeInHedgerow(store, rows, nowMs, runners.hedgerow.onRows),
-  );
-  await settled(indexedDB.deleteDatabase(DATABASE_NAME));
-  return { result: { rows: rows.length, puts, hedgerow }, store };
+  runners: readonly Runner[],
+): Promise<Race> {
+  const ways = runners.map(({ way }) => way);
+  // An earlier race has left them, perhaps one whose tab was closed.
+  await clear(ways);
+  const lanes: Lane[] = [];
+  for (const runner of runners) {
+    if (lanes.length > 0) await wait(SETTLE_MS);
+    lanes.push(await laneOf(runner, rows, course));
+  }
+  await clear(ways.filter((way) => way !== HEDGEROW));
+  return { rows: rows.length, lanes };
 }
 
+const clear = (ways: readonly Way[]) => Promise.all(ways.map((way) => way.clear()));
+
 async function laneOf(
-  { recorder, onEnd }: Runner,
-  work: (nowMs: () => number) => Promise<Run>,
+  { way, recorder, onRows, onEnd }: Runner,
+  rows: readonly City[],
+  course: Course,
 ): Promise<Lane> {
+  const track = await way.open();
+  try {
+    const run = await recorded(recorder, () => track.store(rows, course, onRows));
+    const lane = { name: way.name, title: way.title, rows: await track.count(), ...run };
+    onEnd(lane);
+    return lane;
+  } finally {
+    await track.close();
+  }
+}
+
+/** Does the work, and returns what it came to with the gaps between frames until then. */
+async function recorded<T extends { readonly longestSliceMs?: number }>(
+  recorder: FrameRecorder,
+  work: () => Promise<T>,
+): Promise<T & Pick<Lane, 'ms' | 'worstGapMs' | 'gaps'>> {
   recorder.start();
-  let run: Run;
+  let [startMs, endMs] = [0, 0];
+  let result: T;
   try {
     await wait(FLIGHT_MS);
-    run = await work(() => recorder.nowMs);
+    await nextFrame();
+    startMs = recorder.nowMs;
+    result = await work();
+    endMs = recorder.nowMs;
     await wait(FLIGHT_MS);
   } finally {
     await recorder.stop();
   }
-  const { startMs, endMs, ...counts } = run;
-  const gaps = recorder.between(startMs, endMs);
-  // The puts are one task of the page. Hedgerow's slices are known: what is longer than them is the machine's.
-  const isBlamed = run.longestSliceMs === undefined || run.longestSliceMs >= BAD_MS;
-  const lane = {
-    ...counts,
+  const { longestSliceMs } = result;
+  // Puts are one task of the page. Hedgerow's slices are known: what is longer than them is the machine's.
+  const isBlamed = longestSliceMs === undefined || longestSliceMs >= BAD_MS;
+  return {
+    ...result,
     ms: endMs - startMs,
     worstGapMs: recorder.worst(startMs, endMs)?.ms ?? 0,
-    gaps: gaps.map(({ endMs: atMs, ms }) => {
+    gaps: recorder.between(startMs, endMs).map(({ endMs: atMs, ms }) => {
       return { endMs: atMs - startMs, ms, kind: kindOf(ms, isBlamed) };
     }),
   };
-  onEnd(lane);
-  return lane;
-}
-
-async function storeInHedgerow(
-  store: CityStore,
-  rows: readonly City[],
-  nowMs: () => number,
-  onRows: (rows: number) => void,
-): Promise<Run> {
-  const startMs = nowMs();
-  const { longestSliceMs } = await store.cities.putMany(rows, {
-    onProgress: (progress) => onRows(progress.rows),
-  });
-  const endMs = nowMs();
-  const requested = rows.length;
-  return { startMs, endMs, requested, rows: await store.cities.count(), longestSliceMs };
-}
-
-async function storeByPuts(
-  rows: readonly City[],
-  { requestMs }: Course,
-  nowMs: () => number,
-  onRows: (rows: number) => void,
-): Promise<Run> {
-  const request = indexedDB.open(DATABASE_NAME, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(OBJECT_STORE, { keyPath: 'id' });
-  const database = await settled(request);
-  try {
-    await nextFrame();
-    const startMs = nowMs();
-    const requested = await putEach(database, rows, requestMs, onRows);
-    const endMs = nowMs();
-    const stored = database.transaction(OBJECT_STORE).objectStore(OBJECT_STORE);
-    return { startMs, endMs, requested, rows: await settled(stored.count()) };
-  } finally {
-    database.close();
-  }
-}
-
-/** One put for each row, all in one transaction. Returns how many were requested, when they are stored. */
-function putEach(
-  database: IDBDatabase,
-  rows: readonly City[],
-  requestMs: number,
-  onRows: (rows: number) => void,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let requested = 0;
-    const transaction = database.transaction(OBJECT_STORE, 'readwrite', { durability: 'relaxed' });
-    transaction.oncomplete = () => resolve(requested);
-    // A full disk aborts without an error event.
-    transaction.onabort = () => reject(transaction.error);
-    const objects = transaction.objectStore(OBJECT_STORE);
-    const startMs = performance.now();
-    for (const row of rows) {
-      const request = objects.put(row);
-      requested += 1;
-      if (requested % PART_ROWS > 0) continue;
-      const count = requested;
-      request.onsuccess = () => onRows(count);
-      if (performance.now() - startMs > requestMs) break;
-    }
-  });
-}
-
-/** The result of a request. */
-function settled<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }
