@@ -9,6 +9,7 @@ const SHUFFLED_PATH = fileURLToPath(new URL('public/data/cities.shuffled.ndjson'
 const RACE_ROWS = 20_000;
 const WAIT_MS = 120_000;
 const PICTURE_WIDTH = 620;
+const PICTURE_RUNS = 3;
 const LANES = ['one put per row', 'Dexie', 'Hedgerow'];
 const TYPED = 'San';
 const FIRST_FILE = '**/data/cities.meta.json';
@@ -105,14 +106,24 @@ export async function checkSearchWhileLoading(page, settled, { say, check, ms, c
   check(after === '', `after the load the search says: ${after}`);
 }
 
-/** Runs the race with all rows, and writes its picture to a file. */
+/** Of several runs of a lane the one whose longest gap is the median. */
+function medianOf(runs) {
+  return runs.toSorted((a, b) => a.worstGapMs - b.worstGapMs)[runs.length >> 1];
+}
+
+/** Runs the race with all rows three times, and writes the picture of the median of each lane to a file. */
 export async function drawRace(page, url, path, rows, tools) {
-  await page.goto(new URL('?race=all', url).href);
-  const told = await page.waitForFunction(() => globalThis.demo?.race, undefined, {
-    timeout: WAIT_MS,
-  });
-  const race = await told.jsonValue();
-  checkRace(race, rows, tools);
-  await writeFile(path, racePicture(race, PICTURE_WIDTH, { isAlone: true }));
+  const races = [];
+  for (let nth = 0; nth < PICTURE_RUNS; nth++) {
+    await page.goto(new URL('?race=all', url).href);
+    const told = await page.waitForFunction(() => globalThis.demo?.race, undefined, {
+      timeout: WAIT_MS,
+    });
+    const race = await told.jsonValue();
+    checkRace(race, rows, tools);
+    races.push(race);
+  }
+  const lanes = races[0].lanes.map((_, at) => medianOf(races.map((race) => race.lanes[at])));
+  await writeFile(path, racePicture({ ...races[0], lanes }, PICTURE_WIDTH, { isAlone: true }));
   tools.say('picture', path);
 }
