@@ -12,7 +12,7 @@ const path = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
 const BASE = process.env.DOCS_BASE ?? '/';
 const DESCRIPTION =
-  'A local database for web apps that keeps the page responsive, keeps tabs in agreement, survives crashes and syncs without a vendor.';
+  'A local database for web apps that keeps the page responsive, shows the same rows in every tab, survives crashes, and syncs with your own server or a bucket.';
 
 /** Comments of the theme are too faint on the paper of this site: axe asks for a contrast of 4.5. */
 function withDarkerComments(theme) {
