@@ -116,10 +116,10 @@ export async function drawRace(page, url, path, rows, tools) {
   const races = [];
   for (let nth = 0; nth < PICTURE_RUNS; nth++) {
     await page.goto(new URL('?race=all', url).href);
-    const told = await page.waitForFunction(() => globalThis.demo?.race, undefined, {
+    const result = await page.waitForFunction(() => globalThis.demo?.race, undefined, {
       timeout: WAIT_MS,
     });
-    const race = await told.jsonValue();
+    const race = await result.jsonValue();
     checkRace(race, rows, tools);
     races.push(race);
   }

@@ -10,7 +10,7 @@ import { setup } from './setup.mjs';
 
 const SITE = join(ROOT, 'site');
 
-/** What the site has from elsewhere: the reference, the changelog, and the drawings of the demo. */
+/** Copies to the site what other folders have: the reference, the changelog, and the drawings of the demo. */
 async function prepare({ typedoc }) {
   const { writeChangelog, writeEntries } = await import('../site/lib/reference.mjs');
   mkdirSync(join(SITE, 'public'), { recursive: true });

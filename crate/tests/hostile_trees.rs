@@ -139,24 +139,24 @@ fn a_census_by_tables_that_repeat_and_lie_counts_no_copies_and_does_not_overflow
         let mut census = Census::new(Tree { root: hashes[0], count: 2 });
         census.step(&cache, &mut Budget::of(usize::MAX)).map(|step| (step, levels(&census)))
     };
-    let told = |leaves: Level| -> Result<_, Error> {
+    let expected = |leaves: Level| -> Result<_, Error> {
         Ok((Step::Done(()), vec![[1, len, len, len, len], leaves]))
     };
     assert_eq!(census_of(&[]), Err(Error::MissingChunk(leaf)));
     // More bytes than 32 bits tell.
     let long = 3_u64 << 30;
-    assert_eq!(census_of(&[table(&[long as u32])]), told([2, 2 * long, 2 * long, long, long]));
+    assert_eq!(census_of(&[table(&[long as u32])]), expected([2, 2 * long, 2 * long, long, long]));
     // A packed leaf that claims to be as long as one may be.
     let mut liar = table(&[5]);
     let at = liar.len() - 4;
     liar[at..].copy_from_slice(&65_538_u32.to_le_bytes());
-    let lie = told([2, 2 * 65_538, 10, 65_538, 65_538]);
+    let lie = expected([2, 2 * 65_538, 10, 65_538, 65_538]);
     assert_eq!(census_of(std::slice::from_ref(&liar)), lie);
     // Many copies of three bytes, behind the liar, and then before it.
     let ends: Vec<u32> = (1..=1000).map(|nth| 3 * nth).collect();
     let mut tables = vec![table(&ends); 30];
     tables.insert(0, liar.clone());
-    assert_eq!(census_of(&tables), told([2, 6, 6, 3, 3]));
+    assert_eq!(census_of(&tables), expected([2, 6, 6, 3, 3]));
     tables.push(liar);
     assert_eq!(census_of(&tables), lie);
 }

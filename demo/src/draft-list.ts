@@ -1,4 +1,4 @@
-/** What a draft has changed: the largest of its cities, as they were and as they are, and how many there are. */
+/** The changes of a draft: the largest of its cities, as they were and as they are, and how many differ. */
 import type { RowChange } from 'hedgerow/tables';
 import type { City, IndexedStore } from './cities.js';
 import { byId, make, setText } from './elements.js';

@@ -3,7 +3,7 @@ import * as format from './format.js';
 import { FramePlot } from './frame-plot.js';
 import { BAD_MS, FrameRecorder } from './frames.js';
 
-/** What a recording came to. */
+/** The result of a recording. */
 interface Recorded<T> {
   readonly value: T;
   readonly worstGapMs: number;

@@ -10,7 +10,7 @@ import { showTrouble } from './trouble.js';
 /** Rows of the list, and of the query. */
 export const LIMIT = 10;
 
-/** What is listed. */
+/** The choice of a visitor. */
 export interface Picked {
   readonly country: string;
   readonly by: By;

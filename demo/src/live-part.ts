@@ -12,7 +12,7 @@ import { LiveView, LOADED } from './live-view.js';
 
 const FIRST_COUNTRY = 'FR';
 
-/** What needs indexes: the query, its live list, and the draft of the same country. */
+/** The parts that need indexes: the query, its live list, and the draft of the same country. */
 export class LivePart {
   readonly #indexView = new IndexView((picked) => this.#pick(picked));
   readonly #draftView: DraftView;

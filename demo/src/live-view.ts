@@ -130,7 +130,7 @@ export class LiveView {
     const notice: Notice = { key, population, atMs: epochMs() };
     this.#notices.set(key, { ...notice, fromOther: false });
     this.#channel.postMessage(notice);
-    // What another tab has made of the row in between is kept.
+    // Changes that another tab has made to the row in between stay.
     await this.#store?.cities.update(key, { population });
   }
 

@@ -59,7 +59,7 @@ function time(ms) {
 const count = (value) => value.toLocaleString('en');
 
 /**
- * What a lane came to, with its slices or without.
+ * The result of a lane in words, with its slices or without.
  *
  * @param {Lane} lane
  * @param {number} rows

@@ -10,7 +10,7 @@ export interface Course {
   readonly requestMs: number;
 }
 
-/** What was requested, when it is stored. The longest slice is Hedgerow's alone. */
+/** The requests of a way, and the moment when their rows are stored. Hedgerow alone has a longest slice. */
 export interface Stored {
   readonly requested: number;
   readonly longestSliceMs?: number;

@@ -201,7 +201,7 @@ it.each([
     const { frames, end } = framesAt(kind, front, scope.suite);
     expect(end).toBe(bytes.length);
     const { at: begin, length } = frames[0] as (typeof frames)[number];
-    // What is before the first frame, for who reads the object alone.
+    // The bytes before the first frame, for a reader of the object alone.
     await flips(`front of ${kind}`, bytes.slice(0, begin), (changed) =>
       readPackTable(changed, scope, kind),
     );

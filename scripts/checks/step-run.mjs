@@ -54,7 +54,7 @@ export class StepRun {
     const { name, action, commands = [], judge, cwd } = this.#step;
     console.log(this.#isQuiet ? `... ${name}` : `\n=== ${name} ===`);
     const started = performance.now();
-    // What the set-up has installed is an input, too.
+    // Programs that the set-up has installed are inputs, too.
     this.#inputs = this.#stamps?.inputsOf(this.#step);
     const tests = this.#testsToRun();
     let output = '';

@@ -61,7 +61,7 @@ function cellsOf(row, columns, as, data) {
   });
 }
 
-/** What is shown, and the run of each row: the rows of the first run need no name. */
+/** The run of each row, with its data and its command: the rows of the first run need no name. */
 function caption(rows, data) {
   const ids = rows.map((row) => figureOf(data, `${row}.hedgerow`).run);
   const runs = [...new Set(ids)];

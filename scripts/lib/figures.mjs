@@ -35,7 +35,7 @@ function entryText(key, value) {
   return `${JSON.stringify(key)}: {\n      ${members.join(',\n      ')}\n    }`;
 }
 
-/** What is wrong with the file itself. */
+/** The faults of the file itself. */
 export function faultsOf({ runs, figures }) {
   const ofRuns = Object.entries(runs).flatMap(([id, run]) => {
     const missing = ['date', 'command', 'what'].filter((name) => run[name] === undefined);

@@ -1,4 +1,4 @@
-// What a run of a step notes of it.
+// The stamp that a run of a step leaves.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -19,7 +19,7 @@ pub fn levels(census: &Census) -> Vec<Level> {
     levels.iter().map(|level| level.map(|word| word as u64)).collect()
 }
 
-/// What storage has of a tree by its levels.
+/// The bytes of a tree as they are stored: the sum of its levels.
 #[must_use]
 pub fn stored_bytes(levels: &[Level]) -> u64 {
     levels.iter().map(|level| level[2]).sum()

@@ -3,7 +3,7 @@
 import { frontCode } from '../../../scripts/lib/front-page.mjs';
 import { html } from '../lib/workshop.mjs';
 
-/** What the list shows once all rows are stored and one is updated. */
+/** The list, once all rows are stored and one is updated. */
 const SHOWN = ['Fix the gate', 'Issue 99999', 'Issue 99998', 'Issue 99997', 'Issue 99996'];
 
 /** Notes for the matrix what the page shows; it imports nothing of Hedgerow. */

@@ -70,7 +70,7 @@ export interface Verification {
   readonly root: string;
   /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` is empty. */
   readonly ok: boolean;
-  /** What was found sound: rows, nodes of all trees, large values, and the bytes of all of these, unpacked. */
+  /** The sound parts: rows, nodes of all trees, large values, and the bytes of all of these, unpacked. */
   readonly rows: number;
   readonly nodes: number;
   readonly values: number;

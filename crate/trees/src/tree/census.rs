@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 /// smallest and the largest.
 pub const LEVEL_WORDS: usize = 5;
 
-/// What counting a node costs, in bytes of work.
+/// The cost of counting a node, in bytes of work.
 const LOOK_UP_WORK: usize = 64;
-/// The same for reading one.
+/// The cost of reading one.
 const NODE_WORK: usize = 4096;
 
 /// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths in tables.
