@@ -1,6 +1,14 @@
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
-import type { Delta, Generation, Head, Rows, Tail } from '../src/remote/format/head.js';
+import {
+  type BlockRecord,
+  type Delta,
+  type Generation,
+  type Head,
+  NO_CHECKPOINT,
+  type Rows,
+  type Tail,
+} from '../src/remote/format/head.js';
 import {
   type Appended,
   type Author,
@@ -51,7 +59,7 @@ export function emptyHead(from: Random): Head {
     app: 0,
     isCompacting: false,
     rows,
-    checkpoint: { seq: 0, generations: [] },
+    checkpoint: NO_CHECKPOINT,
     logs: [],
     base: rows,
     tail: [],
@@ -59,11 +67,17 @@ export function emptyHead(from: Random): Head {
   };
 }
 
+/** A block of history that lists all pushes up to a number. */
+export const blockRecord = (from: Random, seq: number): BlockRecord => ({
+  ...{ nameBytes: from.bytes(32), length: 1000, seq: 1, pushes: Math.min(seq, 65_536) },
+});
+
 /** Moves the checkpoint to the head, as its packs would. */
 export function checkpointed(from: Random, head: Head): Head {
   const pack = { nameBytes: from.bytes(32), length: 1000, edits: 3 };
   const generations = [{ seq: head.seq, rows: head.rows, packs: [pack] }];
-  const checkpoint = { seq: head.seq, generations };
+  const { seq, nonceBytes } = head;
+  const checkpoint = { seq, nonceBytes, history: [blockRecord(from, seq)], generations };
   return { ...successorOf(head, authorOf(from, head)), checkpoint };
 }
 
@@ -127,7 +141,9 @@ export class Branch {
     ],
   ): void {
     const author = authorOf(this.#from, this.head);
-    this.head = withCheckpoint(this.#before, rows, delta, generations, author, PLAIN_SCOPE);
+    const history = [blockRecord(this.#from, this.head.seq + 1)];
+    const checkpoint = { generations, history };
+    this.head = withCheckpoint(this.#before, rows, delta, checkpoint, author, PLAIN_SCOPE);
   }
 
   /** The tail of the head with its last logs. */

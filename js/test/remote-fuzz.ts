@@ -14,6 +14,7 @@ import {
   decodeDirectory,
   encodeDirectory,
 } from '../src/remote/format/directory.js';
+import { NO_CHECKPOINT } from '../src/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
@@ -167,7 +168,7 @@ async function log(bytes: Uint8Array, scope: Scope): Promise<boolean> {
   const next = { seq: last.seq + 1, nonceBytes: saltBytes, rows: entries.base };
   const tail = [{ ...next, delta: { kind: 'inline' as const, deltaBytes: saltBytes } }];
   const rows = { logs: [record], base: last.rows, tail, rows: entries.base };
-  const checkpoint = { seq: 0, generations: [] };
+  const checkpoint = NO_CHECKPOINT;
   const rest = { sums: [], app: 0, isCompacting: false, checkpoint, epoch: 0 };
   const ids = { repositoryBytes: saltBytes, writerBytes: saltBytes, nonceBytes: saltBytes };
   const naming = { ...ids, ...rest, ...rows, seq: next.seq, previousBytes: record.nameBytes };

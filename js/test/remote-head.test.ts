@@ -98,12 +98,29 @@ describe.each(SUITES)('a head %s', (_, scope) => {
   it('that breaks a rule is neither written nor read', async () => {
     const head = await randomHead(random(1), scope);
     const noPacks = { seq: 1, rows: head.rows, packs: [] };
+    const block = { nameBytes: random(9).bytes(32), length: 100, seq: 1, pushes: 1 };
+    const pack = { nameBytes: random(8).bytes(32), length: 100, edits: 1 };
+    const first: Checkpoint = {
+      ...{ seq: 1, nonceBytes: random(9).bytes(16), history: [block] },
+      generations: [{ seq: 1, rows: head.rows, packs: [pack] }],
+    };
+    const withBlock = (change: object): Partial<Head> => ({
+      checkpoint: { ...first, history: [{ ...block, ...change }] },
+    });
     const wrong: [string, Partial<Head>][] = [
       ['seq', { seq: 0 }],
       ['previous', { previousBytes: head.seq === 1 ? head.rows.rootBytes : ZERO }],
       ['rows', { rows: { rootBytes: random(9).bytes(32), count: 1 } }],
       ['checkpoint', { checkpoint: { ...head.checkpoint, seq: head.seq + 1 } }],
-      ['generation 0', { checkpoint: { seq: 1, generations: [noPacks] } }],
+      ['generation 0', { checkpoint: { ...first, generations: [noPacks] } }],
+      ['checkpoint', { checkpoint: { ...first, nonceBytes: ZERO.subarray(0, 16) } }],
+      ['checkpoint', { checkpoint: { ...first, history: [] } }],
+      ['block 0', withBlock({ seq: 0 })],
+      ['block 0', withBlock({ length: 0 })],
+      ['block 0', withBlock({ length: (1 << 20) + 2049 })],
+      ['block 0', withBlock({ pushes: 0 })],
+      ['block 0', withBlock({ pushes: 2 })],
+      ['block 1', { checkpoint: { ...first, history: [block, block] } }],
     ];
     for (const [place, change] of wrong) {
       const broken = { ...head, ...change };
@@ -125,7 +142,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
       if (one === undefined) throw new Error('there is a pack');
       const all = Array.from({ length: count }, () => ({ ...one, nameBytes: from.bytes(32) }));
       return {
-        seq: head.seq - 1,
+        ...head.checkpoint,
         generations: [{ seq: head.seq - 1, rows: head.rows, packs: all }],
       };
     };

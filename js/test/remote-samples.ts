@@ -4,6 +4,8 @@ import { sameBytes } from '../src/base/bytes.js';
 import { compareKeys } from '../src/base/key.js';
 import type { Deflate } from '../src/remote/format/deflate.js';
 import type {
+  BlockRecord,
+  Checkpoint,
   Generation,
   Head,
   PackRecord,
@@ -65,6 +67,20 @@ function entries(from: Random, seq: number, base: Rows, nonceBytes: Uint8Array):
   return tail;
 }
 
+/** What a checkpoint of this number says of the pushes up to it. */
+function history(from: Random, seq: number): Pick<Checkpoint, 'nonceBytes' | 'history'> {
+  if (seq === 0) return { nonceBytes: new Uint8Array(16), history: [] };
+  const blocks: BlockRecord[] = [];
+  let next = 1;
+  for (let left = 1 + from.below(4); left > 0 && next <= seq; left--) {
+    const pushes = 1 + from.below(Math.min(seq - next + 1, 65_536));
+    const length = 1 + from.below(1 << 20);
+    blocks.push({ nameBytes: from.bytes(32), length, seq: next, pushes });
+    next += pushes + from.below(3);
+  }
+  return { nonceBytes: from.bytes(16), history: blocks };
+}
+
 /** Cuts entries into pieces of which a head has room for each. */
 function pieces(from: Random, base: Rows, all: readonly TailEntry[]): Tail[] {
   const cut: Tail[] = [];
@@ -121,7 +137,7 @@ export async function randomBranch(
     app: from.below(2 ** 32),
     isCompacting: from.next() < 0.5,
     rows,
-    checkpoint: { seq: checkpointSeq, generations },
+    checkpoint: { seq: checkpointSeq, ...history(from, checkpointSeq), generations },
     logs: encoded.map(({ record }) => record),
     base: parts.at(-1)?.base ?? rows,
     tail: parts.at(-1)?.tail ?? [],

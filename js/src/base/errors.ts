@@ -48,7 +48,8 @@ export type RemoteKind =
   | 'nodes'
   | 'directory'
   | 'record'
-  | 'mark';
+  | 'mark'
+  | 'history';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {

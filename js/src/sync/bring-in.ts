@@ -7,9 +7,10 @@ import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import { applyEntries, type Seen } from './entries.js';
 import { forward } from './forward.js';
+import { checkHasPush } from './history.js';
 import { landCheckpoint } from './land-checkpoint.js';
 import { tailFor } from './logs.js';
-import { type PendingPush, type Remembered, stateMoves } from './state.js';
+import { areRowsAfter, type PendingPush, type Remembered, stateMoves } from './state.js';
 
 /**
  * Moves the branch of the remote to the rows of a head, with what is remembered of the remote. Resolves to the rows of
@@ -26,6 +27,7 @@ export async function bringIn(
   const base = await rowsOf(context.shared, accepted.origin);
   const entries = entriesSince(tail, base.rootBytes);
   const next = { ...now, state: accepted };
+  await checkContinues(context, next, { tail, base, isBaseKnown: entries !== undefined }, job);
   const [only, ...more] = entries ?? [];
   if (only !== undefined && more.length === 0) {
     const applied = await forward(context, next, only, job);
@@ -40,8 +42,25 @@ export async function bringIn(
 }
 
 /**
+ * Rejects with `rollback` unless a head continues the one that was seen last: it is that head, its entries lead on from the
+ * rows that it had, or it has its last push.
+ */
+async function checkContinues(
+  context: SyncContext,
+  { state, seen }: Seen,
+  found: { readonly tail: Tail; readonly base: Rows; readonly isBaseKnown: boolean },
+  job: SyncJob,
+): Promise<void> {
+  const { push } = state;
+  if (push === undefined || sameBytes(seen.hashBytes, state.seenBytes)) return;
+  // The branch of the remote may have other rows than it should: then they show nothing.
+  if (found.isBaseKnown && areRowsAfter(push, found.base)) return;
+  await checkHasPush(context, seen.head, found.tail, push, job);
+}
+
+/**
  * The rows after the entry of the tail, of the head, or of the generation of a checkpoint, that this push became. A
- * checkpoint may have no entry for what it pushed; a generation has no nonce, so it may be another one's of that number.
+ * checkpoint may have no entry for its push; a generation has no nonce, so it may be another one's of that number.
  */
 function ownRows(head: Head, { tail }: Tail, { nonceBytes, seq }: PendingPush): Rows | undefined {
   const entry = tail.find((one) => sameBytes(one.nonceBytes, nonceBytes));
@@ -68,7 +87,8 @@ async function acceptOwn(
   // had, whoever made it.
   if (!sameRows(rows, own)) return state;
   const repositoryBytes = seen.head.repositoryBytes;
-  const known = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch };
+  const push = { seq: pending.seq, nonceBytes: pending.nonceBytes, rootBytes: own.rootBytes };
+  const known = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch, push };
   const isMoved = await refs.move(
     {
       origin: commitBytes,
@@ -78,5 +98,5 @@ async function acceptOwn(
     durability,
   );
   if (!isMoved) return undefined;
-  return { ...state, origin: commitBytes, fork: commitBytes, pending: undefined };
+  return { ...state, origin: commitBytes, fork: commitBytes, pending: undefined, push };
 }

@@ -59,7 +59,7 @@ function hasRoom(generations: readonly Generation[]): boolean {
     packs.reduce((sum, { length }) => sum + length, 0);
   const [first, ...later] = generations.map(({ packs }) => lengthOf(packs));
   const added = later.reduce((sum, length) => sum + length, 0);
-  const packs = packsOf({ seq: 0, generations }).length;
+  const packs = packsOf({ generations }).length;
   return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
 }
 

@@ -145,7 +145,9 @@ export class LiveObjects {
   async #add({ head }: SeenHead): Promise<void> {
     const { tail } = await tailSince(this.#context, head, 0, this.#job);
     for (const { nameBytes } of packsOf(head.checkpoint)) this.#names.add(pathOf('p', nameBytes));
-    for (const { nameBytes } of head.logs) this.#names.add(pathOf('d', nameBytes));
+    for (const { nameBytes } of [...head.logs, ...head.checkpoint.history]) {
+      this.#names.add(pathOf('d', nameBytes));
+    }
     for (const { delta } of tail) {
       if (delta.kind === 'object') this.#names.add(pathOf('d', delta.nameBytes));
     }

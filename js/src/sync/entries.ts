@@ -1,17 +1,15 @@
 /** The entries of a head's tail: fetched if they are objects, and applied to the branch of the remote. */
 
 import { sameBytes } from '../base/bytes.js';
-import { hex } from '../base/hex.js';
-import { invalidRemote } from '../remote/format/cursor.js';
 import { decodeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDeltaObject } from '../remote/format/delta-object.js';
-import { checkpointRows, type TailEntry } from '../remote/format/head.js';
-import { checkName, pathOf } from '../remote/format/names.js';
+import { checkpointRows, type Head, lastPush, type TailEntry } from '../remote/format/head.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes } from './delta.js';
+import { fetchObject } from './fetch-object.js';
 import type { Seen } from './heads.js';
-import { type Moves, stateMoves } from './state.js';
+import { type Moves, type SeenPush, stateMoves } from './state.js';
 
 export type { Seen };
 
@@ -19,8 +17,15 @@ export type { Seen };
 export function seenMoves({ state, seen }: Seen): Moves {
   const { repositoryBytes, seq, epoch } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
-  const at = { seq, hashBytes: seen.hashBytes, epoch };
+  const push = seenPush(seen.head) ?? state.push;
+  const at = { seq, hashBytes: seen.hashBytes, epoch, push };
   return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
+}
+
+/** What is remembered of the last push of a head. */
+export function seenPush(head: Head): SeenPush | undefined {
+  const push = lastPush(head);
+  return push && { seq: push.seq, nonceBytes: push.nonceBytes, rootBytes: head.rows.rootBytes };
 }
 
 /** Applies entries of the tail to the branch of the remote, in one commit, or two if the checkpoint is between them. */
@@ -64,17 +69,13 @@ export async function applyEntries(
 
 /** The edits of an entry, which may be an object of their own: one request then. */
 export async function deltaOf(
-  { remote, tools }: SyncContext,
+  context: SyncContext,
   { delta }: TailEntry,
   scope: Scope,
-  { signal }: SyncJob,
+  job: SyncJob,
 ): Promise<DeltaBytes> {
-  if (delta.kind === 'inline') return decodeDeltaBody(delta.deltaBytes, tools.inflate);
-  const path = pathOf('d', delta.nameBytes);
-  const bytes = await remote.get(path, undefined, { signal });
-  if (bytes === undefined) {
-    throw invalidRemote('delta', `there is no ${hex(delta.nameBytes)}, which the head names`, 0);
-  }
-  checkName('delta', delta.nameBytes, bytes, tools.hash);
-  return decodeDeltaBody(await decodeDeltaObject(bytes, scope), tools.inflate);
+  const { inflate } = context.tools;
+  if (delta.kind === 'inline') return decodeDeltaBody(delta.deltaBytes, inflate);
+  const bytes = await fetchObject(context, ['d', 'delta'], delta, job);
+  return decodeDeltaBody(await decodeDeltaObject(bytes, scope), inflate);
 }

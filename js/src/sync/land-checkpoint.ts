@@ -8,7 +8,6 @@
  */
 
 import { sameBytes } from '../base/bytes.js';
-import { hex } from '../base/hex.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -20,13 +19,14 @@ import {
   type PackRecord,
   packsOf,
 } from '../remote/format/head.js';
-import { checkName, pathOf } from '../remote/format/names.js';
+import { pathOf } from '../remote/format/names.js';
 import { decodePack } from '../remote/format/pack.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
 import { deltaOf, type Seen, seenMoves } from './entries.js';
+import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
@@ -127,7 +127,7 @@ async function begin(
       if (commitBytes === undefined) continue;
       const { rootBytes } = await rowsOf(shared, commitBytes);
       const nth = generations.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
-      const before = packsOf({ seq: 0, generations: generations.slice(0, nth + 1) });
+      const before = packsOf({ generations: generations.slice(0, nth + 1) });
       const packs = before.filter(hasRows).length;
       if (packs > done) [from, done] = [commitBytes, packs];
     }
@@ -224,23 +224,18 @@ class Fetching {
 
 /** Fetches a pack, unless it is in `kept`; it is inflated as it is applied. */
 async function fetchPack(
-  { remote, tools }: SyncContext,
-  { nameBytes, length }: PackRecord,
+  context: SyncContext,
+  pack: PackRecord,
   scope: Scope,
   kept: Map<string, Uint8Array>,
   signal: AbortSignal,
 ): Promise<Fetched> {
-  const path = pathOf('p', nameBytes);
-  const bytes = kept.get(path) ?? (await remote.get(path, undefined, { signal }));
-  if (bytes === undefined) {
-    throw invalidRemote('pack', `there is no ${hex(nameBytes)}, which the head names`, 0);
-  }
-  if (bytes.length !== length) throw invalidRemote('pack', `${bytes.length} bytes of ${length}`, 0);
-  checkName('pack', nameBytes, bytes, tools.hash);
+  const path = pathOf('p', pack.nameBytes);
+  const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
   kept.set(path, bytes);
   // A long one has taken a slice.
   await turn();
-  return { deltas: decodePack(bytes, tools.inflate, scope), length };
+  return { deltas: decodePack(bytes, context.tools.inflate, scope), length: bytes.length };
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */

@@ -1,15 +1,14 @@
 /** The logs of a head: read by who needs older entries than a head has, and put before one has no more room. */
 
-import { hex } from '../base/hex.js';
-import { invalidRemote } from '../remote/format/cursor.js';
 import type { Head, LogRecord, Tail } from '../remote/format/head.js';
 import { entriesSince, joinedTail, logsSince, withLog } from '../remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../remote/format/log.js';
-import { checkName, pathOf } from '../remote/format/names.js';
+import { pathOf } from '../remote/format/names.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import type { Seen } from './entries.js';
+import { fetchObject } from './fetch-object.js';
 
 /** The tail of a head, as far back as this device needs it: the head's own, mostly, without a request. */
 export async function tailFor(context: SyncContext, now: Seen, job: SyncJob): Promise<Tail> {
@@ -27,21 +26,14 @@ export async function tailFor(context: SyncContext, now: Seen, job: SyncJob): Pr
 
 /** The tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
 export async function tailSince(
-  { remote, tools, scope }: SyncContext,
+  context: SyncContext,
   head: Head,
   seq: number,
-  { signal }: SyncJob,
+  job: SyncJob,
 ): Promise<Tail> {
-  const fetchLog = async ({ nameBytes, length }: LogRecord): Promise<Tail> => {
-    const bytes = await remote.get(pathOf('d', nameBytes), undefined, { signal });
-    if (bytes === undefined) {
-      throw invalidRemote('log', `there is no ${hex(nameBytes)}, which the head names`, 0);
-    }
-    if (bytes.length !== length) {
-      throw invalidRemote('log', `${bytes.length} bytes of ${length}`, 0);
-    }
-    checkName('log', nameBytes, bytes, tools.hash);
-    return (await decodeLog(bytes, scopeInside(scope, head))).entries;
+  const fetchLog = async (record: LogRecord): Promise<Tail> => {
+    const bytes = await fetchObject(context, ['d', 'log'], record, job);
+    return (await decodeLog(bytes, scopeInside(context.scope, head))).entries;
   };
   return joinedTail(head, await Promise.all(logsSince(head, seq).map(fetchLog)));
 }

@@ -35,6 +35,10 @@ export interface Names {
   readonly epoch: string;
   /** Number of the last head that was seen, and the push that nobody has answered. */
   readonly turn: string;
+  /** The last push of that head. */
+  readonly push: string;
+  /** BLAKE3 of the name of the branch at the remote. */
+  readonly place: string;
 }
 
 /** The names for the remote `remote` of the branch `branch` of the store. */
@@ -53,5 +57,7 @@ export function namesOf(remote: string, branch: string): Names {
     landed: `${state}/landed`,
     epoch: `${state}/epoch`,
     turn: `${state}/turn`,
+    push: `${state}/push`,
+    place: `${state}/place`,
   };
 }

@@ -1,5 +1,6 @@
 /** Opens a link: checks its options, and what the store knows of the remote. */
 
+import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
 import { until } from '../base/signal.js';
@@ -13,6 +14,7 @@ import { deflate, inflate } from '../remote/format/deflate.js';
 import { PACK_BYTES } from '../remote/format/limits.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
 import type { Remote } from '../remote/remote.js';
+import type { Durability } from '../storage/segment-store.js';
 import { ConflictLog } from './conflict-log.js';
 import type { SyncContext, SyncProgress, SyncTools } from './context.js';
 import { Heads } from './heads.js';
@@ -113,6 +115,7 @@ export async function openLink(
   if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
   }
+  await follow(refs, name, tools.hash(utf8(remoteBranch)), durability);
   const origin = new BranchHead(shared, names.origin);
   const local = new JointHead(shared, refOfBranch(branch));
   origin.isBare = true;
@@ -132,6 +135,23 @@ export async function openLink(
   const link = new Link(host, context, { traffic, name, mustProbe, renew });
   contexts.set(link, context);
   return link;
+}
+
+/** Has a link follow a branch of its remote; once it has seen a head, it follows no other. */
+async function follow(
+  refs: SyncRefs,
+  name: string,
+  placeBytes: Uint8Array,
+  durability: Durability,
+): Promise<void> {
+  const before = refs.bytes('place');
+  if (before !== undefined && sameBytes(before, placeBytes)) return;
+  const { seq, pending } = await refs.look();
+  if (before !== undefined && (seq > 0 || pending !== undefined)) {
+    const message = `the remote ${name} of this store follows another remoteBranch: give this one another name`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  await refs.move({ place: placeBytes }, durability);
 }
 
 /** Waits; rejects with `aborted` after the signal. */

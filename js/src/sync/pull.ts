@@ -5,9 +5,12 @@ import { HedgerowError } from '../base/errors.js';
 import { checkSignal } from '../base/signal.js';
 import { mergeBranch } from '../branches/merge.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
+import { sameRows } from '../remote/format/head.js';
 import { bringIn } from './bring-in.js';
 import { Decisions } from './conflict-log.js';
 import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
+import { rowsOf } from './delta.js';
+import type { SeenHead } from './heads.js';
 import { decide } from './policy.js';
 import type { Remembered } from './state.js';
 
@@ -22,8 +25,8 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     const seen = await context.heads.latest(state, job.signal);
     if (seen === undefined) return { seq: 0, applied: 0, conflicts: 0 };
     const { seq } = seen.head;
-    const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
-    const forwarded = isNew
+    const isHere = seq === state.seq && (await hasRowsOf(context, state, seen));
+    const forwarded = !isHere
       ? await bringIn(context, { state, seen }, job).catch((cause) =>
           passed(context, state, cause, job),
         )
@@ -38,6 +41,16 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);
     else throw new HedgerowError('conflict', 'another tab was first a hundred times: pull again');
   }
+}
+
+/** Whether a head was seen, and the branch of the remote has its rows. */
+export async function hasRowsOf(
+  { shared }: SyncContext,
+  { origin, seenBytes }: Remembered,
+  { head, hashBytes }: SeenHead,
+): Promise<boolean> {
+  if (!sameBytes(hashBytes, seenBytes)) return false;
+  return sameRows(await rowsOf(shared, origin), head.rows);
 }
 
 /**

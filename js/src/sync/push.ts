@@ -7,7 +7,14 @@ import { checkSignal } from '../base/signal.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
 import { encodeDeltaObject } from '../remote/format/delta-object.js';
-import { type Delta, type Head, NO_ROWS, type Rows, sameRows } from '../remote/format/head.js';
+import {
+  type Delta,
+  type Head,
+  NO_CHECKPOINT,
+  NO_ROWS,
+  type Rows,
+  sameRows,
+} from '../remote/format/head.js';
 import { encodeHead } from '../remote/format/head-codec.js';
 import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
 import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
@@ -16,9 +23,11 @@ import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/r
 import { scopeInside } from '../remote/format/suite.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
+import { seenPush } from './entries.js';
 import type { SeenHead } from './heads.js';
+import { extendHistory } from './history.js';
 import { moveIntoLog } from './logs.js';
-import { pull } from './pull.js';
+import { hasRowsOf, pull } from './pull.js';
 import { type Remembered, stateMoves } from './state.js';
 
 /** What a push has done. */
@@ -84,7 +93,7 @@ async function catchUp(
 ): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
   const state = await context.refs.look();
   const last = context.heads.last;
-  const isKnown = last !== undefined && sameBytes(last.hashBytes, state.seenBytes);
+  const isKnown = last !== undefined && (await hasRowsOf(context, state, last));
   const isMerged = sameBytes(state.origin, state.fork);
   if (!must && isKnown && isMerged && state.pending === undefined) {
     return { applied: 0, conflicts: 0 };
@@ -117,6 +126,8 @@ async function tryOnce(
     if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
+    // Edits lead on from the rows of the head, or nobody can apply them: another tab may have moved either.
+    if (last !== undefined && !(await hasRowsOf(context, state, last))) return 'moved';
     last ??= await begin(context, state, job);
     if (last === undefined) return 'moved';
     const nonceBytes =
@@ -128,7 +139,8 @@ async function tryOnce(
       previousBytes: last.hashBytes,
     };
     const next = await nextHead(context, { before, state, commitBytes, rows, author }, job);
-    const seen = { seq: state.seq, hashBytes: state.seenBytes, epoch: state.epoch };
+    const { seq, seenBytes: hashBytes, epoch, push } = state;
+    const seen = { seq, hashBytes, epoch, push };
     const pending = { seq: next.head.seq, nonceBytes };
     const marks = stateMoves(before.repositoryBytes, state.writerBytes, seen, pending);
     if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
@@ -164,10 +176,9 @@ async function begin(
     repositoryBytes = (await decodeRepository(there, scope)).idBytes;
   }
   const { epoch } = scope;
-  const nothing = { generations: [], seq: 0 };
   const head: Head = {
     ...{ epoch, repositoryBytes, seq: 1, writerBytes, nonceBytes: tools.random(16), app },
-    ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: nothing },
+    ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: NO_CHECKPOINT },
     ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
   };
   const headBytes = await encodeHead(head, tools.random(16), scope);
@@ -213,12 +224,15 @@ async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Pro
     if (isLong) delta = undefined;
   }
   const seq = before.seq + 1;
+  const { nonceBytes } = author;
+  const history = await extendHistory(context, wanted.before, { seq, nonceBytes }, job);
   const to = { commitBytes, rows, seq };
   const generations =
     rows.count === 0
       ? []
       : await (await checkpoints()).makeCheckpoint(context, before, state, to, job);
-  const head = withCheckpoint(before, rows, delta, generations, author, scope);
+  const checkpoint = { generations, history };
+  const head = withCheckpoint(before, rows, delta, checkpoint, author, scope);
   return { head, edits: made === 'too-long' ? undefined : made.edits };
 }
 
@@ -241,7 +255,8 @@ async function swap(
   const hashBytes = tools.hash(bytes);
   heads.own({ head, hashBytes, token: swapped.token });
   const { seq, epoch } = head;
-  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes, epoch });
+  const push = seenPush(head);
+  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes, epoch, push });
   const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.generations.length > 0;
   const moves = { origin: commitBytes, fork: commitBytes, ...marks };
   // If another tab has moved a ref, the next pull finds this push in the head.

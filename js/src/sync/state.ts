@@ -1,11 +1,13 @@
 /**
  * What a store remembers of a remote, in refs. So it moves with the commits that it is about, in one transaction: a
- * crash leaves both or neither. Four refs name no commit:
+ * crash leaves both or neither. Some refs name no commit:
  *
  *     seen  BLAKE3 of the last head that was seen : 32
  *     ids   id of the repository : 16 | id of this writer : 16
  *     epoch the highest epoch of a head that was seen : f64 | zeros
  *     turn  number of that head : f64 | number of the head that is being pushed, 0 for none : f64 | its nonce : 16
+ *     push  number of the last push of that head : f64 | start of its nonce : 8 | start of the root of its rows : 16
+ *     place BLAKE3 of the name of the branch at the remote : 32
  */
 
 import { joined, sameBytes } from '../base/bytes.js';
@@ -14,6 +16,8 @@ import { firstGeneration } from '../history/branch-refs.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
 import type { SharedStore } from '../history/shared-store.js';
+import type { Push, Rows } from '../remote/format/head.js';
+import { NONCE_START } from '../remote/format/history.js';
 import type { Durability, Ref, RefMove } from '../storage/segment-store.js';
 import type { Names } from './names.js';
 
@@ -23,6 +27,11 @@ export interface PendingPush {
   readonly nonceBytes: Uint8Array;
   /** What it pushes. */
   readonly commitBytes: Uint8Array;
+}
+
+/** The last push of a head that was seen, and the start of the root of its rows. */
+export interface SeenPush extends Push {
+  readonly rootBytes: Uint8Array;
 }
 
 export interface Remembered {
@@ -35,6 +44,8 @@ export interface Remembered {
   /** The highest of a head that was seen; 0 without encryption. */
   readonly epoch: number;
   readonly pending: PendingPush | undefined;
+  /** Undefined until a head with a push was seen. */
+  readonly push: SeenPush | undefined;
   /** The commits of the refs of those names. */
   readonly origin: Uint8Array;
   readonly fork: Uint8Array;
@@ -45,6 +56,27 @@ export interface Remembered {
 export type Moves = Partial<Record<keyof Names, Uint8Array>>;
 
 const ID_BYTES = 16;
+const ROOT_START = 16;
+
+function writePush({ seq, nonceBytes, rootBytes }: SeenPush): Uint8Array {
+  const bytes = new Uint8Array(8 + NONCE_START + ROOT_START);
+  new DataView(bytes.buffer).setFloat64(0, seq, true);
+  bytes.set(nonceBytes.subarray(0, NONCE_START), 8);
+  bytes.set(rootBytes.subarray(0, ROOT_START), 8 + NONCE_START);
+  return bytes;
+}
+
+function readPush(bytes: Uint8Array | undefined): SeenPush | undefined {
+  if (bytes === undefined) return undefined;
+  const seq = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
+  const [from, to] = [8, 8 + NONCE_START];
+  return { seq, nonceBytes: bytes.subarray(from, to), rootBytes: bytes.subarray(to) };
+}
+
+/** Whether rows are those after a push. */
+export function areRowsAfter(push: SeenPush, { rootBytes }: Pick<Rows, 'rootBytes'>): boolean {
+  return sameBytes(push.rootBytes.subarray(0, ROOT_START), rootBytes.subarray(0, ROOT_START));
+}
 
 /** The refs of one remote, read and moved. */
 export class SyncRefs {
@@ -82,6 +114,7 @@ export class SyncRefs {
       pending: isPending
         ? { seq: pendingSeq, nonceBytes: turn.subarray(ID_BYTES), commitBytes: pushing }
         : undefined,
+      push: readPush(this.bytes('push')),
       origin: this.bytes('origin') ?? EMPTY_COMMIT,
       fork: this.bytes('fork') ?? EMPTY_COMMIT,
       checkpoint: this.bytes('checkpoint'),
@@ -136,15 +169,22 @@ export class SyncRefs {
 export function stateMoves(
   repositoryBytes: Uint8Array,
   writerBytes: Uint8Array,
-  seen: { readonly seq: number; readonly hashBytes: Uint8Array; readonly epoch: number },
-  pending?: { readonly seq: number; readonly nonceBytes: Uint8Array },
-): Pick<Moves, 'ids' | 'seen' | 'turn' | 'epoch'> {
+  seen: {
+    readonly seq: number;
+    readonly hashBytes: Uint8Array;
+    readonly epoch: number;
+    readonly push: SeenPush | undefined;
+  },
+  pending?: Push,
+): Pick<Moves, 'ids' | 'seen' | 'turn' | 'epoch' | 'push'> {
   const turn = new Uint8Array(2 * ID_BYTES);
   const view = new DataView(turn.buffer);
   view.setFloat64(0, seen.seq, true);
   view.setFloat64(8, pending?.seq ?? 0, true);
   if (pending !== undefined) turn.set(pending.nonceBytes, ID_BYTES);
-  const moves = { ids: joined([repositoryBytes, writerBytes]), seen: seen.hashBytes, turn };
+  const push = seen.push && { push: writePush(seen.push) };
+  const ids = joined([repositoryBytes, writerBytes]);
+  const moves = { ids, seen: seen.hashBytes, turn, ...push };
   if (seen.epoch === 0) return moves;
   const epoch = new Uint8Array(2 * ID_BYTES);
   new DataView(epoch.buffer).setFloat64(0, seen.epoch, true);

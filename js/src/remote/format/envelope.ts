@@ -22,6 +22,7 @@ const MAGICS: Readonly<Record<RemoteKind, number>> = {
   directory: 0x4947_4448, // HDGI
   record: 0x4b47_4448, // HDGK
   mark: 0x4d47_4448, // HDGM
+  history: 0x4847_4448, // HDGH
 };
 /** No encryption. */
 export const PLAIN_SUITE = 0;

@@ -4,8 +4,17 @@ import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
 import { compareKeys } from '../../base/key.js';
 import { isZero } from './cursor.js';
-import { checkpointRows, deltaLengths, type Head, type PackRecord, sameRows } from './head.js';
 import {
+  type Checkpoint,
+  checkpointRows,
+  deltaLengths,
+  type Head,
+  type PackRecord,
+  sameRows,
+} from './head.js';
+import {
+  MAX_BLOCK_BYTES,
+  MAX_BLOCK_PUSHES,
   MAX_LOG_BYTES,
   MAX_LOGS,
   MAX_PACK_BYTES,
@@ -34,6 +43,7 @@ export function checkHead(head: Head, source?: Source): void {
 function checkCheckpoint({ seq, checkpoint }: Head, check: Check): void {
   const { generations } = checkpoint;
   check(checkpoint.seq <= seq, 'checkpoint', 'it is later than the head');
+  checkHistory(checkpoint, check);
   const names = new Set<string>();
   let before = 0;
   for (const [nth, { seq: own, rows, packs }] of generations.entries()) {
@@ -50,6 +60,22 @@ function checkCheckpoint({ seq, checkpoint }: Head, check: Check): void {
   }
   const isLast = generations.length === 0 || before === checkpoint.seq;
   check(isLast, 'checkpoint', 'its last generation is of another head');
+}
+
+function checkHistory({ seq, nonceBytes, history }: Checkpoint, check: Check): void {
+  const isNone = seq === 0;
+  check(isZero(nonceBytes) === isNone, 'checkpoint', `not the nonce of head ${seq}`);
+  check((history.length === 0) === isNone, 'checkpoint', `${history.length} blocks of history`);
+  let before = 0;
+  for (const [nth, block] of history.entries()) {
+    const { pushes, length } = block;
+    const place = `block ${nth}`;
+    check(block.seq > before, place, `its seq ${block.seq} is out of order`);
+    check(pushes >= 1 && pushes <= MAX_BLOCK_PUSHES, place, `${pushes} pushes`);
+    check(length >= 1 && length <= MAX_BLOCK_BYTES, place, `${length} bytes`);
+    before = block.seq + pushes - 1;
+    check(before <= seq, place, 'it is later than the checkpoint');
+  }
 }
 
 function isPack({ nameBytes, length, edits }: PackRecord): boolean {

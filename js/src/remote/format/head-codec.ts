@@ -1,9 +1,17 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
 import { type FieldReader, FieldWriter, ID_BYTES } from './cursor.js';
-import type { Checkpoint, Generation, Head, LogRecord, PackRecord, SumClaim } from './head.js';
+import type {
+  BlockRecord,
+  Checkpoint,
+  Generation,
+  Head,
+  LogRecord,
+  PackRecord,
+  SumClaim,
+} from './head.js';
 import { checkHead } from './head-check.js';
-import { MAX_HEAD_BYTES, MAX_LOGS, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
+import { MAX_BLOCKS, MAX_HEAD_BYTES, MAX_LOGS, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
 import { unwrapped, wrapped, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 import {
@@ -121,8 +129,17 @@ function readText(reader: FieldReader, most: number): string {
   return reader.text(length);
 }
 
-function writeCheckpoint(writer: FieldWriter, { seq, generations }: Checkpoint): void {
+function writeCheckpoint(writer: FieldWriter, checkpoint: Checkpoint): void {
+  const { seq, nonceBytes, history, generations } = checkpoint;
   writer.u64(seq);
+  writer.exactly(ID_BYTES, nonceBytes);
+  writer.u16(history.length);
+  for (const block of history) {
+    writer.hash(block.nameBytes);
+    writer.u32(block.length);
+    writer.u64(block.seq);
+    writer.u32(block.pushes);
+  }
   writer.u16(generations.length);
   for (const generation of generations) {
     writer.u64(generation.seq);
@@ -139,6 +156,12 @@ function writeCheckpoint(writer: FieldWriter, { seq, generations }: Checkpoint):
 function readCheckpoint(reader: FieldReader, places: Places): Checkpoint {
   places.set('checkpoint', reader.at);
   const seq = reader.u64();
+  const nonceBytes = reader.take(ID_BYTES);
+  const blocks = counted(reader, 'blocks', MAX_BLOCKS);
+  const history = times(blocks, (nth) => {
+    places.set(`block ${nth}`, reader.at);
+    return readBlockRecord(reader);
+  });
   let number = 0;
   const readPack = (): PackRecord => {
     places.set(`pack ${number++}`, reader.at);
@@ -152,7 +175,12 @@ function readCheckpoint(reader: FieldReader, places: Places): Checkpoint {
       packs: times(reader.u16(), readPack),
     };
   });
-  return { seq, generations };
+  return { seq, nonceBytes, history, generations };
+}
+
+function readBlockRecord(reader: FieldReader): BlockRecord {
+  const nameBytes = reader.name();
+  return { nameBytes, length: reader.u32(), seq: reader.u64(), pushes: reader.u32() };
 }
 
 function readLogRecord(reader: FieldReader): LogRecord {

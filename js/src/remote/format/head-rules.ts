@@ -5,11 +5,11 @@ import { hex } from '../../base/hex.js';
 import { invalidRemote, unwritable } from './cursor.js';
 import { deltaObjectLength } from './delta-object.js';
 import {
+  type Checkpoint,
   checkpointRows,
   type Delta,
   deltaLength,
   deltaLengths,
-  type Generation,
   type Head,
   type LogRecord,
   type Rows,
@@ -182,16 +182,17 @@ export function withCheckpoint(
   head: Head,
   rows: Rows,
   delta: Delta | undefined,
-  generations: readonly Generation[],
+  { generations, history }: Pick<Checkpoint, 'generations' | 'history'>,
   author: Author,
   scope: Scope,
 ): Head {
   const seq = head.seq + 1;
-  const entry = delta && { seq, nonceBytes: author.nonceBytes, rows, delta };
+  const { nonceBytes } = author;
+  const entry = delta && { seq, nonceBytes, rows, delta };
   let next: Head = {
     ...successorOf(head, author),
     rows,
-    checkpoint: { seq, generations },
+    checkpoint: { seq, nonceBytes, history, generations },
     tail: entry ? [...head.tail, entry] : head.tail,
   };
   // Without the step itself, no entry leads to the rows.

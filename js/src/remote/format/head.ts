@@ -26,10 +26,25 @@ export interface Generation {
   readonly packs: readonly PackRecord[];
 }
 
+/** A block of history as a head names it: an object under `d/`, which lists pushes. */
+export interface BlockRecord {
+  readonly nameBytes: Uint8Array;
+  /** Bytes of the object. */
+  readonly length: number;
+  /** The number of its first push. */
+  readonly seq: number;
+  /** How many it lists, at least 1. */
+  readonly pushes: number;
+}
+
 /** What gives a whole tree to a reader who has nothing. */
 export interface Checkpoint {
   /** The head that had this tree; 0 for the empty tree that each branch begins with. */
   readonly seq: number;
+  /** The nonce of that head; zeros for number 0. */
+  readonly nonceBytes: Uint8Array;
+  /** Lists the pushes up to this one, the oldest block first. */
+  readonly history: readonly BlockRecord[];
   /** The oldest first. The last one has the rows of the checkpoint; there is none if and only if these are none. */
   readonly generations: readonly Generation[];
 }
@@ -125,6 +140,27 @@ export function sameRows(a: Rows, b: Rows): boolean {
   return a.count === b.count && sameBytes(a.rootBytes, b.rootBytes);
 }
 
+/** A push: the head that it became. */
+export interface Push {
+  readonly seq: number;
+  readonly nonceBytes: Uint8Array;
+}
+
+/** The last push that a head has; undefined before the first one. */
+export function lastPush({ tail, checkpoint }: Head): Push | undefined {
+  const last = tail[tail.length - 1];
+  if (last !== undefined) return last;
+  return checkpoint.seq === 0 ? undefined : checkpoint;
+}
+
+/** The checkpoint of a branch that has had no push. */
+export const NO_CHECKPOINT: Checkpoint = {
+  seq: 0,
+  nonceBytes: new Uint8Array(16),
+  history: [],
+  generations: [],
+};
+
 /** The tree of no rows. */
 export const NO_ROWS: Rows = { rootBytes: new Uint8Array(32), count: 0 };
 
@@ -134,6 +170,6 @@ export function checkpointRows({ generations }: Checkpoint): Rows {
 }
 
 /** All packs of a checkpoint, in the order in which they are applied. */
-export function packsOf({ generations }: Checkpoint): PackRecord[] {
+export function packsOf({ generations }: Pick<Checkpoint, 'generations'>): PackRecord[] {
   return generations.flatMap(({ packs }) => packs);
 }

@@ -41,6 +41,15 @@ export const MAX_LOGS = 16;
 /** Longest log: what a head had of a tail. */
 export const MAX_LOG_BYTES = 8 << 10;
 
+/** Most blocks of history that a head names. */
+export const MAX_BLOCKS = 32;
+
+/** Most pushes that a block of history lists. */
+export const MAX_BLOCK_PUSHES = 65_536;
+
+/** Longest block of history, in bytes: its pushes, and what surrounds them. */
+export const MAX_BLOCK_BYTES: number = 16 * MAX_BLOCK_PUSHES + 2048;
+
 /** Most sum trees that a head names. */
 export const MAX_SUMS = 64;
 
