@@ -12,6 +12,7 @@ import {
   FIRST,
   FULL,
   flipped,
+  HISTORY,
   hash,
   id,
   inline,
@@ -46,6 +47,13 @@ const generationWith = (nth, change) => {
   );
   return withHead({ checkpoint: { ...FULL.checkpoint, generations } });
 };
+const checkpointWith = (change) => withHead({ checkpoint: { ...FULL.checkpoint, ...change } });
+const blocksWith = (nth, change) =>
+  checkpointWith({
+    history: FULL.checkpoint.history.map((one, at) => (at === nth ? { ...one, ...change } : one)),
+  });
+const pushesWith = (...seqs) =>
+  make.history({ ...HISTORY, pushes: seqs.map((seq) => ({ ...HISTORY.pushes[0], seq })) });
 const logWith = (change) => make.log({ ...LOG, ...change });
 
 const recordWith = (change) => make.record({ ...RECORD, ...change });
@@ -73,6 +81,7 @@ const refused = [
     ['delta', make.delta({ salt: id('salt'), body: STORED })],
     ['record', make.record(RECORD)],
     ['mark', make.mark(MARK)],
+    ['history', make.history(HISTORY)],
   ].flatMap(([kind, { bytes, marks }]) => [
     ['nothing', kind, { bytes: bytes.slice(0, 0), marks }, 0],
     ['another magic', kind, { bytes: flipped(bytes, 3), marks }, 0],
@@ -159,6 +168,22 @@ const refused = [
     withHead({ checkpoint: { ...FULL.checkpoint, seq: 39 } }),
     'checkpoint',
   ],
+  [
+    'a checkpoint without its nonce',
+    'head',
+    checkpointWith({ nonce: '00'.repeat(16) }),
+    'checkpoint',
+  ],
+  ['a checkpoint without history', 'head', checkpointWith({ history: [] }), 'checkpoint'],
+  ['33 blocks of history', 'head', checkpointWith({ blockCount: 33 }), 'blocks'],
+  ['a block of zeros', 'head', blocksWith(0, { name: ZERO }), 'block 0'],
+  ['a block of number 0', 'head', blocksWith(0, { seq: 0 }), 'block 0'],
+  ['a block without bytes', 'head', blocksWith(1, { length: 0 }), 'block 1'],
+  ['a block that is too long', 'head', blocksWith(1, { length: (1 << 20) + 2049 }), 'block 1'],
+  ['a block without pushes', 'head', blocksWith(0, { pushes: 0 }), 'block 0'],
+  ['a block of 65,537 pushes', 'head', blocksWith(0, { pushes: 65_537 }), 'block 0'],
+  ['a block that reaches into the next', 'head', blocksWith(0, { pushes: 27 }), 'block 1'],
+  ['a block later than the checkpoint', 'head', blocksWith(1, { pushes: 13 }), 'block 1'],
   ['generations out of order', 'head', generationWith(0, { seq: 38 }), 'generation 1'],
   ['generation 0', 'head', generationWith(0, { seq: 0 }), 'generation 0'],
   ['a generation without packs', 'head', generationWith(0, { packs: [] }), 'generation 0'],
@@ -251,6 +276,11 @@ const refused = [
   ['an entry of number 0', 'log', logWith({ tail: [inline(0, '01')] }), 'tail 0 rows count'],
   ['an entry that changes nothing', 'log', logWith({ base: FULL.tail[0].after }), 'tail 0'],
   ['a log above 8 KiB', 'log', logWith({ after: '00'.repeat(8192) }), 8192],
+  ['without pushes', 'history', pushesWith(), 'rest'],
+  ['a push of number 0', 'history', pushesWith(0), 'push 0'],
+  ['pushes out of order', 'history', pushesWith(1, 3, 2), 'push 2'],
+  ['a push twice', 'history', pushesWith(1, 1), 'push 1'],
+  ['behind its end', 'history', make.history({ ...HISTORY, after: '00' }), 'rest'],
   ['without edits', 'delta', make.delta({ salt: id('salt'), body: '' }), 'body'],
   ['9 marks', 'record', recordWith({ count: 9 }), 'count'],
   ['more marks than it has', 'record', recordWith({ count: 3 }), 'rest'],

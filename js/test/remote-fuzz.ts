@@ -16,6 +16,7 @@ import {
 } from '../src/remote/format/directory.js';
 import { NO_CHECKPOINT } from '../src/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
+import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
 import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
@@ -155,6 +156,14 @@ async function head(bytes: Uint8Array, scope: Scope): Promise<boolean> {
   return true;
 }
 
+async function history(bytes: Uint8Array, scope: Scope): Promise<boolean> {
+  const found = await decoded(bytes, (by) => decodeBlock(by, scope));
+  if (found === undefined) return false;
+  const again = await encodeBlock(found.pushes, found.saltBytes, hash, scope);
+  expectSame(again.bytes, bytes, 'encodes');
+  return true;
+}
+
 async function log(bytes: Uint8Array, scope: Scope): Promise<boolean> {
   const found = await decoded(bytes, (by) => decodeLog(by, scope));
   if (found === undefined) return false;
@@ -275,7 +284,7 @@ async function mark(bytes: Uint8Array, scope: Scope): Promise<boolean> {
 }
 
 const OBJECTS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<boolean>> = {
-  ...{ repository, head, log, delta, directory, record, mark },
+  ...{ repository, head, log, delta, directory, record, mark, history },
   ...{ pack: framed('pack'), nodes: framed('nodes') },
 };
 

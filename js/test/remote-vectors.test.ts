@@ -14,6 +14,7 @@ import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta
 import { decodeDirectory, encodeDirectory, startOf } from '../src/remote/format/directory.js';
 import type { Head, Rows, Tail } from '../src/remote/format/head.js';
 import { decodeHead, encodeHead } from '../src/remote/format/head-codec.js';
+import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
 import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
 import { decodePack, type Front, frameOpener, readPackTable } from '../src/remote/format/pack.js';
@@ -103,7 +104,10 @@ function headOf(head: Head, salt: string) {
     ...{ writer: hex(head.writerBytes), previous: hex(head.previousBytes), app },
     ...{ flags: head.isCompacting ? 1 : 0, rows: rowsOf(rows) },
     checkpoint: {
-      seq: checkpoint.seq,
+      ...{ seq: checkpoint.seq, nonce: hex(checkpoint.nonceBytes) },
+      history: checkpoint.history.map(({ nameBytes, ...rest }) => ({
+        ...{ name: hex(nameBytes), ...rest },
+      })),
       generations: checkpoint.generations.map((one) => ({
         ...{ seq: one.seq, rows: rowsOf(one.rows) },
         packs: one.packs.map((pack) => ({
@@ -227,7 +231,13 @@ const READERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<Readi
   },
 };
 
-const COLLECTION: typeof READERS = {
+const OTHERS: typeof READERS = {
+  async history(bytes, scope) {
+    const { pushes, saltBytes } = await decodeBlock(bytes, scope);
+    const all = pushes.map(({ seq, nonceBytes }) => ({ seq, nonce: hex(nonceBytes) }));
+    const { bytes: again } = await encodeBlock(pushes, saltBytes, hash, scope);
+    return [{ salt: hex(saltBytes), pushes: all }, again];
+  },
   async record(bytes, scope) {
     const { nonceBytes, collected, marks } = await decodeRecord(bytes, scope);
     const told = marks.map((one) => ({
@@ -245,7 +255,7 @@ const COLLECTION: typeof READERS = {
     return [says, await encodeMark({ p, d }, salt, scope)];
   },
 };
-Object.assign(READERS, COLLECTION);
+Object.assign(READERS, OTHERS);
 
 const read = async ({ kind, bytes }: Vector, scope: Scope = PLAIN_SCOPE) =>
   READERS[kind]?.(unhex(bytes), scope);
@@ -267,7 +277,7 @@ describe('an object of the vectors', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(refused)).toEqual(Object.keys(READERS).sort());
-    expect([objects.length, refused.length]).toEqual([17, 194]);
+    expect([objects.length, refused.length]).toEqual([19, 218]);
   });
 
   it.each(objects)('$kind: $name', async (vector) => {
@@ -286,7 +296,7 @@ describe('an object of the vectors that are encrypted', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(sealed.objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(sealed.refused)).toEqual(Object.keys(READERS).sort());
-    expect([sealed.objects.length, sealed.refused.length]).toEqual([17, 151]);
+    expect([sealed.objects.length, sealed.refused.length]).toEqual([19, 164]);
   });
 
   it.each(sealed.objects)('$kind: $name', async (vector) => {

@@ -50,7 +50,7 @@ export class Fields {
 
 const MAGICS = {
   ...{ repository: 'HDGC', head: 'HDGR', log: 'HDGL', pack: 'HDGP', delta: 'HDGE' },
-  ...{ nodes: 'HDGN', directory: 'HDGI', record: 'HDGK', mark: 'HDGM' },
+  ...{ nodes: 'HDGN', directory: 'HDGI', record: 'HDGK', mark: 'HDGM', history: 'HDGH' },
 };
 
 /** What has frames. */
@@ -265,7 +265,13 @@ export function head(of) {
       .hex(of.previous);
     fields.mark('app').u32(of.app).mark('flags').u32(of.flags);
     rows(fields, 'rows', of.rows);
-    fields.mark('checkpoint').u64(of.checkpoint.seq).mark('generations');
+    const { seq, nonce, history, blockCount = history.length } = of.checkpoint;
+    fields.mark('checkpoint').u64(seq).hex(nonce).mark('blocks').u16(blockCount);
+    for (const [nth, one] of history.entries()) {
+      fields.mark(`block ${nth}`).hex(one.name).u32(one.length);
+      fields.u64(one.seq).u32(one.pushes);
+    }
+    fields.mark('generations');
     fields.u16(of.checkpoint.generations.length);
     let packs = 0;
     for (const [nth, one] of of.checkpoint.generations.entries()) {
@@ -309,6 +315,15 @@ export function edits(deflated, length) {
 
 export function delta({ salt, body }) {
   return object('delta', { salt }, (fields) => fields.mark('body').hex(body));
+}
+
+export function history({ salt, pushes, after = '' }) {
+  return object('history', { salt }, (fields) => {
+    for (const [nth, { seq, nonce }] of pushes.entries()) {
+      fields.mark(`push ${nth}`).u64(seq).hex(nonce);
+    }
+    fields.mark('rest').hex(after);
+  });
 }
 
 export function record({ salt, collected, marks, count = marks.length, after = '' }) {

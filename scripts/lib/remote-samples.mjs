@@ -23,14 +23,18 @@ export const byName = (seq, length = 5000) => {
   return { ...rest, name: hash(`delta ${seq}`), length };
 };
 export const pack = (name, length = 4000, edits = 3) => ({ name: hash(name), length, edits });
+export const blockOf = (seq, pushes) => ({
+  ...{ name: hash(`block ${seq}`), length: 500, seq, pushes },
+});
 export const logOf = (seq, entries) => ({
   ...{ name: hash(`log ${seq}`), length: 900, seq, entries, deltaBytes: 10 * entries },
 });
 
+const NO_CHECKPOINT = { seq: 0, nonce: '00'.repeat(16), history: [], generations: [] };
 export const FIRST = {
   ...{ salt: id('salt 1'), nonce: id('nonce 1'), repository: id('repository'), seq: 1 },
   writer: id('writer'),
-  ...{ previous: ZERO, app: 0, flags: 0, rows: NO_ROWS, checkpoint: { seq: 0, generations: [] } },
+  ...{ previous: ZERO, app: 0, flags: 0, rows: NO_ROWS, checkpoint: NO_CHECKPOINT },
   ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
 };
 
@@ -41,7 +45,8 @@ export const FULL = {
   ...{ app: 0xffff_fffe, flags: 1 },
   rows: rows('rows 40', 40),
   checkpoint: {
-    seq: 38,
+    ...{ seq: 38, nonce: id('nonce 38') },
+    history: [blockOf(1, 25), blockOf(27, 12)],
     generations: [
       { seq: 12, rows: rows('rows 12', 12), packs: [pack('a', 16 << 20), pack('b', 1, 1)] },
       { seq: 38, rows: rows('rows 38', 38), packs: [pack('c', 4000, 0xffff_ffff)] },
@@ -65,6 +70,8 @@ const ALONE = {
   ...{ ...FIRST, nonce: id('nonce 1'), rows: rows('rows 1', 1) },
   tail: [inline(1, bytesOf('long', 4096))],
 };
+const pushOf = (seq) => ({ seq, nonce: id(`nonce ${seq}`).slice(0, 16) });
+export const HISTORY = { salt: id('salt history'), pushes: [1, 2, 4, 2 ** 53 - 1].map(pushOf) };
 export const LOG = { salt: id('salt'), base: FULL.base, tail: FULL.tail };
 export const EDITS = Buffer.from(
   '4844474401390069737375652f3030303030313235087b226964223a317d0001',
@@ -137,6 +144,8 @@ export const valid = [
   ['directory', 'of two packs and an object of nodes', make.directory, DIRECTORY],
   ['directory', 'of a tree that is a leaf', make.directory, LEAF_DIRECTORY],
   ['delta', 'edits that are stored', make.delta, { salt: id('salt'), body: STORED }],
+  ['history', 'of four pushes', make.history, HISTORY],
+  ['history', 'of one push', make.history, { ...HISTORY, pushes: HISTORY.pushes.slice(0, 1) }],
   ['record', 'of two marks', make.record, RECORD],
   ['record', 'of none', make.record, { salt: id('salt'), collected: 0, marks: [] }],
   ['mark', 'of three packs and two deltas', make.mark, MARK],

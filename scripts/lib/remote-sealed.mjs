@@ -5,6 +5,7 @@ import {
   DIRECTORY,
   FULL,
   flipped,
+  HISTORY,
   hash,
   id,
   LOG,
@@ -58,6 +59,7 @@ const directory = (given, change) =>
   seal('directory', undefined, { ...DIRECTORY, ...change }, 2, given);
 const record = () => seal('record', make.record, RECORD, 2);
 const mark = () => seal('mark', make.mark, MARK, 2);
+const history = () => seal('history', make.history, HISTORY, 2);
 const repository = (given) => seal('repository', make.repository, REPOSITORY, 2, given);
 
 /** What each object of one part must refuse. */
@@ -150,6 +152,7 @@ export function sealedVectors() {
     ...partFaults('directory', directory()),
     ...partFaults('record', record()),
     ...partFaults('mark', mark()),
+    ...partFaults('history', history()),
     ...packFaults(pack(), pack(undefined, id('other')), 16),
     ...packFaults(nodes(), nodes(undefined, id('other')), 16, 'nodes'),
     ...directoriesOfElsewhere(),

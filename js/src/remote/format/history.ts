@@ -51,7 +51,7 @@ export async function decodeBlock(
   scope: Scope,
 ): Promise<{ readonly pushes: readonly Push[]; readonly saltBytes: Uint8Array }> {
   const { reader, saltBytes } = await unwrapped('history', bytes, MAX_BLOCK_BYTES, scope);
-  const places = new Map<string, number>();
+  const places = new Map([['push 0', reader.at]]);
   const count = Math.floor(reader.left / PUSH_BYTES);
   const pushes = Array.from({ length: count }, (_, nth): Push => {
     places.set(`push ${nth}`, reader.at);
