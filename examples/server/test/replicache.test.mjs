@@ -83,10 +83,9 @@ class Network {
     if (dice < 0.2) {
       this.faults.twice += 1;
       // The first of them may take effect after the second.
-      go().then(
-        (response) => response.text(),
-        () => {},
-      );
+      go()
+        .then((response) => response.text())
+        .catch(() => {});
     }
     const response = await go();
     if (dice >= 0.2 && dice < 0.35) {
