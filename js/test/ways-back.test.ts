@@ -1,17 +1,18 @@
 /** Ways back: from a remote that went back, and from one whose objects are gone or lead elsewhere. */
 import { expect, it } from 'vitest';
+import { remoteKeys } from '../src/encryption/index.js';
 import { HedgerowError } from '../src/index.js';
 import { deflate } from '../src/remote/format/deflate.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { contextOf } from '../src/sync/open-link.js';
+import { contextOf, type LinkOptions } from '../src/sync/open-link.js';
 import { restore } from './copied-remote.js';
 import { random } from './random.js';
 import { device, many, rowsOf } from './sync-devices.js';
 
 const failure = (code: string) => expect.objectContaining({ code });
 
-async function fresh(remote: Remote) {
-  const { db, link } = await device(remote);
+async function fresh(remote: Remote, options: LinkOptions = {}) {
+  const { db, link } = await device(remote, options);
   try {
     await link.pull();
     return await rowsOf(db);
@@ -115,34 +116,40 @@ it('a push without news rejects after a rollback was seen', async () => {
   await expect(link.push()).rejects.toEqual(failure('rollback'));
 });
 
-it('a pack that is gone is told by a collection, and put again by a device that has the rows', async () => {
-  const remote = memoryRemote();
-  const { db, link } = await device(remote);
-  const from = random(7);
-  const rows = many(600, 'x').map(([key]): [string, unknown] => [key, from.bytes(2500)]);
-  await db.putMany(rows);
-  await link.push();
-  const behind = await device(remote);
-  await behind.link.pull();
-  await db.put('later', 1);
-  await link.push();
-  expect(await link.collect()).toMatchObject({ missing: [] });
-  const [pack] = [...(await remote.list('p/'))].sort((a, b) => b.length - a.length);
-  const name = (pack as { name: `p/${string}` }).name;
-  await remote.remove([name]);
-  await expect(fresh(remote)).rejects.toEqual(failure('invalid-remote'));
-  const told = await link.collect();
-  expect(told).toMatchObject({ missing: [name], deleted: { objects: 0 } });
-  expect(told.live.objects).toBe((await remote.list('p/')).length);
-  const { seq } = await link.repair({ remote: true });
-  expect(seq).toBe((await link.pull()).seq);
-  expect(await link.collect()).toMatchObject({ missing: [] });
-  expect(await fresh(remote)).toEqual(await rowsOf(db));
-  await behind.db.put('behind', 1);
-  await behind.link.push();
-  await link.pull();
-  expect(await rowsOf(behind.db)).toEqual(await rowsOf(db));
-});
+it.each<[string, LinkOptions]>([
+  ['plain', {}],
+  ['encrypted', { encryption: remoteKeys({ keys: () => random(9).bytes(32) }) }],
+])(
+  'a pack of a remote that is %s is gone: a collection tells, and a device that has the rows puts it again',
+  async (_, options) => {
+    const remote = memoryRemote();
+    const { db, link } = await device(remote, options);
+    const from = random(7);
+    const rows = many(600, 'x').map(([key]): [string, unknown] => [key, from.bytes(2500)]);
+    await db.putMany(rows);
+    await link.push();
+    const behind = await device(remote, options);
+    await behind.link.pull();
+    await db.put('later', 1);
+    await link.push();
+    expect(await link.collect()).toMatchObject({ missing: [] });
+    const [pack] = [...(await remote.list('p/'))].sort((a, b) => b.length - a.length);
+    const name = (pack as { name: `p/${string}` }).name;
+    await remote.remove([name]);
+    await expect(fresh(remote, options)).rejects.toEqual(failure('invalid-remote'));
+    const told = await link.collect();
+    expect(told).toMatchObject({ missing: [name], deleted: { objects: 0 } });
+    expect(told.live.objects).toBe((await remote.list('p/')).length);
+    const { seq } = await link.repair({ remote: true });
+    expect(seq).toBe((await link.pull()).seq);
+    expect(await link.collect()).toMatchObject({ missing: [] });
+    expect(await fresh(remote, options)).toEqual(await rowsOf(db));
+    await behind.db.put('behind', 1);
+    await behind.link.push();
+    await link.pull();
+    expect(await rowsOf(behind.db)).toEqual(await rowsOf(db));
+  },
+);
 
 it('a device that does not have the rows of the head replaces nothing unless it is asked to', async () => {
   const remote = memoryRemote();
