@@ -79,6 +79,7 @@ export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Store } from './store/store.js';
 export type { SumTree } from './sums/sum-tree.js';
+export type { ResetRef } from './sync/begin-link.js';
 export type {
   CollectOptions,
   CollectProgress,
@@ -87,7 +88,6 @@ export type {
 } from './sync/collect-types.js';
 export type { LoggedConflict } from './sync/conflict-log.js';
 export type { PullResult, SyncProgress } from './sync/context.js';
-export type { ResetRef } from './sync/begin-link.js';
 export type {
   Link,
   LinkRepairOptions,

@@ -1,4 +1,4 @@
-/** Repairs the refs beside that of the main branch. Run it when the main branch is sound. */
+/** Repairs all refs but that of the main branch. Run it when the main branch is sound. */
 
 import { FORMAT } from '../base/limits.js';
 import { CONFLICTS_END, REMOTE_BRANCHES } from '../history/branch-name.js';
@@ -9,23 +9,23 @@ import { type ChunkFault, type Inspection, isLoss, type RefFaults } from '../ver
 import { Repair, unrepaired } from './repair-branch.js';
 import type { RepairedRef, RepairJob } from './types.js';
 
-/** Repairs refs; `'beaten'` if another tab has moved one of them. */
+/** Repairs refs, and adds what became of each to `done`; `false` if another tab has moved one of them. */
 export async function repairOthers(
   inspection: Inspection,
   others: readonly RefFaults[],
   job: RepairJob,
-): Promise<RepairedRef[] | 'beaten'> {
-  const done: RepairedRef[] = [];
+  done: RepairedRef[],
+): Promise<boolean> {
   for (const one of others) {
     if (!one.faults.some(isLoss)) continue;
     const ref = inspection.refs.find(({ name }) => name === one.ref) as Ref;
     const repaired =
       (isOfLink(ref.name) ? undefined : await repairBranch(inspection, one, ref, job)) ??
       (await forget(inspection, one, ref, job));
-    if (repaired === 'beaten') return 'beaten';
+    if (repaired === 'beaten') return false;
     done.push(repaired);
   }
-  return done;
+  return true;
 }
 
 /** Whether a ref is a fork, or what a link keeps of its remote. Links begin these again; but a log has what nobody else has. */

@@ -11,7 +11,14 @@ import { inspect, type Pin } from '../verify/inspect.js';
 import { type ChunkFault, isLoss } from '../verify/verify.js';
 import { repairOthers } from './other-refs.js';
 import { Repair, unrepaired } from './repair-branch.js';
-import type { Announce, Mend, RepairJob, RepairOptions, RepairResult } from './types.js';
+import type {
+  Announce,
+  Mend,
+  RepairedRef,
+  RepairJob,
+  RepairOptions,
+  RepairResult,
+} from './types.js';
 
 /** Most attempts at a repair while other tabs commit. */
 const MAX_TRIES = 8;
@@ -46,6 +53,7 @@ export async function repairOpen(
 export async function repairStore(segments: SegmentStore, job: RepairJob): Promise<RepairResult> {
   let fetched = job.mend && 0;
   let main: RepairResult | undefined;
+  const done: RepairedRef[] = [];
   let mended: readonly ChunkFault[] = [];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
@@ -67,8 +75,7 @@ export async function repairStore(segments: SegmentStore, job: RepairJob): Promi
       throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
     }
     if (first === undefined || head === undefined) {
-      const done = await repairOthers(inspection, others, job);
-      if (done === 'beaten') continue;
+      if (!(await repairOthers(inspection, others, job, done))) continue;
       const sound = { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
       return { ...(main ?? sound), others: done, ...(fetched !== undefined && { fetched }) };
     }

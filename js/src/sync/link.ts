@@ -117,7 +117,8 @@ export class Link {
 
   /**
    * What this handle found damaged of what the store keeps of the remote, and has begun again: nothing, mostly. After
-   * `origin` and `fork` the next pull keeps the rows of both sides, so rows that one side had deleted come back.
+   * `origin` and `fork` the next pull keeps the rows of both sides, so rows that one side had deleted come back, and a row that
+   * differs is a conflict.
    */
   get reset(): readonly ResetRef[] {
     return this.#reset;

@@ -114,7 +114,9 @@ async function hasSoundRows(
     await host.read(op, () => {}, runner);
     return true;
   } catch (cause) {
-    if (isChunkFault(cause)) return false;
+    // A diff cannot tell what is at the remote of a lazy clone, as a verification can.
+    const isFar = cause instanceof HedgerowError && cause.code === 'offline';
+    if (isFar || isChunkFault(cause)) return false;
     throw cause;
   } finally {
     engine.closeView(base.view);
