@@ -223,6 +223,20 @@ it('an open link goes on after a repair of what it keeps', async () => {
   await expectWhole(now, db, WAITING + 1);
 });
 
+it('an open link loses no row when another tab repairs what it keeps', async () => {
+  const now = await scene(20);
+  const { db } = await openAgain(now.storage);
+  const link = await db.remote(now.remote, { probe: false });
+  await link.pull();
+  await lose(now, refOf('origin'));
+  const { others } = await repair('app', { storage: now.storage });
+  expect(others).toMatchObject([{ ref: refOf('origin'), done: 'forgotten' }]);
+  // This tab has not heard of it. The call may fail, and may be made again.
+  await link.pull().catch(() => {});
+  expect(await db.count({ prefix: 'k/' })).toBe(ROWS);
+  await expectWhole(now, db, WAITING);
+});
+
 it('a log of conflicts goes back to its newest sound commit', async () => {
   const now = await scene();
   await lose(now, refOf('log'));
