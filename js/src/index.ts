@@ -60,7 +60,7 @@ export type { Proved, ProvedRange } from './read/proof.js';
 export type { IndexScan, Rows, Scan } from './read/scan.js';
 export type { IndexScanOptions, ScanOptions } from './read/scan-options.js';
 export type { LevelStats, Stats } from './read/stats.js';
-export type { LostRange, RepairOptions, RepairResult } from './repair/repair.js';
+export type { LostRange, RepairedRef, RepairOptions, RepairResult } from './repair/types.js';
 export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
 export type {
@@ -79,6 +79,7 @@ export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Store } from './store/store.js';
 export type { SumTree } from './sums/sum-tree.js';
+export type { ResetRef } from './sync/begin-link.js';
 export type {
   CollectOptions,
   CollectProgress,
@@ -87,7 +88,13 @@ export type {
 } from './sync/collect-types.js';
 export type { LoggedConflict } from './sync/conflict-log.js';
 export type { PullResult, SyncProgress } from './sync/context.js';
-export type { Link, PullOptions } from './sync/link.js';
+export type {
+  Link,
+  LinkRepairOptions,
+  LinkRepairResult,
+  PullOptions,
+  RejoinOptions,
+} from './sync/link.js';
 export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/loop.js';
 export type { Traffic } from './sync/meter.js';
 export type { LinkOptions } from './sync/open-link.js';
@@ -105,6 +112,7 @@ export type {
 } from './transfer/import.js';
 export type {
   ChunkFault,
+  RefFaults,
   SegmentFault,
   Verification,
   VerifyOptions,

@@ -1,7 +1,16 @@
 /** The program: a store in SQLite becomes a folder for a static server, and that a store again. */
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +18,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
 import { collect } from '../src/cli/collect.js';
-import { clone, publish } from '../src/cli/copy.js';
+import { clone, mend, publish } from '../src/cli/copy.js';
 import { UsageError } from '../src/cli/platform.js';
 import { signingKeys } from '../src/encryption/index.js';
 import { open } from '../src/index.js';
@@ -32,7 +41,7 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
   }
 }
 
-const COMMANDS = { publish, clone, collect } as const;
+const COMMANDS = { publish, clone, collect, mend } as const;
 
 /** As `run`. Unless it is a deep run, the command runs in this process, which costs far less than to start the program. */
 async function command(name: keyof typeof COMMANDS, ...args: string[]): ReturnType<typeof run> {
@@ -235,4 +244,30 @@ it('exits with 1 and a sentence for what does not exist, and makes nothing', asy
   // Each look at a folder of SQLite takes its locks.
   expect(readdirSync(empty).filter((name) => name !== 'hedgerow-locks')).toEqual([]);
   expect(await store(source, (db) => db.count())).toBe(1);
+});
+
+it('mends a remote that has lost an object, from a store that has its rows', async () => {
+  const [source, remote, copy] = ['mend-source', 'mend-remote', 'mend-copy'].map((name) =>
+    join(base, name),
+  ) as [string, string, string];
+  const rows = Array.from({ length: 900 }, (_, nth): [string, unknown] => [
+    `row/${nth}`,
+    randomBytes(2000).toString('hex'),
+  ]);
+  await store(source, (db) => db.putMany(rows));
+  expect(await command('publish', source, remote)).toMatchObject({ code: 0 });
+  const lengthOf = (name: string) => statSync(join(remote, 'p', name)).size;
+  // The shortest is for readers of parts, which a clone does without.
+  const [pack = ''] = readdirSync(join(remote, 'p')).sort((a, b) => lengthOf(b) - lengthOf(a));
+  rmSync(join(remote, 'p', pack));
+  expect(await command('clone', remote, copy)).toMatchObject({ code: 1 });
+  const collected = await command('collect', remote);
+  expect(collected).toMatchObject({ code: 1 });
+  expect(collected.text).toContain(`p/${pack}`);
+  expect(await command('mend', source, remote)).toEqual({
+    code: 0,
+    text: 'mended as state 3; 900 rows in all',
+  });
+  expect(await command('clone', remote, copy)).toMatchObject({ code: 0 });
+  expect(await command('collect', remote)).toMatchObject({ code: 0 });
 });

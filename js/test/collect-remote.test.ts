@@ -46,7 +46,7 @@ it('a remote without objects is not written to', async () => {
   const remote = memoryRemote({ now: clock.now });
   const one = await device(remote);
   expect(await one.link.collect()).toEqual({
-    ...{ deleted: NOTHING, live: NOTHING, waiting: NOTHING, kept: NOTHING },
+    ...{ deleted: NOTHING, live: NOTHING, waiting: NOTHING, kept: NOTHING, missing: [] },
   });
   await one.db.put('a', 1);
   await one.link.push();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { mutators } from '../src/mutators/index.js';
 import { sqlite } from '../src/node/index.js';
-import { memoryRemote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { RestPullRequest, RestPushRequest } from '../src/rest/index.js';
 import { opSqlite } from '../src/storage/sql/op-sqlite.js';
 import { ServerDouble } from './mutators-server.js';
@@ -76,6 +76,18 @@ function remotes() {
     return all.get(url);
   };
   return { 'hedgerow/remote': { httpRemote } };
+}
+
+/** As `remotes`, with rows at the address of the page. */
+async function filledRemotes(): Promise<Setting> {
+  const modules = remotes();
+  const db = await open('filled', { storage: memory() });
+  const url = 'https://example.org/rooms/7/';
+  const link = await db.remote(modules['hedgerow/remote'].httpRemote({ url }) as Remote);
+  await db.put('a', 1);
+  await link.push();
+  await db.close();
+  return { modules };
 }
 
 /** The databases that an app had before: of Dexie, localForage and idb-keyval. */
@@ -264,12 +276,13 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
       hedgerow: { open: (name: string) => open(name, { storage: memory() }) },
     },
   }),
+  'docs/errors/invalid-remote.md': filledRemotes,
   'docs/errors/index.md': () => ({ names: { addEventListener: nothing } }),
   'docs/errors/missing-chunk.md': () => ({ names: { localStorage: storage() } }),
   'docs/errors/store-not-found.md': () => ({ names: { localStorage: storage() } }),
   'docs/errors/remote-auth.md': () => ({ names: { document: { querySelector: nothing } } }),
   ...Object.fromEntries(
-    ['invalid-delta', 'invalid-remote', 'remote', 'remote-gone', 'rollback'].map((code) => [
+    ['corrupt-chunk', 'invalid-delta', 'remote', 'remote-gone', 'rollback'].map((code) => [
       `docs/errors/${code}.md`,
       () => ({ modules: remotes() }),
     ]),

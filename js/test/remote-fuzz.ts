@@ -16,8 +16,8 @@ import {
 } from '../src/remote/format/directory.js';
 import { NO_CHECKPOINT } from '../src/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
-import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
 import { joinedTail } from '../src/remote/format/head-rules.js';
+import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
 import { decodeLog, encodeLog } from '../src/remote/format/log.js';
 import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
 import { unwrapped, wrapped } from '../src/remote/format/one-part.js';

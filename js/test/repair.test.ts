@@ -60,7 +60,7 @@ describe('a sound store', () => {
     const db = await reopened();
     const written = storage.written.length;
     for (const salvage of [false, true]) {
-      const done = { root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0 };
+      const done = { root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0, others: [] };
       expect(await db.repair({ salvage })).toEqual(done);
       expect(await repair('test', { storage, salvage })).toEqual(done);
     }

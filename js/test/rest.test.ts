@@ -318,3 +318,21 @@ it('what is no option, or the name of a remote, is refused', async () => {
   await rest(db, { ...places, name: 'other' });
   expect(server.requests.pull).toBe(0);
 });
+
+it('a link whose rows of the server were deleted by a repair pulls all rows, and deletes none', async () => {
+  const server = new RestDouble();
+  server.set({ a: { n: 1 }, b: { n: 2 } });
+  const { db, link } = await client(server);
+  await link.pull();
+  await db.put('waits', { n: 3 });
+  await link.close();
+  await db.deleteBranch('remote/server');
+  const again = await rest(db, {
+    pull: (request) => server.pull(request),
+    push: (request) => server.push(request),
+  });
+  await again.pull();
+  await again.push();
+  expect(await db.count()).toBe(3);
+  expect(Object.keys(server.rows).sort()).toEqual(['a', 'b', 'waits']);
+});

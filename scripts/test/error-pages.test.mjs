@@ -40,6 +40,20 @@ test('each page says whether the same call may succeed later, as `retryable` doe
   }
 });
 
+/** Codes of remotes, and what they share with stores. */
+const OF_SYNC = [
+  ...['conflict', 'corrupt-chunk', 'invalid-remote', 'missing-chunk', 'offline', 'remote'],
+  ...['remote-auth', 'remote-gone', 'remote-unsafe', 'rollback', 'wrong-key'],
+];
+
+// All blocks of pages run in js/test/error-examples.test.ts; js/test/sync-remedies.test.ts has the faults.
+test('each page of sync has a remedy that can be run', () => {
+  for (const code of OF_SYNC) {
+    const [, remedy] = read(code).split(/^## Remedy\n/m);
+    assert.match(remedy, /^```ts\n/m, code);
+  }
+});
+
 test('the list of errors has each code once', () => {
   const listed = [...read('index').matchAll(/\[`[a-z-]+`\]\(([a-z-]+)\.md\)/g)];
   assert.deepEqual(listed.map(([, code]) => code).sort(), CODES.toSorted());

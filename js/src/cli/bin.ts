@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `npx hedgerow <command>`: exits with 0, with 1 when it fails, and with 2 when it was called wrongly. */
 import { COLLECT_USAGE, collect } from './collect.js';
-import { CLONE_USAGE, clone, PUBLISH_USAGE, publish } from './copy.js';
+import { CLONE_USAGE, clone, MEND_USAGE, mend, PUBLISH_USAGE, publish } from './copy.js';
 import { process, UsageError } from './platform.js';
 import { USAGE as SERVE_USAGE, serve } from './serve.js';
 
@@ -9,6 +9,7 @@ const COMMANDS = {
   serve: { run: serve, usage: SERVE_USAGE },
   publish: { run: publish, usage: PUBLISH_USAGE },
   clone: { run: clone, usage: CLONE_USAGE },
+  mend: { run: mend, usage: MEND_USAGE },
   collect: { run: collect, usage: COLLECT_USAGE },
 } as const;
 

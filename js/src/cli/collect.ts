@@ -6,7 +6,7 @@ import { encryption, parsed, UsageError } from './platform.js';
 export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--days 7]
 
 Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
-a day. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted,
+a day. If objects are gone that are in use, it names them, deletes nothing, and fails. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted,
 and HEDGEROW_SIGN that of one that is signed.`;
 
 const DAY_MS = 86_400_000;
@@ -24,8 +24,12 @@ export async function collect(args: readonly string[]): Promise<void> {
   const db = await open('collect', { storage: memory() });
   try {
     const link = await db.remote(remote, { encryption: encryption() });
-    const { deleted, waiting, live } = await link.collect({ graceMs: days * DAY_MS });
+    const { deleted, waiting, live, missing } = await link.collect({ graceMs: days * DAY_MS });
     console.log(`deleted ${told(deleted)}; ${told(waiting)} wait; ${told(live)} are in use`);
+    if (missing.length > 0) {
+      const what = `${missing.length} objects that its heads name are gone, so nothing was deleted`;
+      throw new Error(`${what}: run hedgerow mend where the rows are: ${missing.join(', ')}`);
+    }
   } finally {
     await db.close();
   }

@@ -16,6 +16,12 @@ Writes the store of a folder, in SQLite, into a folder that any static web serve
 changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
 HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.`;
 
+export const MEND_USAGE = `hedgerow mend <folder> <url or folder of the remote> [--store app] [--branch main] [--replace]
+
+Writes all rows of a remote again, from the store of a folder that was published to it or cloned from it, where objects of
+the remote were lost or damaged. The store must have the rows of the remote as they are now. With --replace its rows become
+those of the remote whatever they are: what only others have pushed is lost. Keys are those of publish.`;
+
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 
 /** Tells how far it is: on a terminal in one line. */
@@ -125,5 +131,15 @@ export async function publish(args: readonly string[]): Promise<void> {
   await withLink(await jobOf(positionals, values, true), async (link, how) => {
     const { isPushed, seq } = await link.push(how);
     return isPushed ? `published as state ${seq}` : 'nothing has changed';
+  });
+}
+
+export async function mend(args: readonly string[]): Promise<void> {
+  const options = { ...OPTIONS, replace: 'boolean' } as const;
+  const { values, positionals } = parsed(args, MEND_USAGE, options, 2);
+  const remote = values.replace === true ? 'replace' : true;
+  await withLink(await jobOf(positionals, values, true), async (link) => {
+    const { seq } = await link.repair({ remote });
+    return `mended as state ${seq}`;
   });
 }

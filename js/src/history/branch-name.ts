@@ -5,6 +5,9 @@ import { BRANCH_REF, REF } from './inventory.js';
 /** Begins the names of the branches that sync keeps of remotes. */
 export const REMOTE_BRANCHES = 'remote/';
 
+/** Ends the names of the branches that have the logs of conflicts. */
+export const CONFLICTS_END = '/conflicts';
+
 /** The name of a branch's ref; throws `invalid-argument` if `name` cannot be a branch's. */
 export function refOfBranch(name: string): string {
   try {

@@ -23,9 +23,10 @@ const LEAST_BYTES = 128 << 10;
 
 /** Brings the checkpoint of a remote that has one worth it to a store without rows; `false` if there is none. */
 export async function begin(context: SyncContext, source: Source, job: SyncJob): Promise<boolean> {
-  const { refs, heads, durability } = context;
+  const { refs, heads, local, durability } = context;
   const state = await refs.look();
-  if (!sameBytes(state.origin, EMPTY_COMMIT)) return true;
+  // A link that begins again has rows here that may be newer than the checkpoint: a pull merges them with the head.
+  if (!sameBytes(state.origin, EMPTY_COMMIT) || local.head.rows > 0) return true;
   const seen = await heads.latest(state, job.signal);
   if (seen === undefined || !isWorth(seen.head.checkpoint)) return false;
   const { checkpoint } = seen.head;

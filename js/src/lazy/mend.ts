@@ -6,7 +6,7 @@ import { type LazyEngine, lazyEngine } from '../core/lazy-engine.js';
 import { startOf } from '../remote/format/directory.js';
 import type { Head } from '../remote/format/head.js';
 import { scopeInside } from '../remote/format/suite.js';
-import type { Mend } from '../repair/repair.js';
+import type { Mend } from '../repair/types.js';
 import type { SyncContext } from '../sync/context.js';
 import type { DeltaBytes } from '../sync/delta.js';
 import { deltaOf } from '../sync/entries.js';

@@ -1,14 +1,14 @@
 /** Verifies and repairs a store that is not open, even one that cannot be opened. */
 
 import { checkName, optionsOf } from '../base/options.js';
-import { REF } from '../history/inventory.js';
 import { idb } from '../storage/idb/idb.js';
 import type { Encryption, SegmentStore, Storage } from '../storage/segment-store.js';
 import { pinned } from '../tabs/pins.js';
 import { Tabs } from '../tabs/tabs.js';
 import { inspect, type Pin } from '../verify/inspect.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
-import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
+import { repairStore } from './repair.js';
+import type { RepairOptions, RepairResult } from './types.js';
 
 const SLICE_MS = 8;
 
@@ -46,9 +46,9 @@ export async function repair(name: string, given: RepairOptions & At = {}): Prom
   const storage = placeOf(options);
   return opened(name, storage, async (segments, pin) => {
     const tabs = storage.isShared === true ? new Tabs(name) : undefined;
-    const onCommit = (generation: number) => tabs?.announce(REF, generation);
+    const announce = (ref: string, generation: number) => tabs?.announce(ref, generation);
     try {
-      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, onCommit } as const;
+      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, announce } as const;
       return await repairStore(segments, job);
     } finally {
       tabs?.close();

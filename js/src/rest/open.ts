@@ -2,6 +2,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import { checkName, optionsOf } from '../base/options.js';
+import { untilWon } from '../base/timeout.js';
 import { stringify } from '../base/value.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
@@ -49,7 +50,8 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   if (refs.bytes('ids') !== undefined) {
     throw new HedgerowError('invalid-argument', `rest: ${name} is the name of a remote`);
   }
-  if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
+  const isNew = refs.bytes('origin') === undefined;
+  if (isNew || refs.bytes('fork') === undefined) {
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
   }
   await makeBranches(shared, [memoRef], durability);
@@ -59,6 +61,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   const heads = [origin, local, memo.head];
   try {
     for (const head of heads) await shared.queued(() => head.refresh());
+    if (isNew) await forgetCookie(origin, memo);
   } catch (cause) {
     for (const head of heads) head.leave();
     throw cause;
@@ -84,6 +87,17 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
     settle: () => store.settle(),
   };
   return new RestLink(context, name);
+}
+
+/** The cookie is of rows that a repair has deleted, if there is one: the next pull brings all rows. */
+function forgetCookie(origin: JointHead, memo: Memo): Promise<boolean> {
+  return origin.exclusively(() =>
+    untilWon(async () => {
+      await memo.look();
+      const { cookie, pulls } = memo.record;
+      return cookie === null || (await memo.alone({ cookie: null, pulls })) || undefined;
+    }, 'others wrote what is known of the server'),
+  );
 }
 
 /** The row of a push whose answer has not come. */

@@ -7,11 +7,10 @@ import type { MergeOptions, MergePreview, MergeResult, PreviewOptions } from '..
 import { Collecting } from '../collect/collecting.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { REF } from '../history/inventory.js';
 import { Changes } from '../read/changes.js';
 import { readContext } from '../read/context.js';
 import type { Remote } from '../remote/remote.js';
-import type { RepairOptions, RepairResult } from '../repair/repair.js';
+import type { RepairOptions, RepairResult } from '../repair/types.js';
 import type { Durability } from '../storage/segment-store.js';
 import { loadSums } from '../sums/sum-tree.js';
 import type { Link } from '../sync/link.js';
@@ -298,10 +297,9 @@ export class Store extends CareCalls {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     return ended('repair', options, 'salvage checkIndexes signal onProgress', async (wanted) => {
       const { repairOpen } = await repairing();
-      const result = await repairOpen(this.#branchHead, wanted, onCommit);
+      const result = await repairOpen(this.#branchHead, wanted, this.#branchHead.shared.announce);
       for (const db of [this.#first, ...this.#first.#others]) db.#settle();
       return result;
     });

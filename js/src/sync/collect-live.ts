@@ -55,6 +55,18 @@ export class LiveObjects {
     return this.#names.has(name);
   }
 
+  /** What heads name that is not among `listed`: one request for each, since it may have been put after they were listed. */
+  async missing(listed: ReadonlyMap<string, unknown>): Promise<string[]> {
+    const gone: string[] = [];
+    for (const name of this.#names) {
+      if (listed.has(name)) continue;
+      const range = { from: 0, to: 1 };
+      const found = await this.#context.remote.get(name, range, { signal: this.#job.signal });
+      if (found === undefined) gone.push(name);
+    }
+    return gone;
+  }
+
   get heads(): number {
     return this.#branches.size;
   }

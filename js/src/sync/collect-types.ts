@@ -15,6 +15,11 @@ export interface CollectResult {
   readonly waiting: RemoteAmount;
   /** Named by no head that was read, and perhaps of a push that is under way: looked at again by a later collection. */
   readonly kept: RemoteAmount;
+  /**
+   * Objects that a head names and that are not there: new devices cannot clone, until a device that has all rows calls
+   * `link.repair({ remote: true })`. Nothing is deleted while there are any, since a person may need it.
+   */
+  readonly missing: readonly string[];
 }
 
 /** How far a collection is with the objects of a mark. */

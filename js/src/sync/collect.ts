@@ -82,6 +82,7 @@ class Collection {
   /** All packs and deltas, by their names. */
   readonly #listed = new Map<string, RemoteObject>();
   #live!: LiveObjects;
+  #missing: readonly string[] = [];
   #refusal: HedgerowError | undefined;
 
   constructor(context: SyncContext, job: CollectJob, deleted: Counts) {
@@ -100,12 +101,16 @@ class Collection {
       for (const one of await remote.list(prefix, own)) this.#listed.set(one.name, one);
     }
     const before = await readRecord(this.#context, own);
-    if (before.token === undefined && this.#listed.size === 0) return this.#result([]);
+    if (before.token === undefined && this.#listed.size === 0) {
+      await this.#readLive(await remote.list('h/', own));
+      return this.#result([]);
+    }
     const record = await swapRecord(this.#context, before, stamped(before), own);
     if (record === undefined) return undefined;
     const nowMs = record.modifiedMs;
     await this.#readHeads(record);
     const marks = await this.#marks(record);
+    if (this.#missing.length > 0) return this.#result(marks);
     const kept: Mark[] = [];
     for (const mark of marks) {
       const { stamp } = mark.record;
@@ -131,17 +136,24 @@ class Collection {
 
   /** Reads what heads name. Throws if the list is older than the record: it may lack a head. */
   async #readHeads({ modifiedMs }: FoundRecord): Promise<void> {
-    const { remote, shared, refs } = this.#context;
+    const { remote } = this.#context;
     const listed = await remote.list('h/', { signal: this.#job.signal });
     const own = listed.find(({ name }) => name === headName(RECORD_BRANCH));
     const seconds = (ms: number) => Math.floor(ms / 1000);
     if (own === undefined || seconds(own.modifiedMs) < seconds(modifiedMs)) {
       throw remoteFault('list h/: it lacks what was just written');
     }
+    await this.#readLive(listed);
+  }
+
+  /** Reads the heads, and finds what they name that is not there. */
+  async #readLive(listed: readonly RemoteObject[]): Promise<void> {
+    const { shared, refs } = this.#context;
     // Not those of the context, which a pull may be using.
     const state = await new SyncRefs(shared, refs.names).look();
     this.#live = new LiveObjects(this.#context, state, { signal: this.#job.signal });
     await this.#live.read(listed);
+    this.#missing = await this.#live.missing(this.#listed);
   }
 
   /** The marks of the record, without those that cannot be read: what they list is marked again. */
@@ -235,7 +247,7 @@ class Collection {
     const amount = ({ objects, bytes }: Counts): RemoteAmount => ({ objects, bytes });
     return {
       ...{ deleted: amount(this.#deleted), live: amount(live) },
-      ...{ waiting: amount(waiting), kept: amount(kept) },
+      ...{ waiting: amount(waiting), kept: amount(kept), missing: this.#missing },
     };
   }
 }

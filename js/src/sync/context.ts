@@ -6,7 +6,7 @@ import type { Deflate, Inflate } from '../remote/format/deflate.js';
 import type { HashFunction } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { Remote } from '../remote/remote.js';
-import type { Mend } from '../repair/repair.js';
+import type { Mend } from '../repair/types.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Heads, Seen } from './heads.js';

@@ -117,6 +117,8 @@ export class Heads {
   async take(bytes: Uint8Array, token: string, known: Known): Promise<SeenHead> {
     // Who has only keys of before was shut out since. It is told first: this device may have no key of before.
     const { epoch } = readEnvelope('head', bytes);
+    // Else a push without news would go on from a head that the remote has no more.
+    this.#last = undefined;
     if (epoch < known.epoch) throw rollback(`its head has key ${epoch}, after key ${known.epoch}`);
     const head = await decodeHead(bytes, this.#scope);
     const hashBytes = this.#hash(bytes);

@@ -79,7 +79,6 @@ export async function extendHistory(
   push: Push,
   job: SyncJob,
 ): Promise<readonly BlockRecord[]> {
-  const { remote, tools } = context;
   const { checkpoint } = head;
   const { tail } = await tailSince(context, head, checkpoint.seq, job);
   let pushes: readonly Push[] = [...tail.filter(({ seq }) => seq > checkpoint.seq), push];
@@ -90,8 +89,18 @@ export async function extendHistory(
     pushes = [...(await readBlock(context, head, last, job)), ...pushes];
     blocks.pop();
   }
-  const inside = scopeInside(context.scope, head);
+  return [...blocks, ...(await beginHistory(context, head, pushes, job))].slice(-MAX_BLOCKS);
+}
+
+/** Puts a block that lists pushes, which begins a history. */
+export async function beginHistory(
+  { remote, tools, scope }: SyncContext,
+  head: Pick<Head, 'epoch' | 'repositoryBytes'>,
+  pushes: readonly Push[],
+  { signal }: SyncJob,
+): Promise<readonly BlockRecord[]> {
+  const inside = scopeInside(scope, head);
   const { bytes, record } = await encodeBlock(pushes, tools.random(16), tools.hash, inside);
-  await remote.put(pathOf('d', record.nameBytes), bytes, { signal: job.signal });
-  return [...blocks, record].slice(-MAX_BLOCKS);
+  await remote.put(pathOf('d', record.nameBytes), bytes, { signal });
+  return [record];
 }

@@ -1,9 +1,10 @@
+import { HedgerowError } from '../base/errors.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
-import { REF } from '../history/inventory.js';
-import type { RepairOptions, RepairResult } from '../repair/repair.js';
+import type { RepairOptions, RepairResult } from '../repair/types.js';
+import { beginLink, type ResetRef } from './begin-link.js';
 import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress } from './context.js';
@@ -17,6 +18,7 @@ import { OneLoop } from './one-loop.js';
 import { prefetch } from './prefetch.js';
 import { pull } from './pull.js';
 import { checkpoints, type PushResult, push } from './push.js';
+import type { Keep } from './rejoin.js';
 import { Turns } from './turns.js';
 
 export interface PullOptions {
@@ -25,11 +27,30 @@ export interface PullOptions {
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
+export interface RejoinOptions extends PullOptions {
+  readonly keep: Keep;
+}
+
+export interface LinkRepairOptions extends RepairOptions {
+  /**
+   * Puts a checkpoint of all rows over the head of the remote, which then names no other object: where some were lost, or do
+   * not lead to the rows of the head. `true` rejects with `invalid-remote` unless this device has the rows of the head.
+   * `'replace'` makes the local rows those of the remote, whatever the head says: what only the head has is lost.
+   */
+  readonly remote?: boolean | 'replace' | undefined;
+}
+
+export interface LinkRepairResult extends RepairResult {
+  /** The number of the head that `remote` has put. */
+  readonly seq?: number | undefined;
+}
+
+const mending = () => part(() => import('./mending.js'));
 const probing = () => part(() => import('../remote/probe.js'));
 const collecting = () => part(() => import('./collect-call.js'));
 
-/** Loads what links load at their first push, checkpoint and collection, for `preload`. */
-export const loadParts = () => Promise.all([probing(), collecting(), checkpoints()]);
+/** Loads what links load at need, for `preload`. */
+export const loadParts = () => Promise.all([probing(), collecting(), checkpoints(), mending()]);
 
 /** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
 const LOOK_MS = 3_600_000;
@@ -39,6 +60,7 @@ export interface LinkParts {
   readonly traffic: Traffic;
   readonly name: string;
   readonly mustProbe: boolean;
+  readonly reset: readonly ResetRef[];
   /** Takes the current instance of the core. */
   readonly renew: () => Promise<void>;
 }
@@ -59,6 +81,7 @@ export class Link {
   /** When a loop looks next, by the page's timer. */
   #lookAt = 0;
   readonly #loop: OneLoop;
+  #reset: readonly ResetRef[];
   /** What the store calls this remote. */
   readonly name: string;
 
@@ -70,6 +93,7 @@ export class Link {
     this.name = parts.name;
     this.#mustProbe = parts.mustProbe;
     this.#renew = parts.renew;
+    this.#reset = parts.reset;
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
     this.#turns = new Turns(host, this.#leases);
@@ -89,6 +113,15 @@ export class Link {
   /** The branch that has the log of conflicts. */
   get conflictsName(): string {
     return conflictsOf(this.name);
+  }
+
+  /**
+   * What this handle found damaged of what the store keeps of the remote, and has begun again: nothing, mostly. After
+   * `origin` and `fork` the next pull keeps the rows of both sides, so rows that one side had deleted come back, and a row that
+   * differs is a conflict.
+   */
+  get reset(): readonly ResetRef[] {
+    return this.#reset;
   }
 
   /**
@@ -123,24 +156,42 @@ export class Link {
   }
 
   /**
-   * Repairs the store: fetches the chunks that `db.verify()` finds damaged, and no others, and ends at the same root. Of what
-   * the remote does not have, such as rows that were never pushed, it does what `db.repair(options)` does.
+   * Joins a remote that went back, was replaced or was deleted, after `rollback` or `remote-gone`: forgets what was seen of it,
+   * and pulls. `'union'` keeps the rows of both sides, so what one of them had deleted comes back; conflicts are decided and
+   * logged as in a pull; the next push pushes what only this side has. `'remote'` takes the rows of the remote alone: what was
+   * not pushed is lost.
    */
-  async repair(options: RepairOptions = {}): Promise<RepairResult> {
-    const { signal, ...wanted } = optionsOf(
+  rejoin(options: RejoinOptions): Promise<PullResult> {
+    const { keep, ...job } = optionsOf('rejoin', options, 'keep signal onProgress');
+    return this.#run(job, async (own) => (await mending()).rejoin(this.#context, keep, own));
+  }
+
+  /**
+   * Repairs the store: fetches the chunks that `db.verify()` finds damaged, and no others, and ends at the same root. Of what
+   * the remote does not have, such as rows that were never pushed, it does what `db.repair(options)` does. With `remote` it
+   * repairs the remote, too.
+   */
+  async repair(options: LinkRepairOptions = {}): Promise<LinkRepairResult> {
+    const { signal, remote, ...wanted } = optionsOf(
       'repair',
       options,
-      'salvage checkIndexes signal onProgress',
+      'remote salvage checkIndexes signal onProgress',
     );
+    if (remote !== undefined && typeof remote !== 'boolean' && remote !== 'replace') {
+      throw new HedgerowError('invalid-argument', "repair: remote is true, false or 'replace'");
+    }
     const { shared, local, mender } = this.#context;
     const { repairOpen } = await part(() => import('../repair/repair.js'));
     const mend = await mender?.();
-    const onCommit = (generation: number) => shared.announce(REF, generation);
     const result = await this.#run({ signal }, (own) =>
-      repairOpen(local, { ...wanted, signal: own.signal }, onCommit, mend),
+      repairOpen(local, { ...wanted, signal: own.signal }, shared.announce, mend),
     );
     this.#host.settle();
-    return result;
+    if (!remote) return result;
+    const seq = await this.#run({ signal }, async (own) =>
+      (await mending()).mendRemote(this.#context, remote === 'replace', own),
+    );
+    return { ...result, seq };
   }
 
   /** Whether there is something to push, as far as is known here. Reads no rows. */
@@ -279,9 +330,17 @@ export class Link {
     return host;
   }
 
+  /** A repair deletes what it finds damaged of a link. */
+  async #beginAgain(): Promise<void> {
+    const { shared, refs, durability } = this.#context;
+    if (shared.inventory.refs.has(refs.names.origin)) return;
+    this.#reset = [...this.#reset, ...(await beginLink(shared, refs, durability))];
+  }
+
   #run<T>(job: SyncJob, work: (job: SyncJob) => Promise<T>): Promise<T> {
     return this.#turns.run(job.signal, async (signal) => {
       await this.#renew();
+      await this.#beginAgain();
       return work({
         signal,
         onProgress: (progress) => notify(job.onProgress, progress),

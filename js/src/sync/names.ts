@@ -1,6 +1,6 @@
 /** What a store keeps of a remote: the names of its branches and refs. */
 
-import { REMOTE_BRANCHES } from '../history/branch-name.js';
+import { CONFLICTS_END, REMOTE_BRANCHES } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, REF } from '../history/inventory.js';
 
@@ -11,7 +11,7 @@ export const RECORD_BRANCH = '~collection';
 export const originOf = (remote: string): string => REMOTE_BRANCHES + remote;
 
 /** The branch whose rows are the log of conflicts. */
-export const conflictsOf = (remote: string): string => `${originOf(remote)}/conflicts`;
+export const conflictsOf = (remote: string): string => originOf(remote) + CONFLICTS_END;
 
 /** The refs of one remote. The first six name commits, and keep these from collections. */
 export interface Names {

@@ -7,7 +7,6 @@ import { until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
-import { EMPTY_COMMIT } from '../history/inventory.js';
 import { checkedRemote } from '../remote/checked.js';
 import { utf8 } from '../remote/format/cursor.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
@@ -15,6 +14,7 @@ import { PACK_BYTES } from '../remote/format/limits.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
 import type { Remote } from '../remote/remote.js';
 import type { Durability } from '../storage/segment-store.js';
+import { beginLink } from './begin-link.js';
 import { ConflictLog } from './conflict-log.js';
 import type { SyncContext, SyncProgress, SyncTools } from './context.js';
 import { Heads } from './heads.js';
@@ -111,10 +111,7 @@ export async function openLink(
   const own = metered(checkedRemote('remote', remote), traffic);
   const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
   const heads = new Heads(own, remoteBranch, tools.hash, scope);
-  await refs.look();
-  if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
-    await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
-  }
+  const reset = await beginLink(shared, refs, durability);
   await follow(refs, name, tools.hash(utf8(remoteBranch)), durability);
   const origin = new BranchHead(shared, names.origin);
   const local = new JointHead(shared, refOfBranch(branch));
@@ -132,7 +129,7 @@ export async function openLink(
   };
   // Who has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
-  const link = new Link(host, context, { traffic, name, mustProbe, renew });
+  const link = new Link(host, context, { traffic, name, mustProbe, renew, reset });
   contexts.set(link, context);
   return link;
 }

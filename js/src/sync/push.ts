@@ -153,7 +153,7 @@ async function tryOnce(
 }
 
 /** The head to go on from: the last one, if this version of the app may write rows after it. */
-function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
+export function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
   if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
   const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
   throw new HedgerowError('unsupported-format', message);
@@ -237,7 +237,7 @@ async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Pro
 }
 
 /** Swaps the head, and keeps what came of it. */
-async function swap(
+export async function swap(
   context: SyncContext,
   { head, edits }: Next,
   commitBytes: Uint8Array,

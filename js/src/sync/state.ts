@@ -69,6 +69,7 @@ function writePush({ seq, nonceBytes, rootBytes }: SeenPush): Uint8Array {
 function readPush(bytes: Uint8Array | undefined): SeenPush | undefined {
   if (bytes === undefined) return undefined;
   const seq = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
+  if (seq === 0) return undefined;
   const [from, to] = [8, 8 + NONCE_START];
   return { seq, nonceBytes: bytes.subarray(from, to), rootBytes: bytes.subarray(to) };
 }
@@ -94,12 +95,13 @@ export class SyncRefs {
     return this.#refs.get(this.names[name])?.commitBytes;
   }
 
-  /** Reads all refs. */
+  /** Reads all refs. Without the rows of the remote, what was seen of it says nothing: it is as before the first pull. */
   async look(): Promise<Remembered> {
     const { inventory } = this.#shared;
     this.#refs = await this.#shared.queued(() => inventory.look());
     const ids = this.bytes('ids');
-    const turn = this.bytes('turn');
+    const isBegun = this.bytes('origin') !== undefined;
+    const turn = isBegun ? this.bytes('turn') : undefined;
     const view = turn && new DataView(turn.buffer, turn.byteOffset, turn.length);
     const epoch = this.bytes('epoch');
     const pendingSeq = view?.getFloat64(8, true) ?? 0;
@@ -109,14 +111,14 @@ export class SyncRefs {
       repositoryBytes: ids?.subarray(0, ID_BYTES),
       writerBytes: ids?.subarray(ID_BYTES) ?? crypto.getRandomValues(new Uint8Array(ID_BYTES)),
       seq: view?.getFloat64(0, true) ?? 0,
-      seenBytes: this.bytes('seen') ?? EMPTY_COMMIT,
+      seenBytes: (isBegun ? this.bytes('seen') : undefined) ?? EMPTY_COMMIT,
       epoch: epoch ? new DataView(epoch.buffer, epoch.byteOffset).getFloat64(0, true) : 0,
       pending: isPending
         ? { seq: pendingSeq, nonceBytes: turn.subarray(ID_BYTES), commitBytes: pushing }
         : undefined,
-      push: readPush(this.bytes('push')),
+      push: isBegun ? readPush(this.bytes('push')) : undefined,
       origin: this.bytes('origin') ?? EMPTY_COMMIT,
-      fork: this.bytes('fork') ?? EMPTY_COMMIT,
+      fork: (isBegun ? this.bytes('fork') : undefined) ?? EMPTY_COMMIT,
       checkpoint: this.bytes('checkpoint'),
     };
   }

@@ -7,10 +7,10 @@ import type { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT, REF } from '../history/inventory.js';
 import type { Ref, SegmentStore } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
+import { type Pin, verifyOthers } from './other-refs.js';
 import { Inspection, type Verification, type VerifyOptions } from './verify.js';
 
-/** Pins a commit: see `tabs/pins.ts`. */
-export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
+export type { Pin } from './other-refs.js';
 
 /** Runs `work` while, as far as possible, no other tab and no other call commits. */
 export type Still = <T>(work: () => Promise<T>) => Promise<T>;
@@ -45,7 +45,7 @@ async function pinHead(
 }
 
 /**
- * Verifies the head of a store; also returns the inspection that did it. A collection may run meanwhile: chunks that
+ * Verifies the head of a store, and its other refs; also returns the inspection that did it. A collection may run meanwhile: chunks that
  * it moves are read from their new segments.
  */
 export async function inspect(
@@ -61,7 +61,9 @@ export async function inspect(
     try {
       const inspection = await Inspection.of(segments, sliceMs, ref);
       const commitBytes = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
-      const verification = await inspection.verify(commitBytes, options);
+      const main = await inspection.verify(commitBytes, options);
+      const others = await verifyOthers(inspection, main, pin, options);
+      const verification = { ...main, others, ok: main.ok && others.length === 0 };
       const isFinal = verification.ok || tries === MAX_TRIES;
       if (isFinal || !(await inspection.isOutdated())) return { inspection, verification };
     } finally {

@@ -64,11 +64,18 @@ export interface ChunkFault {
   readonly rows?: number;
 }
 
+/** The faults of another ref than that of the main branch. */
+export interface RefFaults {
+  /** `branch/<name>`, or `fork/<branch>/<parent>`, percent-encoded. */
+  readonly ref: string;
+  readonly faults: readonly ChunkFault[];
+}
+
 /** What a verification found. */
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` is empty. */
+  /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` and `others` are empty. */
   readonly ok: boolean;
   /** The sound parts: rows, nodes of all trees, large values, and the bytes of all of these, unpacked. */
   readonly rows: number;
@@ -79,6 +86,8 @@ export interface Verification {
   readonly remoteRows: number;
   /** Faults of rows in the order of keys, then those of indexes, then those of sum trees. */
   readonly faults: readonly ChunkFault[];
+  /** The other refs that have faults: branches, where they were forked, and what links keep of remotes. */
+  readonly others: readonly RefFaults[];
   /** All malformed tables, and damaged segments among those that were read. */
   readonly segmentFaults: readonly SegmentFault[];
 }
@@ -116,18 +125,22 @@ export class Inspection {
   readonly branchHead: BranchHead;
   /** The ref of the main branch; `undefined` if nothing was ever committed. */
   readonly ref: Ref | undefined;
+  /** All refs. */
+  readonly refs: readonly Ref[];
   readonly #ids: ReadonlySet<number>;
   readonly #segmentFaults: Map<number, SegmentFault>;
 
   private constructor(
     host: Host,
     ref: Ref | undefined,
+    refs: readonly Ref[],
     ids: ReadonlySet<number>,
     faults: Map<number, SegmentFault>,
   ) {
     this.host = host;
     this.branchHead = new BranchHead(new SharedStore(host, Pins.unseen()));
     this.ref = ref;
+    this.refs = refs;
     this.#ids = ids;
     this.#segmentFaults = faults;
   }
@@ -154,7 +167,7 @@ export class Inspection {
       else faults.set(id, { segment: id, what: 'table' });
     }
     const host = new Host(engine, checking(segments, lengths, faults), sliceMs);
-    return new Inspection(host, ref, new Set(tables.map(({ id }) => id)), faults);
+    return new Inspection(host, ref, refs, new Set(tables.map(({ id }) => id)), faults);
   }
 
   /** Whether storage has another head, or new segments, since this inspection began. */
@@ -182,7 +195,7 @@ export class Inspection {
     const found = { rows: 0, nodes: 0, values: 0, bytes: 0, remoteRows: 0 };
     const toVerification = async (faults: readonly ChunkFault[]): Promise<Verification> => {
       const segmentFaults = await this.#faultsOfSegments();
-      return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
+      return { root, ok: faults.length === 0, ...found, faults, others: [], segmentFaults };
     };
     let opened: { view: number; rows: number };
     try {
@@ -311,6 +324,11 @@ function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
 /** Whether something cannot be read, or is wrong. A chunk that is only of another form can be read. */
 export function isLoss({ kind }: ChunkFault): boolean {
   return kind !== 'form';
+}
+
+/** Whether an error is the fault of a chunk. */
+export function isChunkFault(cause: unknown): boolean {
+  return faultCode(cause) !== undefined;
 }
 
 /** The code of an error, if it is the fault of a chunk. */

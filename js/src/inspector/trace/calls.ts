@@ -66,6 +66,7 @@ export const LINK_CALLS: Timed<Link> = {
   pull: 1,
   push: 1,
   repair: 1,
+  rejoin: 1,
 };
 
 const MAX_WORDS = 80;
