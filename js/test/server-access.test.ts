@@ -1,11 +1,23 @@
 /** Who may use the reference server: by address, by the origin of a page, and by tokens that have one right each. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { hashedName, httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
 import { slicedName } from '../src/server/hash.js';
 import { serveRemote } from '../src/server/server.js';
+
+/** Called before the server hashes a body. */
+const hashing = vi.hoisted(() => ({ before: async () => {} }));
+vi.mock('../src/server/hash.js', async (original) => {
+  const { slicedName } = await original<typeof import('../src/server/hash.js')>();
+  return {
+    slicedName: async (...given: Parameters<typeof slicedName>) => {
+      await hashing.before();
+      return slicedName(...given);
+    },
+  };
+});
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const ends: (() => Promise<void>)[] = [];
@@ -212,4 +224,18 @@ it('hashes a body in slices, between which others have their turn', async () => 
     expect(await named).toBe(hashedName('p', body));
     expect(turns).toBeGreaterThanOrEqual(Math.ceil(length / 65_536));
   }
+});
+
+it('answers others while it hashes', async () => {
+  const { url, remote } = await served();
+  const object = bytes('an object');
+  const name = hashedName('p', object);
+  let beside: string | undefined;
+  hashing.before = async () => {
+    beside = (await httpRemote({ url }).readHead('main'))?.token;
+  };
+  await httpRemote({ url }).put(name, object);
+  hashing.before = async () => {};
+  expect(beside).toBeDefined();
+  expect(await remote.get(name)).toEqual(object);
 });

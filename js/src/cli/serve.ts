@@ -6,8 +6,8 @@ import { folderAt, parsed, process, token, UsageError } from './platform.js';
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 
 Serves a folder as a remote. --origin names the pages that may use it, several with commas. Environment variables have
-bearer tokens: who has HEDGEROW_TOKEN may read and write, who has HEDGEROW_READ_TOKEN may only read, and who has
-HEDGEROW_DELETE_TOKEN may also delete. Without any, only this machine may connect, and only pages of --origin.`;
+bearer tokens: HEDGEROW_READ_TOKEN is for reads, HEDGEROW_TOKEN for reads and writes, and HEDGEROW_DELETE_TOKEN for reads,
+writes and deletions. Without any, only this machine may connect, and only pages of --origin.`;
 
 const OPTIONS = {
   port: 'string',

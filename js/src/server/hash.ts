@@ -2,7 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { hex } from '../base/hex.js';
 import { turn } from '../base/scheduler.js';
 
-/** Bytes of a slice: they take about 2 ms. */
+/** Bytes of a slice. */
 const SLICE_BYTES = 64 << 10;
 
 /** As `hashedName`, in slices: other requests are answered between them. */
