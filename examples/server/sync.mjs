@@ -156,7 +156,7 @@ export async function* pull(database, app, space, body) {
     // Version 0 is empty, and of those before the horizon everything comes again.
     const isKnown =
       order <= version && (order < Math.max(horizon, 1) || then[0]?.stamp === cookie.stamp);
-    // A cookie of another database, or of a version that this one has lost: the client must begin anew.
+    // A cookie of another database, or of a version that this one has lost: the client must begin again.
     if (cookie !== null && !isKnown) throw new Refusal(200, 'ClientStateNotFound');
     // Nobody knows what was deleted before the horizon.
     const isAll = cookie === null || order < horizon;

@@ -135,7 +135,16 @@ describe('without a token', () => {
 });
 
 it('takes no origin that a browser never sends', async () => {
-  const wrong = ['https://app.example/', 'app.example', 'https://APP.example', '', 'null', 7];
+  const wrong = [
+    'https://app.example/',
+    'app.example',
+    'https://APP.example',
+    '',
+    'null',
+    7,
+    Symbol(),
+    {},
+  ];
   for (const origin of [...wrong, ['*', 'x']]) {
     const refused = serveRemote(memoryRemote(), { origin: origin as never });
     await expect(refused).rejects.toMatchObject({ code: 'invalid-argument' });

@@ -1,5 +1,6 @@
 /** Who may do what: by tokens; or, without any, by the address and the page that a request is for and from. */
 import { HedgerowError } from '../base/errors.js';
+import { shownAs } from '../base/kind.js';
 import { type Crypto, type Incoming, Refusal } from './http.js';
 
 /** Options of `serveRemote`. */
@@ -45,12 +46,7 @@ export class Access {
     );
     this.#publicRight = publicReads ? READ : 0;
     const all = this.#tokens.length > 0 ? '*' : [];
-    this.#origins = [options.origin ?? all].flat();
-    for (const one of this.#origins) {
-      if (one === '*' || isOrigin(one)) continue;
-      const message = `serveRemote: origin is such as https://app.example, or *, not ${one}`;
-      throw new HedgerowError('invalid-argument', message);
-    }
+    this.#origins = originsOf(options.origin ?? all);
   }
 
   #hash(text: string): Uint8Array {
@@ -90,9 +86,24 @@ export class Access {
   }
 }
 
-function isOrigin(text: string): boolean {
+/** The origins that an option names. Throws `invalid-argument` for one that no page has. */
+function originsOf(given: string | readonly string[]): readonly string[] {
+  let wrong: unknown = given;
   try {
-    return new URL(text).origin === text;
+    const origins = [given].flat();
+    const at = origins.findIndex((one) => one !== '*' && !isOrigin(one));
+    if (at < 0) return origins;
+    wrong = origins[at];
+  } catch {
+    // A proxy may refuse to be read: that is no list of origins.
+  }
+  const message = `serveRemote: origin is such as https://app.example, or *, not ${shownAs(wrong)}`;
+  throw new HedgerowError('invalid-argument', message);
+}
+
+function isOrigin(given: unknown): boolean {
+  try {
+    return new URL(given as string).origin === given;
   } catch {
     return false;
   }
