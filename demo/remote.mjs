@@ -16,6 +16,6 @@ export async function startRemote() {
   await link.push();
   const { root } = store;
   await store.close();
-  const { url, close } = await serveRemote(remote);
+  const { url, close } = await serveRemote(remote, { origin: '*' });
   return { url, root, close };
 }

@@ -21,7 +21,7 @@ test('a tab that is frozen while it syncs is replaced, and goes on as one that w
   tag: '@chromium',
 }, async ({ tab }) => {
   test.setTimeout(180_000);
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   const away = await open('away', { storage: memory() });
   try {
     const link = await away.remote(httpRemote({ url: server.url }));

@@ -37,7 +37,7 @@ class Net {
   #wire: Wire | undefined;
 
   async start(): Promise<void> {
-    this.#server = await serveRemote(this.#remote);
+    this.#server = await serveRemote(this.#remote, { origin: '*' });
     this.#wire = await openWire(Number(new URL(this.#server.url).port), 0);
   }
 

@@ -117,7 +117,7 @@ test('a page keeps the contract with a bucket of S3', { tag: '@chromium' }, asyn
 test('a page keeps the contract with the reference server', {
   tag: '@chromium',
 }, async ({ page }) => {
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   ends.push(() => server.close());
   await keepsContract(await visit(page), { http: server.url });
 });
@@ -131,7 +131,7 @@ test('reads of a bucket cost no preflight, and polls no body', { tag: '@chromium
 });
 
 test('so do those of the reference server', { tag: '@chromium' }, async ({ page }) => {
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   ends.push(() => server.close());
   const { url, seen } = await watched(server.url);
   const asked = await reads(await visit(page), { http: url }, seen);

@@ -12,7 +12,7 @@ test('a signed remote is written with the private key alone, and what others wri
   persistentPage,
 }) => {
   const inner = memoryRemote();
-  const server = await serveRemote(inner);
+  const server = await serveRemote(inner, { origin: '*' });
   const publicKey = Buffer.from(PUBLIC, 'hex');
   try {
     const { page } = persistentPage;

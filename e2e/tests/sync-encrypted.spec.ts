@@ -5,7 +5,7 @@ import { expect, test } from './fixtures.js';
 
 test('an encrypted remote is read and written with the key alone', async ({ persistentPage }) => {
   const inner = memoryRemote();
-  const server = await serveRemote(inner);
+  const server = await serveRemote(inner, { origin: '*' });
   try {
     const { page } = persistentPage;
     await page.goto('/remote.html');

@@ -20,7 +20,7 @@ async function visit(page: Page): Promise<void> {
 test('two stores of a browser meet at a server, and merge what both have changed', {
   tag: '@core',
 }, async ({ persistentPage }) => {
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   try {
     const { page } = persistentPage;
     await visit(page);
@@ -69,7 +69,7 @@ test('two stores of a browser meet at a server, and merge what both have changed
 
 /** What pushes and pulls of a page ask a server of another origin for. */
 async function onWire(page: Page, run: (asked: Asked) => Promise<void>): Promise<void> {
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   const wire = await openWire(Number(new URL(server.url).port), 0);
   try {
     await visit(page);
@@ -129,13 +129,14 @@ test('no cache of a browser answers a push', async ({ persistentPage }) => {
 test('a clone that a reload cut off goes on where it was', async ({ persistentPage }) => {
   const inner = memoryRemote();
   let fetched = 0;
-  const server = await serveRemote({
+  const counted: typeof inner = {
     ...inner,
     get: (...call) => {
       fetched += 1;
       return inner.get(...call);
     },
-  });
+  };
+  const server = await serveRemote(counted, { origin: '*' });
   try {
     const { page } = persistentPage;
     await visit(page);
@@ -188,7 +189,7 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
 test('a loop hears of pushes by events, and pushes what its page commits', async ({
   persistentPage,
 }) => {
-  const server = await serveRemote(memoryRemote());
+  const server = await serveRemote(memoryRemote(), { origin: '*' });
   const other = await open('other', { storage: memory() });
   try {
     const { page } = persistentPage;

@@ -1,10 +1,12 @@
 // The tables, for both databases, and how a transaction ends. Whoever writes rows by other means must lock their space
-// first, raise its version, and give the rows this version, as `push` does.
+// first, raise its version, give this a stamp, and give the rows this version, as `push` does.
 
 /** `bytewise` orders keys by their bytes. A row without a value is deleted: it stays, so that pulls can tell. */
 export const schema = (bytewise) => `
   CREATE TABLE IF NOT EXISTS hedgerow_space (
-    id text PRIMARY KEY, epoch text NOT NULL, version bigint NOT NULL, horizon bigint NOT NULL);
+    id text PRIMARY KEY, version bigint NOT NULL, horizon bigint NOT NULL);
+  CREATE TABLE IF NOT EXISTS hedgerow_stamp (
+    space text NOT NULL, version bigint NOT NULL, stamp text NOT NULL, PRIMARY KEY (space, version));
   CREATE TABLE IF NOT EXISTS hedgerow_client (
     space text NOT NULL, id text NOT NULL, group_id text NOT NULL,
     last_mutation_id bigint NOT NULL, version bigint NOT NULL, PRIMARY KEY (space, id));

@@ -3,7 +3,8 @@
 //     node server.mjs --sqlite issues.sqlite | --postgres postgres://user@host/database
 //         [--port 7090] [--host 127.0.0.1] [--origin https://app.example] [--app mutators.mjs]
 //
-// `?space=name` chooses the space. HEDGEROW_TOKEN has the bearer token; without one only this machine is served.
+// `?space=name` chooses the space. HEDGEROW_TOKEN has the bearer token; without one only this machine is served, and only
+// pages of --origin; several with commas.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
@@ -26,7 +27,7 @@ const PREFLIGHT = {
 const type = 'string';
 const own = fileURLToPath(new URL('mutators.mjs', import.meta.url));
 const at = { port: { type, default: '7090' }, host: { type, default: '127.0.0.1' } };
-const pages = { origin: { type, default: '*' }, app: { type, default: own } };
+const pages = { origin: { type }, app: { type, default: own } };
 const { values } = parseArgs({
   options: { sqlite: { type }, postgres: { type }, ...at, ...pages },
 });
@@ -36,6 +37,10 @@ if (!values.sqlite === !values.postgres || !isSafe) {
   console.error('either --sqlite <file> or --postgres <url>; another --host needs HEDGEROW_TOKEN');
   process.exit(2);
 }
+
+/** The origins of pages that may use it. With a token all, which a strange page does not know. */
+const origins = values.origin?.split(',') ?? (token ? ['*'] : []);
+const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 /** The streams of events of each space. */
 const streams = new Map();
@@ -80,8 +85,17 @@ function listen(space, response) {
   });
 }
 
+/** Refuses pages that nobody named. Without a token also other addresses: a page can let a name of its own lead here. */
+function checkSource({ headers: { host = '', origin } }, response) {
+  if (!token && !OWN_HOST.test(host)) throw new Refusal(403, 'foreign-host');
+  if (origin === undefined || origin === `http://${host}`) return;
+  const allowed = ['*', origin].find((one) => origins.includes(one));
+  if (allowed === undefined) throw new Refusal(403, 'foreign-origin');
+  response.setHeader('Access-Control-Allow-Origin', allowed).setHeader('Vary', 'Origin');
+}
+
 async function handle(request, response) {
-  response.setHeader('Access-Control-Allow-Origin', values.origin);
+  checkSource(request, response);
   if (request.method === 'OPTIONS') return response.writeHead(204, PREFLIGHT).end();
   if (!isAllowed(request)) throw new Refusal(401, 'unauthorized');
   const { pathname, searchParams } = new URL(request.url, 'http://localhost');

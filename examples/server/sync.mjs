@@ -1,5 +1,6 @@
 // Replicache's push and pull, version 1, by the strategy of a version for each space: a transaction that writes raises
-// the version of its space by one and gives it to all rows and clients that it touches. A cookie is such a version.
+// the version of its space by one and gives it to all rows and clients that it touches. A cookie is such a version with
+// its stamp, which is random: a database that has lost its last second makes the same versions again, with other stamps.
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from './schema.mjs';
 
@@ -32,9 +33,9 @@ function check(app, kind, body) {
 /** Makes the space if it is new, and locks it until the transaction ends: those who write to a space take turns. */
 async function lock(query, space) {
   const [{ version }] = await query(
-    `INSERT INTO hedgerow_space (id, epoch, version, horizon) VALUES ($1, $2, 0, 0)
+    `INSERT INTO hedgerow_space (id, version, horizon) VALUES ($1, 0, 0)
      ON CONFLICT (id) DO UPDATE SET version = hedgerow_space.version RETURNING version`,
-    [space, randomUUID()],
+    [space],
   );
   return Number(version);
 }
@@ -66,16 +67,18 @@ function rowsOf(query, app, space, version) {
 }
 
 /** One mutation and its number, in the transaction of its batch: 1, or 0 if it has been done before. */
-async function apply(query, app, space, group, version, { clientID, id, name, args }) {
+async function apply({ query, app, space, group, version, seen }, { clientID, id, name, args }) {
   const sql = 'SELECT group_id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND id = $2';
   const [client] = await query(sql, [space, clientID]);
-  // The database was lost, or is not the one that this client has pushed to before.
-  if (client === undefined && id > 1) throw new Refusal(200, 'ClientStateNotFound');
   if (client !== undefined && client.group_id !== group)
     throw new Refusal(403, 'wrong-client-group');
   const expected = Number(client?.last_mutation_id ?? 0) + 1;
-  if (id < expected) return 0;
+  // A client sends all that it has no answer to. So before its first mutation nothing can be missing, unless the database
+  // has lost it, or is not the one that this client has pushed to before.
+  if (id > expected && !seen.has(clientID)) throw new Refusal(200, 'ClientStateNotFound');
   if (id > expected) throw new Refusal(409, 'mutation-gap', { clientID, expected, id });
+  seen.add(clientID);
+  if (id < expected) return 0;
   // A client that is newer than this server: it tries again, until the server is new, too.
   if (!Object.hasOwn(app.mutators, name)) throw new Refusal(501, 'unknown-mutator', { name });
 
@@ -103,6 +106,9 @@ async function apply(query, app, space, group, version, { clientID, id, name, ar
 /** Applies what is new, in its order. What stops it is thrown, and what came before that stays. */
 export async function push(database, app, space, body) {
   check(app, 'push', body);
+  const group = body.clientGroupID;
+  /** Clients with a mutation in this push. */
+  const seen = new Set();
   for (let at = 0; at < body.mutations.length; at += BATCH) {
     let fault;
     await database.write(async (query) => {
@@ -110,12 +116,13 @@ export async function push(database, app, space, body) {
       let count = 0;
       try {
         for (const mutation of body.mutations.slice(at, at + BATCH))
-          count += await apply(query, app, space, body.clientGroupID, version, mutation);
+          count += await apply({ query, app, space, group, version, seen }, mutation);
       } catch (error) {
         fault = error;
       }
       if (count === 0) return;
       await query('UPDATE hedgerow_space SET version = $2 WHERE id = $1', [space, version]);
+      await query('INSERT INTO hedgerow_stamp VALUES ($1, $2, $3)', [space, version, randomUUID()]);
       await database.poke(query, { space, version });
     });
     if (fault !== undefined) throw fault;
@@ -127,6 +134,9 @@ const operation = ({ key, value }) =>
     ? JSON.stringify({ op: 'del', key })
     : `{"op":"put","key":${JSON.stringify(key)},"value":${value}}`;
 
+const isCookie = (cookie) =>
+  Number.isSafeInteger(cookie?.order) && cookie.order >= 0 && typeof cookie.stamp === 'string';
+
 const NEWS = 'WHERE space = $1 AND group_id = $2 AND version > $3';
 /** All rows by their keys (the plus keeps databases from the index of versions), or the changes by their versions. */
 const ALL = '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key';
@@ -136,26 +146,29 @@ const CHANGES = '(version, key) > ($2, $3) ORDER BY version, key';
 export async function* pull(database, app, space, body) {
   check(app, 'pull', body);
   const { clientGroupID, cookie = null } = body;
-  if (cookie === null) await database.write((query) => lock(query, space));
   const { query, end } = await database.snapshot();
   try {
-    const ofSpace = 'SELECT epoch, version, horizon FROM hedgerow_space WHERE id = $1';
-    const [{ epoch, ...state } = {}] = await query(ofSpace, [space]);
-    const version = Number(state.version);
-    const isOurs = cookie?.epoch === epoch && Number.isSafeInteger(cookie?.order);
-    // A cookie of another database, or of a future that a backup has undone: the client must begin anew.
-    if (cookie !== null && !(isOurs && cookie.order <= version))
-      throw new Refusal(200, 'ClientStateNotFound');
+    const [row] = await query('SELECT version, horizon FROM hedgerow_space WHERE id = $1', [space]);
+    const [version, horizon] = [Number(row?.version ?? 0), Number(row?.horizon ?? 0)];
+    const order = isCookie(cookie) ? cookie.order : version + 1;
+    const of = 'SELECT stamp FROM hedgerow_stamp WHERE space = $1 AND version = $2';
+    const [now, then] = [await query(of, [space, version]), await query(of, [space, order])];
+    // Version 0 is empty, and of those before the horizon everything comes again.
+    const isKnown =
+      order <= version && (order < Math.max(horizon, 1) || then[0]?.stamp === cookie.stamp);
+    // A cookie of another database, or of a version that this one has lost: the client must begin again.
+    if (cookie !== null && !isKnown) throw new Refusal(200, 'ClientStateNotFound');
     // Nobody knows what was deleted before the horizon.
-    const isAll = !isOurs || cookie.order < Number(state.horizon);
-    const since = isAll ? -1 : cookie.order;
+    const isAll = cookie === null || order < horizon;
+    const since = isAll ? -1 : order;
     const group = [space, clientGroupID, since];
     const clients = await query(`SELECT id, last_mutation_id FROM hedgerow_client ${NEWS}`, group);
     const ids = clients.map((client) => [client.id, Number(client.last_mutation_id)]);
     const lastMutationIDChanges = Object.fromEntries(ids);
     const refusals = await query(`SELECT refused FROM hedgerow_refusal ${NEWS}`, group);
     const refused = refusals.map((row) => JSON.parse(row.refused));
-    const start = { cookie: { order: version, epoch }, lastMutationIDChanges, refused };
+    const stamp = now[0]?.stamp ?? '';
+    const start = { cookie: { order: version, stamp }, lastMutationIDChanges, refused };
     yield `${JSON.stringify(start).slice(0, -1)},"patch":[${isAll ? '{"op":"clear"}' : ''}`;
 
     const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${isAll ? ALL : CHANGES} LIMIT ${PAGE}`;

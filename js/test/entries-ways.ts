@@ -320,7 +320,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
   },
   './server': {
     serveRemote: {
-      args: ({ remote }) => [remote, { port: 0, host: '127.0.0.1', token: 't' }],
+      args: ({ remote }) => [remote, { port: 0, host: '127.0.0.1', token: 't', origin: ['*'] }],
       end: closed,
       // It rejects with what listening has failed with.
       isTyped: (error) => Object(error).syscall !== undefined,

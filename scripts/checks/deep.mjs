@@ -17,7 +17,7 @@ import { DENY_WARNINGS, RUST, STATIC_STEPS, VITEST } from './steps.mjs';
 
 const E2E = join(ROOT, 'e2e');
 const FUZZ_DIR = ['--target-dir', join(ROOT, 'target', 'fuzz')];
-const SERVER_TESTS = ['protocol', 'requests', 'replicache', 'hedgerow', 'size'].map(
+const SERVER_TESTS = ['protocol', 'requests', 'failover', 'replicache', 'hedgerow', 'size'].map(
   (name) => `examples/server/test/${name}.test.mjs`,
 );
 

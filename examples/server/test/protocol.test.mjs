@@ -220,10 +220,12 @@ onEachDatabase((world) => {
     assert.deepEqual([status, body], [200, lost]);
     await client({ space }).push('put', { key: 'k', value: 1 });
     await who.pull();
-    const { order, epoch } = who.cookie;
+    const { order, stamp } = who.cookie;
     for (const cookie of [
-      { order, epoch: 'another' },
-      { order: order + 1, epoch },
+      { order, stamp: 'another' },
+      { order: order + 1, stamp },
+      { order },
+      { order, stamp: [stamp] },
       order,
       'x',
       {},
@@ -231,7 +233,7 @@ onEachDatabase((world) => {
       assert.deepEqual((await who.ask({ cookie })).body, lost, JSON.stringify(cookie));
     }
     for (const bad of [1.5, '1', null, -1e300]) {
-      assert.deepEqual((await who.ask({ cookie: { order: bad, epoch } })).body, lost);
+      assert.deepEqual((await who.ask({ cookie: { order: bad, stamp } })).body, lost);
     }
   });
 

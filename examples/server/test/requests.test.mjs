@@ -1,6 +1,8 @@
 // Requests that are none, values and tombstones, tokens, events, and servers that end, on each database.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLEAR, onEachDatabase, put } from './each-database.mjs';
@@ -110,6 +112,50 @@ onEachDatabase((world) => {
     }
   });
 
+  test('without a token it answers to its own address, and to no page that nobody has named', async () => {
+    const { port } = new URL(world.server.url);
+    const named = await startServer([
+      ...world.database.args,
+      '--origin',
+      'https://a.example,https://b.example',
+    ]);
+    try {
+      const status = async (url, headers) => {
+        const of = (method, path) => statusOf(url, method, path, headers);
+        const all = [
+          await of('OPTIONS', '/push'),
+          await of('POST', '/push'),
+          await of('POST', '/pull'),
+          await of('GET', '/events'),
+        ];
+        const [{ allowed }] = all;
+        assert.ok(all.every((one) => one.allowed === allowed));
+        return [all.map((one) => one.status).join(' '), allowed];
+      };
+      const [refused, answered] = ['403 403 403 403', '204 415 415 200'];
+      const own = { host: `127.0.0.1:${port}` };
+      assert.deepEqual(await status(world.server.url, {}), [answered, undefined]);
+      for (const host of [own.host, `localhost:${port}`, '[::1]', 'LOCALHOST'])
+        assert.deepEqual(await status(world.server.url, { host }), [answered, undefined]);
+      for (const host of [
+        'evil.example',
+        `evil.example:${port}`,
+        '127.0.0.1.evil.example',
+        '10.0.0.1',
+      ])
+        assert.deepEqual(await status(world.server.url, { host }), [refused, undefined]);
+      const origin = `http://${own.host}`;
+      assert.deepEqual(await status(world.server.url, { ...own, origin }), [answered, undefined]);
+      for (const origin of ['https://evil.example', 'http://localhost:5173', 'null'])
+        for (const { url } of [world.server, named])
+          assert.deepEqual(await status(url, { origin }), [refused, undefined]);
+      for (const origin of ['https://a.example', 'https://b.example'])
+        assert.deepEqual(await status(named.url, { origin }), [answered, origin]);
+    } finally {
+      await named.stop();
+    }
+  });
+
   test('events tell of what was committed, in this space alone', async () => {
     const space = newSpace();
     const events = await listenTo(`${world.server.url}/events?space=${space}`);
@@ -198,6 +244,19 @@ onEachDatabase((world) => {
     assert.deepEqual((await who.pull()).patch, [put('k', 2)]);
   });
 });
+
+/** The status of a request with headers that `fetch` does not let a program set, and the origin that may read the answer. */
+async function statusOf(url, method, path, headers) {
+  const asked = request(new URL(path, url), { method, headers, agent: false });
+  asked.end();
+  const [response] = await once(asked, 'response');
+  // A stream of events has no end.
+  response.destroy();
+  return {
+    status: response.statusCode,
+    allowed: response.headers['access-control-allow-origin'],
+  };
+}
 
 /** The events of a stream, one by one. */
 async function listenTo(url) {

@@ -1,12 +1,13 @@
 /** `npx hedgerow serve <folder>`: serves a folder as a remote. */
 import { folderRemote } from '../remote/adapters/folder.js';
 import { serveRemote } from '../server/server.js';
-import { folderAt, parsed, token, UsageError } from './platform.js';
+import { folderAt, parsed, process, token, UsageError } from './platform.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 
-Serves a folder as a remote. The environment variable HEDGEROW_TOKEN has the bearer token of all requests. Without one
-only this machine may connect.`;
+Serves a folder as a remote. --origin names the pages that may use it, several with commas. Environment variables have
+bearer tokens: HEDGEROW_READ_TOKEN is for reads, HEDGEROW_TOKEN for reads and writes, and HEDGEROW_DELETE_TOKEN for reads,
+writes and deletions. Without any, only this machine may connect, and only pages of --origin.`;
 
 const OPTIONS = {
   port: 'string',
@@ -18,12 +19,18 @@ const OPTIONS = {
 export async function serve(args: readonly string[]): Promise<void> {
   const { values, positionals } = parsed(args, USAGE, OPTIONS, 1);
   const { port = '7080', host = '127.0.0.1', origin } = values as Record<string, string>;
+  const tokens = {
+    token: token(),
+    readToken: process.env.HEDGEROW_READ_TOKEN || undefined,
+    deleteToken: process.env.HEDGEROW_DELETE_TOKEN || undefined,
+  };
   const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host);
+  const isOpen = Object.values(tokens).every((one) => one === undefined);
   const isPort = /^\d{1,5}$/.test(port) && Number(port) < 65_536;
-  if (!isPort || (!isLocal && token() === undefined)) throw new UsageError(USAGE);
+  if (!isPort || (!isLocal && isOpen)) throw new UsageError(USAGE);
   const [folder = ''] = positionals.map(folderAt);
   const publicReads = values['public-reads'] === true;
-  const how = { port: Number(port), host, origin, token: token(), publicReads };
+  const how = { port: Number(port), host, origin: origin?.split(','), publicReads, ...tokens };
   const { url } = await serveRemote(folderRemote(folder), how);
   console.log(`${folder} is at ${url}`);
 }

@@ -4,10 +4,13 @@ export interface Incoming extends AsyncIterable<Uint8Array> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Its end of the connection. */
+  readonly socket: { readonly localAddress?: string | undefined };
 }
 
 export interface Outgoing {
   readonly headersSent: boolean;
+  setHeader(name: string, value: string): void;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): this;
   write(text: string): boolean;
   end(body?: string | Uint8Array): void;

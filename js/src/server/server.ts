@@ -8,24 +8,13 @@ import { MAX_OBJECT_BYTES } from '../base/limits.js';
 import { builtin } from '../base/node.js';
 import { optionsOf } from '../base/options.js';
 import { checkedRemote } from '../remote/checked.js';
-import { hashedName } from '../remote/hashed-name.js';
 import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../remote/names.js';
 import type { ByteRange, Remote } from '../remote/remote.js';
+import { Access, type ServerOptions } from './access.js';
+import { slicedName } from './hash.js';
 import { bodyOf, type Crypto, type Http, type Incoming, type Outgoing, Refusal } from './http.js';
 
-/** Options of `serveRemote`. */
-export interface ServerOptions {
-  /** A free one by default. */
-  readonly port?: number | undefined;
-  /** `'127.0.0.1'` by default: only this machine. */
-  readonly host?: string | undefined;
-  /** The bearer token of all requests; without one everybody may do everything. */
-  readonly token?: string | undefined;
-  /** Whether reads need no token. */
-  readonly publicReads?: boolean | undefined;
-  /** The origin of the pages that may use it; `'*'` by default. */
-  readonly origin?: string | undefined;
-}
+export type { ServerOptions };
 
 /** A running server. */
 export interface RemoteServer {
@@ -48,17 +37,19 @@ const ALIVE_MS = 20_000;
 
 class Server {
   readonly #remote: Remote;
-  readonly #options: ServerOptions;
-  readonly #crypto = builtin<Crypto>('node:crypto', 'serveRemote');
+  readonly #access: Access;
   readonly #listeners = new Set<Outgoing>();
 
   constructor(remote: Remote, options: ServerOptions) {
     this.#remote = remote;
-    this.#options = options;
+    this.#access = new Access(builtin<Crypto>('node:crypto', 'serveRemote'), options);
   }
 
   readonly handle = async (request: Incoming, response: Outgoing): Promise<void> => {
     try {
+      const origin = this.#access.originFor(request);
+      if (origin !== undefined) response.setHeader('Access-Control-Allow-Origin', origin);
+      if (origin !== '*') response.setHeader('Vary', 'Origin');
       await this.#handle(request, response);
     } catch (cause) {
       if (response.headersSent) return response.destroy();
@@ -75,21 +66,11 @@ class Server {
     body?: string | Uint8Array,
   ): void {
     response.writeHead(status, {
-      'Access-Control-Allow-Origin': this.#options.origin ?? '*',
       'Access-Control-Expose-Headers': 'ETag, Content-Range',
       'Content-Type': typeof body === 'string' ? 'text/plain' : 'application/octet-stream',
       ...headers,
     });
     response.end(body);
-  }
-
-  /** Whether the request has the token, in a time that does not depend on how much of it is right. */
-  #isAllowed(request: Incoming): boolean {
-    const { token, publicReads } = this.#options;
-    if (token === undefined || (publicReads && request.method === 'GET')) return true;
-    const hash = (text: string) => this.#crypto.createHash('sha256').update(text).digest();
-    const given = request.headers.authorization ?? '';
-    return this.#crypto.timingSafeEqual(hash(given), hash(`Bearer ${token}`));
   }
 
   async #handle(request: Incoming, response: Outgoing): Promise<void> {
@@ -102,7 +83,7 @@ class Server {
         'Access-Control-Max-Age': '7200',
       });
     }
-    if (!this.#isAllowed(request)) throw new Refusal(401, 'the bearer token is missing or wrong');
+    this.#access.check(request);
     const url = new URL(request.url, 'http://localhost');
     const name = decoded(url.pathname.slice(1));
     if (method === 'GET' && name === 'events') return this.#listen(response);
@@ -150,7 +131,7 @@ class Server {
 
   async #put(name: string, parsed: ParsedName, bytes: Uint8Array, response: Outgoing) {
     if (parsed.kind === 'pack' || parsed.kind === 'delta') {
-      const right = hashedName(parsed.kind === 'pack' ? 'p' : 'd', bytes);
+      const right = await slicedName(parsed.kind === 'pack' ? 'p' : 'd', bytes);
       if (right !== name) throw new Refusal(400, `these bytes have the name ${right}`);
     }
     const done = await this.#remote.put(name, bytes);
@@ -179,7 +160,6 @@ class Server {
 
   #listen(response: Outgoing): void {
     response.writeHead(200, {
-      'Access-Control-Allow-Origin': this.#options.origin ?? '*',
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store, no-transform',
     });
@@ -219,14 +199,15 @@ export async function serveRemote(
   const given = optionsOf(
     'serveRemote',
     options,
-    'port:number host:string token:string publicReads:boolean origin:string',
+    'port:number host:string token:string readToken:string deleteToken:string publicReads:boolean origin',
   );
   const { port = 0, host = '127.0.0.1' } = given;
   if (!(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new HedgerowError('invalid-argument', 'serveRemote: port is from 0 to 65535');
   }
   const http = builtin<Http>('node:http', 'serveRemote');
-  const server = http.createServer(new Server(checkedRemote('serveRemote', remote), given).handle);
+  const { handle } = new Server(checkedRemote('serveRemote', remote), { ...given, host });
+  const server = http.createServer(handle);
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject);
     server.listen(port, host, resolve);

@@ -45,11 +45,9 @@ export async function applyEntries(
     const last = part[part.length - 1];
     if (last === undefined) continue;
     const also = last === entries[entries.length - 1] ? seenMoves(now) : {};
-    const deltas: DeltaBytes[] = [];
-    for (const entry of part) deltas.push(await deltaOf(context, entry, scope, job));
     const moves = refs.moves(also);
     const applied = await applyDeltas(context.origin, {
-      deltas,
+      deltas: deltasOf(context, part, scope, job),
       after: last.rows,
       onto: origin,
       durability,
@@ -65,6 +63,19 @@ export async function applyEntries(
   }
   if (entries.length > 0) return 'applied';
   return (await refs.move(seenMoves(now), durability)) ? 'applied' : 'moved';
+}
+
+/**
+ * The edits of entries. Each delta is fetched and inflated when the one before it is applied: a few bytes at the remote may be
+ * 16 MiB when they are inflated, so only one delta may be in memory.
+ */
+export async function* deltasOf(
+  context: SyncContext,
+  entries: readonly TailEntry[],
+  scope: Scope,
+  job: SyncJob,
+): AsyncGenerator<DeltaBytes, void, void> {
+  for (const entry of entries) yield await deltaOf(context, entry, scope, job);
 }
 
 /** The edits of an entry, which may be an object of their own: one request then. */

@@ -25,7 +25,7 @@ import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
-import { deltaOf, type Seen, seenMoves } from './entries.js';
+import { deltasOf, type Seen, seenMoves } from './entries.js';
 import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
 
@@ -73,12 +73,9 @@ export async function landCheckpoint(
     const isKept = await refs.move({ checkpoint: commitBytes, landed: EMPTY_COMMIT }, durability);
     if (!isKept) return false;
     const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
-    const deltas: DeltaBytes[] = [];
-    for (const entry of tail) {
-      if (entry.seq > checkpoint.seq) deltas.push(await deltaOf(context, entry, scope, job));
-    }
+    const entries = tail.filter(({ seq }) => seq > checkpoint.seq);
     const { outcome } = await applyDeltas(branchHead, {
-      deltas,
+      deltas: deltasOf(context, entries, scope, job),
       after: now.seen.head.rows,
       onto: commitBytes,
       durability,

@@ -60,7 +60,8 @@ export class World {
     const key = isEncrypted ? KEY : undefined;
     const remote = await copyOf(await firstRemote(key));
     world.gate = new Gate(remote, random);
-    const [near, far] = [await serveRemote(world.gate.remote), await serveRemote(remote)];
+    const serve = (one) => serveRemote(one, { origin: '*' });
+    const [near, far] = [await serve(world.gate.remote), await serve(remote)];
     const driver = createServer((request, response) => world.#hear(request, response));
     await new Promise((resolve) => driver.listen(0, '127.0.0.1', resolve));
     world.#servers.push(near, far, {

@@ -16,18 +16,25 @@ interface File {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
+interface Told {
+  readonly size: number;
+  readonly mtimeMs: number;
+  isFile(): boolean;
+}
 interface Fs {
-  mkdir(path: string, options: { recursive: true }): Promise<unknown>;
-  open(path: string, flags: 'r' | 'wx'): Promise<File>;
+  readonly constants: { readonly O_RDONLY: number; readonly O_NOFOLLOW?: number };
+  mkdir(path: string, options: { recursive: true }): Promise<string | undefined>;
+  open(path: string, flags: 'r' | 'wx' | number): Promise<File>;
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options: { force: true; recursive?: true }): Promise<void>;
   readdir(path: string): Promise<string[]>;
-  readFile(path: string): Promise<Uint8Array>;
-  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  lstat(path: string): Promise<Told>;
 }
 interface Path {
+  readonly sep: string;
   resolve(path: string): string;
+  dirname(path: string): string;
   join(...parts: string[]): string;
 }
 interface Crypto {
@@ -38,6 +45,10 @@ interface Crypto {
 }
 
 const USER = 'folderRemote';
+/** Files that are on their way to their names. */
+const TEMPORARY = '.temporary';
+/** A file that is on its way for so long was left by a process that was killed. */
+const LEFT_MS = 86_400_000;
 /** A disk that may not be written. */
 const DENIED = ['EACCES', 'EPERM', 'EROFS'];
 const codeOf = (cause: unknown) => String((cause as { code?: unknown }).code);
@@ -63,6 +74,9 @@ export class Files {
   readonly #path = builtin<Path>('node:path', USER);
   readonly #crypto = builtin<Crypto>('node:crypto', USER);
   readonly #root: string;
+  /** Folders whose names are known to be on the disk. */
+  readonly #synced = new Set<string>();
+  #swept: Promise<void> | undefined;
 
   constructor(location: string) {
     this.#root = this.#path.resolve(location);
@@ -82,10 +96,54 @@ export class Files {
     return (await unless('ENOENT', this.fs.readdir(this.at(...folder)))) ?? [];
   }
 
-  /** Writes a file, and lets `place` put it where it belongs. */
-  async write<T>(bytes: Uint8Array, place: (temporary: string) => Promise<T>): Promise<T> {
-    await this.fs.mkdir(this.at('.temporary'), { recursive: true });
-    const temporary = this.at('.temporary', this.#crypto.randomUUID());
+  /**
+   * Makes a folder, which then outlives a power failure. One that exists is synced once: the process that made it may have
+   * been killed before that.
+   */
+  async #make(path: string): Promise<void> {
+    const first = await this.fs.mkdir(path, { recursive: true });
+    if (first === undefined && this.#synced.has(path)) return;
+    const upTo = Math.min(first?.length ?? Number.POSITIVE_INFINITY, this.#root.length + 1);
+    for (let at = path; at.length >= upTo; at = this.#path.dirname(at)) {
+      await this.#sync(this.#path.dirname(at));
+    }
+    this.#synced.add(path);
+  }
+
+  /** Keeps the names in a folder through a power failure. Windows cannot be asked for that: NTFS logs names itself. */
+  async #sync(path: string): Promise<void> {
+    if (this.#path.sep === '\\') return;
+    const folder = await this.fs.open(path, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  /** Deletes what killed writers have left. Other processes write here too, so only age tells what is left. */
+  async #sweep(): Promise<void> {
+    for (const name of await this.names(TEMPORARY)) {
+      const path = this.at(TEMPORARY, name);
+      const told = await unless('ENOENT', this.fs.lstat(path));
+      const isLeft = told !== undefined && Date.now() - told.mtimeMs > LEFT_MS;
+      if (isLeft) await this.fs.rm(path, { force: true });
+    }
+  }
+
+  /** Writes a file, and lets `place` give it a name in `folder`. After that it outlives a power failure. */
+  async write<T>(
+    bytes: Uint8Array,
+    folder: readonly string[],
+    place: (temporary: string) => Promise<T>,
+  ): Promise<T> {
+    const path = this.at(...folder);
+    await this.#make(path);
+    await this.fs.mkdir(this.at(TEMPORARY), { recursive: true });
+    // A write does not need the space: it goes on when another user's file cannot be deleted.
+    this.#swept ??= this.#sweep().catch(() => {});
+    await this.#swept;
+    const temporary = this.at(TEMPORARY, this.#crypto.randomUUID());
     try {
       const file = await this.fs.open(temporary, 'wx');
       try {
@@ -95,7 +153,9 @@ export class Files {
       } finally {
         await file.close();
       }
-      return await place(temporary);
+      const placed = await place(temporary);
+      await this.#sync(path);
+      return placed;
     } finally {
       await this.fs.rm(temporary, { force: true });
     }
@@ -107,9 +167,10 @@ export class Files {
     return (await unless('EEXIST', linked)) ?? false;
   }
 
-  /** The bytes of a file from `from` up to `to`, or of all of it. */
+  /** The bytes of a file from `from` up to `to`, or of all of it. Fails for a link, which may lead out of the folder. */
   async read(path: string, from = 0, to = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
-    const file = await this.fs.open(path, 'r');
+    const { O_RDONLY, O_NOFOLLOW = 0 } = this.fs.constants;
+    const file = await this.fs.open(path, O_RDONLY | O_NOFOLLOW);
     try {
       const { size } = await file.stat();
       const bytes = new Uint8Array(Math.max(0, Math.min(size, to) - from));

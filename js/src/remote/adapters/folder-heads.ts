@@ -41,7 +41,7 @@ export class FolderHeads {
       if (number === undefined) return undefined;
       const path = this.#files.at('.heads', escaped, String(number));
       const bytes = await unless('ENOENT', this.#files.read(path));
-      const told = await unless('ENOENT', this.#files.fs.stat(path));
+      const told = await unless('ENOENT', this.#files.fs.lstat(path));
       // Otherwise it is gone since it was listed: deleted, or the oldest by now.
       if (bytes !== undefined && told !== undefined) {
         return { number, bytes, token: this.#token(number, bytes), modifiedMs: told.mtimeMs };
@@ -54,9 +54,9 @@ export class FolderHeads {
     if (token !== undefined && head === undefined) throw goneFault(`h/${escaped}`);
     if (head?.token !== token) return { state: 'lost', head };
     const number = (head?.number ?? 0) + 1;
-    await this.#files.fs.mkdir(this.#files.at('.heads', escaped), { recursive: true });
-    const path = this.#files.at('.heads', escaped, String(number));
-    const isFirst = await this.#files.write(bytes, (file) => this.#files.claim(file, path));
+    const folder = ['.heads', escaped];
+    const path = this.#files.at(...folder, String(number));
+    const isFirst = await this.#files.write(bytes, folder, (file) => this.#files.claim(file, path));
     if (!isFirst) return { state: 'lost', head: await this.read(escaped) };
     const numbers = await this.#numbers(escaped);
     const newest = numbers[numbers.length - 1] ?? number;
@@ -74,14 +74,13 @@ export class FolderHeads {
 
   /** Copies the head to where static servers have it. Who is last copies the newest. */
   async #publish(escaped: string): Promise<void> {
-    await this.#files.fs.mkdir(this.#files.at('h'), { recursive: true });
     const path = this.#files.at('h', escaped);
     let copied: number | undefined;
     for (;;) {
       const head = await this.read(escaped);
       if (head === undefined) return this.#files.fs.rm(path, { force: true });
       if (head.number === copied) return;
-      await this.#files.write(head.bytes, (file) => this.#files.fs.rename(file, path));
+      await this.#files.write(head.bytes, ['h'], (file) => this.#files.fs.rename(file, path));
       copied = head.number;
     }
   }

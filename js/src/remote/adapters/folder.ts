@@ -70,11 +70,9 @@ class FolderRemote implements Remote {
   async put(name: string, bytes: Uint8Array, options: RemoteOptions = {}) {
     const path = this.#files.at(name);
     return this.#call(options, async () => {
-      const [folder = '', file] = name.split('/');
-      if (file !== undefined)
-        await this.#files.fs.mkdir(this.#files.at(folder), { recursive: true });
-      const isFirst = await this.#files.write(bytes, async (temporary) => {
-        if (file === undefined) return this.#files.claim(temporary, path);
+      const folder = name.split('/').slice(0, -1);
+      const isFirst = await this.#files.write(bytes, folder, async (temporary) => {
+        if (folder.length === 0) return this.#files.claim(temporary, path);
         await this.#files.fs.rename(temporary, path);
         return true;
       });
@@ -100,8 +98,8 @@ class FolderRemote implements Remote {
       const found = [];
       for (const file of await this.#files.names(prefix)) {
         const name = prefix + file;
-        const told = await unless('ENOENT', this.#files.fs.stat(this.#files.at(name)));
-        if (told === undefined || parseName(name) === undefined) continue;
+        const told = await unless('ENOENT', this.#files.fs.lstat(this.#files.at(name)));
+        if (told?.isFile() !== true || parseName(name) === undefined) continue;
         found.push({ name, length: told.size, modifiedMs: told.mtimeMs });
       }
       return found;

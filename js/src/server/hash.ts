@@ -1,0 +1,16 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+import { hex } from '../base/hex.js';
+import { turn } from '../base/scheduler.js';
+
+/** Bytes of a slice. */
+const SLICE_BYTES = 64 << 10;
+
+/** As `hashedName`, in slices: other requests are answered between them. */
+export async function slicedName(letter: 'p' | 'd', bytes: Uint8Array): Promise<string> {
+  const hash = blake3.create();
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    hash.update(bytes.subarray(at, at + SLICE_BYTES));
+    await turn();
+  }
+  return `${letter}/${hex(hash.digest())}`;
+}
