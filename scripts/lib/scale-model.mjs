@@ -68,6 +68,9 @@ const PAUSE_MS = 1000;
 const FIRST_RACE_MS = 20;
 const MAX_RACE_MS = 2000;
 const MAX_TRIES = 40;
+// Of js/src/remote/patient-swap.ts.
+const SLOWED_MS = 1000;
+const MAX_REFUSED = 10;
 
 /** What the numbers of a run are made of. All are inputs. */
 export const DEFAULTS = {
@@ -284,7 +287,7 @@ class Model {
     this.#later(device, ms - roundTripMs / 2, () => this.#swap(device, tries));
   }
 
-  #swap(device, tries) {
+  #swap(device, tries, refusals = 1) {
     const { roundTripMs, swapEveryMs, headBytes, pokes } = this.#given;
     const { branch } = device;
     this.#put(headBytes);
@@ -295,7 +298,12 @@ class Model {
     }
     if (this.#now - branch.swappedAt < swapEveryMs) {
       this.#count('refused');
-      this.#later(device, roundTripMs / 2, () => this.#fail(device));
+      if (refusals === MAX_REFUSED) {
+        this.#later(device, roundTripMs / 2, () => this.#fail(device));
+        return;
+      }
+      const waitMs = roundTripMs + SLOWED_MS * (1 + this.#chance() / 2);
+      this.#later(device, waitMs, () => this.#swap(device, tries, refusals + 1));
       return;
     }
     this.#count('pushes');

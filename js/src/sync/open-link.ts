@@ -47,8 +47,8 @@ export interface LinkOptions {
    */
   readonly app?: number | undefined;
   /**
-   * Before the first push of this store, asks the remote for what it must refuse, unless another device has (`probeOnce`);
-   * true by default. `push` rejects with `remote-unsafe` if the remote grants it.
+   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`), unless another device
+   * has; true by default. `push` rejects with `remote-unsafe` if the remote grants it.
    */
   readonly probe?: boolean | undefined;
   /**

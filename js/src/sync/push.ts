@@ -66,12 +66,14 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
     applied += pulled.applied;
     conflicts += pulled.conflicts;
     const tried = await tryOnce(context, job);
+    const cause = causeOf(tried);
+    unknown = cause === undefined ? 0 : unknown + 1;
+    // A store that takes no more for now was asked as often by the swap itself.
+    if (cause && (unknown === MAX_UNKNOWN || slowedMs(cause) !== undefined)) throw cause;
     // One that was tried again as it was has nothing of what was committed since.
     if (tried === 'again') continue;
     if (isDone(tried)) return { ...tried, races, applied, conflicts };
     if (tried === 'lost') races += 1;
-    if (typeof tried === 'string') unknown = 0;
-    else if (++unknown === MAX_UNKNOWN || slowedMs(tried.cause) !== undefined) throw tried.cause;
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
   }
@@ -99,6 +101,8 @@ type Done = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
 /** Why a try has pushed nothing. With a cause, nobody knows whether it has: the next pull finds out. */
 type Undone = 'lost' | 'moved' | { readonly cause: HedgerowError };
 
+const causeOf = (tried: Done | Undone | 'again'): HedgerowError | undefined =>
+  typeof tried === 'object' && 'cause' in tried ? tried.cause : undefined;
 const isDone = (tried: Done | Undone): tried is Done =>
   typeof tried === 'object' && 'isPushed' in tried;
 
