@@ -114,6 +114,8 @@ class Fate {
 export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
   const { maxLatencyMs = 0, wait = pause, headEveryMs = 0, now = Date.now } = plan;
   const written = new Map<string, number>();
+  const isTooSoon = (branch: string) =>
+    headEveryMs > 0 && now() < (written.get(branch) ?? Number.NEGATIVE_INFINITY) + headEveryMs;
   const fate = new Fate(plan);
 
   async function begin(options: RemoteOptions = {}): Promise<void> {
@@ -155,9 +157,7 @@ export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
           if (fate.happens('lost')) {
             return { state: 'lost', head: await inner.readHead(branch, options) };
           }
-          if (now() < (written.get(branch) ?? Number.NEGATIVE_INFINITY) + headEveryMs) {
-            throw remoteFault('status 429', 429);
-          }
+          if (isTooSoon(branch)) throw remoteFault('status 429', 429);
           const swap = await inner.swapHead(branch, token, bytes, options);
           if (swap.state === 'swapped') written.set(branch, now());
           return swap;
