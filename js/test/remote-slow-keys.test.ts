@@ -113,7 +113,7 @@ const throws = (cause: HedgerowError) => (): Promise<Swap> => Promise.reject(cau
 it.each([
   ['status 500', unknown(refusalOf(500)), 3, 500],
   ['status 503', unknown(refusalOf(503)), 3, 503],
-  ['status 429', throws(refusalOf(429)), 10, 429],
+  ['status 429', throws(refusalOf(429)), 3, 429],
   ['a wait of a minute', throws(refusalOf(429, 60_000)), 1, 429],
 ])('a push ends with the cause: %s', async (_, answer, swaps, status) => {
   const clock = new Clock();

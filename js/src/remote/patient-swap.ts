@@ -22,25 +22,29 @@ export interface WantedSwap {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Refusals in a row after which a swap ends with the last one. After a 429, nothing was written. */
-const MAX_REFUSED = 10;
-/** The same of answers after which nobody knows whether it was written. */
-export const MAX_UNKNOWN = 3;
+/** Refusals after which a swap ends with the last one: then too many devices write. */
+const MAX_REFUSED = 3;
 /** A store that asks for a longer wait ends the swap: the caller may have better to do. */
 const MAX_WAIT_MS = 10_000;
+
+/** How often a store has refused: one for each call of an app, in which several swaps may follow each other. */
+export interface Refusals {
+  count: number;
+}
 
 /** Swaps a head, and waits while the store takes no more writes. Ends as `Remote.swapHead` does. */
 export async function swapPatiently(
   remote: Remote,
   { branch, token, bytes, signal }: WantedSwap,
   { sleep, chance }: Patience,
+  refusals: Refusals = { count: 0 },
 ): Promise<Swap> {
-  for (let refusals = 1; ; refusals++) {
+  for (let tries = 1; ; tries++) {
     let swap: Swap | undefined;
     let cause: unknown;
     try {
       swap = await remote.swapHead(branch, token, bytes, { signal });
-      if (swap.state === 'lost' && refusals > 1 && sameBytes(swap.head?.bytes, bytes)) {
+      if (swap.state === 'lost' && tries > 1 && sameBytes(swap.head?.bytes, bytes)) {
         // One of those before took effect.
         return { state: 'swapped', token: (swap.head as RemoteHead).token };
       }
@@ -50,7 +54,7 @@ export async function swapPatiently(
       cause = thrown;
     }
     const ms = slowedMs(cause) ?? Number.POSITIVE_INFINITY;
-    if (ms > MAX_WAIT_MS || refusals === (swap ? MAX_UNKNOWN : MAX_REFUSED)) {
+    if (ms > MAX_WAIT_MS || ++refusals.count >= MAX_REFUSED) {
       if (swap) return swap;
       throw cause;
     }

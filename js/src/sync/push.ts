@@ -15,7 +15,7 @@ import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/
 import { pathOf } from '../remote/format/names.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
 import { scopeInside } from '../remote/format/suite.js';
-import { MAX_UNKNOWN, swapPatiently } from '../remote/patient-swap.js';
+import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
 import type { SeenHead } from './heads.js';
@@ -45,6 +45,8 @@ export const checkpoints = () => part(() => import('./checkpoint.js'));
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
 const FIRST_RACE_MS = 20;
+/** Swaps in a row of which nobody knows whether they took effect, after which a push rejects with the cause of the last one. */
+const MAX_UNKNOWN = 3;
 /** Tries after which a push gives up, so that its caller hears of it. */
 const MAX_TRIES = 40;
 
@@ -60,12 +62,13 @@ export async function push(context: SyncContext, job: SyncJob): Promise<PushResu
 
 async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
   let [races, unknown, applied, conflicts] = [0, 0, 0, 0];
+  const refusals = { count: 0 };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const pulled = await catchUp(context, job, tries > 0);
     applied += pulled.applied;
     conflicts += pulled.conflicts;
-    const tried = await tryOnce(context, job);
+    const tried = await tryOnce(context, job, refusals);
     const cause = causeOf(tried);
     unknown = cause === undefined ? 0 : unknown + 1;
     // A store that takes no more for now was asked as often by the swap itself.
@@ -112,7 +115,11 @@ interface Next {
   readonly edits: number | undefined;
 }
 
-async function tryOnce(context: SyncContext, job: SyncJob): Promise<Done | Undone | 'again'> {
+async function tryOnce(
+  context: SyncContext,
+  job: SyncJob,
+  refusals: Refusals,
+): Promise<Done | Undone | 'again'> {
   const { shared, refs, heads, local } = context;
   const state = await refs.look();
   let { last } = heads;
@@ -127,7 +134,7 @@ async function tryOnce(context: SyncContext, job: SyncJob): Promise<Done | Undon
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
     if (last === undefined) {
-      const begun = await begin(context, state, job);
+      const begun = await begin(context, state, job, refusals);
       if (typeof begun === 'string' || 'cause' in begun) return begun;
       last = begun;
     }
@@ -144,7 +151,7 @@ async function tryOnce(context: SyncContext, job: SyncJob): Promise<Done | Undon
     const pending = { seq: next.head.seq, nonceBytes };
     const marks = stateMoves(before.repositoryBytes, state.writerBytes, seen, pending);
     if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
-    const swapped = await swap(context, next, commitBytes, job);
+    const swapped = await swap(context, next, commitBytes, job, refusals);
     const isAll = !isDone(swapped) || sameBytes(commitBytes, held.head.commitBytes);
     return isAll ? swapped : 'again';
   } finally {
@@ -167,6 +174,7 @@ async function begin(
   { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
   { writerBytes }: Remembered,
   { signal }: SyncJob,
+  refusals: Refusals,
 ): Promise<SeenHead | Undone> {
   let repositoryBytes = tools.random(16);
   const file = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
@@ -184,7 +192,7 @@ async function begin(
   };
   const bytes = await encodeHead(head, tools.random(16), scope);
   const wanted = { branch: remoteBranch, token: undefined, bytes, signal };
-  const swapped = await swapPatiently(remote, wanted, tools);
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
   if (swapped.state === 'unknown') return swapped;
   if (swapped.state === 'lost') {
     heads.bring(swapped.head);
@@ -245,11 +253,12 @@ async function swap(
   { head, edits }: Next,
   commitBytes: Uint8Array,
   { signal }: SyncJob,
+  refusals: Refusals,
 ): Promise<Done | Undone> {
   const { remote, remoteBranch, heads, refs, tools, durability } = context;
   const bytes = await encodeHead(head, tools.random(16), context.scope);
   const wanted = { branch: remoteBranch, token: heads.last?.token, bytes, signal };
-  const swapped = await swapPatiently(remote, wanted, tools);
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
   if (swapped.state === 'lost') {
     heads.bring(swapped.head);
     return 'lost';
