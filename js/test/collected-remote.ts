@@ -6,8 +6,7 @@ import { decodeHead } from '../src/remote/format/head-codec.js';
 import { decodeLog } from '../src/remote/format/log.js';
 import { PLAIN_SCOPE, type Scope, scopeInside } from '../src/remote/format/suite.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { parseName } from '../src/remote/names.js';
-import { RECORD_BRANCH } from '../src/sync/names.js';
+import { isReserved, parseName } from '../src/remote/names.js';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -27,7 +26,7 @@ export class Clock {
 export async function branchesOf(remote: Remote): Promise<string[]> {
   const listed = (await remote.list('h/')).map(({ name }) => parseName(name));
   return listed.flatMap((one) =>
-    one?.kind === 'head' && one.branch !== RECORD_BRANCH ? [one.branch] : [],
+    one?.kind === 'head' && !isReserved(one.branch) ? [one.branch] : [],
   );
 }
 
@@ -103,7 +102,7 @@ export function judged(
   /** When an object was last seen to be named. */
   const lastNamed = new Map<string, number>();
   const named = async (branch: string) => {
-    if (branch === RECORD_BRANCH) return;
+    if (isReserved(branch)) return;
     for (const name of await namesIn(inner, branch, scope)) lastNamed.set(name, clock.nowMs);
   };
   return {

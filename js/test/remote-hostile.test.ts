@@ -232,7 +232,7 @@ describe('a swap', () => {
         ? response.writeHead(412).end()
         : response.writeHead(200, { ETag: '"1"' }).end('x'),
     );
-    expect(await swap(remote)).toMatchObject({ state: 'lost' });
+    expect(await swap(remote)).toMatchObject({ state: 'unknown', cause: { code: 'remote' } });
     await swap(remote);
     const asked = seen
       .filter(({ method }) => method === 'PUT')

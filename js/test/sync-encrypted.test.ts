@@ -251,12 +251,12 @@ describe('a wrong key', () => {
     expect(await b.link.pull()).toMatchObject({ applied: 1 });
   });
 
-  it('what keys() throws comes through, and what is no key is invalid-argument', async () => {
+  it('what keys() throws is the cause of remote-auth, and what is no key is invalid-argument', async () => {
     const remote = await filled({ encryption });
     const locked = new Error('the key store is locked');
     const failing = remoteKeys({ keys: () => Promise.reject(locked) });
     const b = await device(remote, { encryption: failing });
-    await expect(b.link.pull()).rejects.toBe(locked);
+    await expect(b.link.pull()).rejects.toMatchObject({ code: 'remote-auth', cause: locked });
     const wrong = remoteKeys({ keys: () => new Uint8Array(31) });
     const c = await device(remote, { encryption: wrong });
     await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));

@@ -31,27 +31,78 @@ it('a loop pushes what is committed, pulls what it is poked for, and ends with i
   expect(states).toContain('syncing');
 });
 
-it('a loop goes on at once with what was committed while it was at work', async () => {
+const DONE = { hasNews: false, isPending: false };
+
+/** A host whose waits end by an abort alone, or when the test ends them. */
+function hostOf(work: LoopHost['work'], lost = new AbortController().signal) {
+  const waits: { readonly ms: number; readonly end: () => void }[] = [];
   let commit = () => {};
-  let rounds = 0;
   const host: LoopHost = {
     isPending: async () => false,
-    async work() {
-      rounds += 1;
-      if (rounds === 1) commit();
-      return { hasNews: false, isPending: false };
-    },
+    work,
     onCommit(listener) {
       commit = listener;
       return () => {};
     },
-    hold: (work) => work(new AbortController().signal),
+    hold: (run) => run(lost),
     say() {},
     pass() {},
-    // No wait ends by itself.
-    sleep: (_, signal) => new Promise((wake) => signal?.addEventListener('abort', () => wake())),
+    sleep: (ms, signal) =>
+      new Promise((end) => {
+        waits.push({ ms, end });
+        signal?.addEventListener('abort', () => end());
+      }),
     chance: () => 0.5,
   };
+  return { host, waits, commit: () => commit() };
+}
+
+it('a loop waits as long as a server asks for, whatever is committed or poked', async () => {
+  let rounds = 0;
+  const { host, waits, commit } = hostOf(async () => {
+    rounds += 1;
+    if (rounds > 1) return DONE;
+    throw new HedgerowError('remote', 'status 429', { status: 429, retryAfterMs: 120_000 });
+  });
+  const loop = new SyncLoop(host, { pauseMs: 0 });
+  await expect.poll(() => loop.state).toMatchObject({ status: 'failing' });
+  expect((loop.state.retryAt as number) - Date.now()).toBeGreaterThan(100_000);
+  commit();
+  loop.poke();
+  for (let turns = 0; turns < 5; turns++) await pause(0);
+  expect([rounds, waits.map(({ ms }) => ms)]).toEqual([1, [120_000]]);
+  waits[0]?.end();
+  await expect.poll(() => rounds).toBe(2);
+  await loop.stop();
+});
+
+it.each(['stop', 'another tab that takes over'])('%s ends such a wait', async (how) => {
+  const lost = new AbortController();
+  const { host, waits } = hostOf(async () => {
+    throw new HedgerowError('remote', 'status 503', { status: 503, retryAfterMs: 120_000 });
+  }, lost.signal);
+  let runs = 0;
+  const { hold } = host;
+  const once: LoopHost['hold'] = async (...call) => {
+    runs += 1;
+    if (runs === 1) return hold(...call);
+    await new Promise((resolve) => call[1].addEventListener('abort', resolve));
+  };
+  const loop = new SyncLoop({ ...host, hold: once }, { pauseMs: 0 });
+  await expect.poll(() => waits.length).toBe(1);
+  if (how === 'stop') return loop.stop();
+  lost.abort();
+  await expect.poll(() => runs).toBe(2);
+  await loop.stop();
+});
+
+it('a loop goes on at once with what was committed while it was at work', async () => {
+  let rounds = 0;
+  const { host, commit } = hostOf(async () => {
+    rounds += 1;
+    if (rounds === 1) commit();
+    return DONE;
+  });
   const loop = new SyncLoop(host, { pauseMs: 0 });
   await expect.poll(() => rounds).toBe(2);
   await loop.stop();

@@ -68,6 +68,9 @@ const PAUSE_MS = 1000;
 const FIRST_RACE_MS = 20;
 const MAX_RACE_MS = 2000;
 const MAX_TRIES = 40;
+// Of js/src/remote/patient-swap.ts.
+const SLOWED_MS = 1000;
+const MAX_REFUSED = 3;
 
 /** What the numbers of a run are made of. All are inputs. */
 export const DEFAULTS = {
@@ -114,6 +117,8 @@ class Device {
   seen = 0;
   waitMs = FIRST_WAIT_MS;
   retryMs = FIRST_RETRY_MS;
+  /** Swaps of this push that were refused. */
+  refusals = 0;
   /** When the oldest commit was made that is not pushed, and of those that are on their way. */
   pendingAt = undefined;
   sendingAt = undefined;
@@ -269,6 +274,7 @@ class Model {
     const { roundTripMs, logBytes, pushesPerLog, pushesPerCheckpoint } = this.#given;
     device.sendingAt ??= device.pendingAt;
     device.pendingAt = undefined;
+    if (tries === 0) device.refusals = 0;
     const next = device.seen + 1;
     let ms = roundTripMs;
     if (next % pushesPerLog === 0) {
@@ -295,7 +301,13 @@ class Model {
     }
     if (this.#now - branch.swappedAt < swapEveryMs) {
       this.#count('refused');
-      this.#later(device, roundTripMs / 2, () => this.#fail(device));
+      device.refusals += 1;
+      if (device.refusals === MAX_REFUSED) {
+        this.#later(device, roundTripMs / 2, () => this.#fail(device));
+        return;
+      }
+      const waitMs = roundTripMs + SLOWED_MS * (1 + this.#chance() / 2);
+      this.#later(device, waitMs, () => this.#swap(device, tries));
       return;
     }
     this.#count('pushes');

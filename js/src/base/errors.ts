@@ -114,6 +114,8 @@ export class HedgerowError extends Error {
   declare readonly range?: { readonly gt?: string; readonly lte: string } | undefined;
   /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
+  /** How long the server asks to wait, in milliseconds: `Retry-After` of its answer, ten minutes at most. */
+  declare readonly retryAfterMs?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;
 

@@ -113,5 +113,5 @@ export const MAX_HEAD_NAME = 200;
 /** Most objects that a remote lists. */
 export const MAX_LISTED = 1_000_000;
 
-/** Milliseconds without a byte after which a request to a remote is given up. */
+/** Milliseconds without a byte after which a request to a remote is given up. A function of the app has as long to answer. */
 export const MAX_STALL_MS = 30_000;

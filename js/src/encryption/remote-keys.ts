@@ -6,6 +6,7 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
+import { asked } from '../remote/asked.js';
 import {
   CHECK_BYTES,
   ENVELOPE_BYTES,
@@ -67,7 +68,7 @@ type KeyOf = (epoch: number) => Promise<CryptoKey>;
 function keyring(keys: RemoteKeysOptions['keys']): KeyOf {
   const known = new Map<number, Promise<CryptoKey>>();
   const ask = async (epoch: number) => {
-    const key = await keys(epoch);
+    const key = await asked('keys', () => keys(epoch), undefined);
     if (key !== undefined) return rootKey(key);
     throw new HedgerowError('wrong-key', `there is no key of epoch ${epoch}: keys() returned none`);
   };

@@ -25,15 +25,49 @@ export function remoteFault(what: string, status?: number): HedgerowError {
 /** S3's word for a bucket that does not exist. */
 const NO_BUCKET = /NoSuchBucket/;
 
-/** An answer of HTTP that refuses: `text` is the begin of its body, `what` names the request. */
-export function refusal(what: string, status: number, text = ''): HedgerowError {
+/** What an answer of HTTP says of its refusal, besides its status. */
+export interface Said {
+  /** The begin of its body. */
+  readonly text: string;
+  /** Its header `Date`. */
+  readonly date: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** An answer of HTTP that refuses; `what` names the request. */
+export function refusal(what: string, status: number, { text, ...told }: Said): HedgerowError {
   const [, code = ''] = /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(text) ?? [];
   const said = `${what}: status ${status}${code && `, ${code}`}`;
-  if (status === 401 || status === 403) return new HedgerowError('remote-auth', said, { status });
-  if (status === 410 || NO_BUCKET.test(code))
-    return new HedgerowError('remote-gone', said, { status });
-  if (status === 405 || status === 501) return remoteFault(`${said}: it is read-only`, status);
-  return remoteFault(said, status);
+  const facts = { status, retryAfterMs: told.retryAfterMs };
+  const fault = (as: 'remote' | 'remote-auth' | 'remote-gone', more = '') =>
+    new HedgerowError(as, said + more, facts);
+  if (status === 401 || status === 403) return fault('remote-auth', clockFault(text, told.date));
+  if (status === 410 || NO_BUCKET.test(code)) return fault('remote-gone');
+  if (status === 405 || status === 501) return fault('remote', ': it is read-only');
+  return fault('remote');
+}
+
+/** Signatures and tokens are refused from about here on. */
+const SKEW_MS = 5 * 60_000;
+
+/** What is wrong with this device's clock, by that of the store. Pages of another origin see no `Date`; S3 writes its time into the body. */
+function clockFault(text: string, date = ''): string {
+  const [, told = date] = /<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text) ?? [];
+  const aheadMs = Date.now() - Date.parse(told);
+  if (!(Math.abs(aheadMs) > SKEW_MS)) return '';
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  const way = aheadMs > 0 ? 'ahead of' : 'behind';
+  return `: the clock of this device is ${minutes} minutes ${way} that of the store`;
+}
+
+/** A store that takes no more writes for now, of this object or of all, and asks for no time. */
+const SLOWED_MS = 1000;
+
+/** How long to wait after an answer that asks to come later, in milliseconds; undefined for any other. */
+export function slowedMs(cause: unknown): number | undefined {
+  if (!(cause instanceof HedgerowError) || cause.code !== 'remote') return undefined;
+  const { status, retryAfterMs = SLOWED_MS } = cause;
+  return status === 429 || status === 503 ? retryAfterMs : undefined;
 }
 
 /** How a swap ends that may fail after it took effect. */

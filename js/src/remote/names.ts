@@ -5,7 +5,7 @@
  *     hedgerow        what the remote holds; written once
  *     p/<64 hex>      a pack, named by the BLAKE3 of its bytes
  *     d/<64 hex>      a delta, named likewise
- *     h/<branch>      the head of a branch, percent-encoded
+ *     h/<branch>      the head of a branch, percent-encoded; those that begin with ~ are no branches
  */
 import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
@@ -53,6 +53,12 @@ export function headName(branch: string): string {
   if (escaped.length <= MAX_HEAD_NAME) return `h/${escaped}`;
   return refuse(`the name of a branch at a remote has at most ${MAX_HEAD_NAME} bytes, escaped`);
 }
+
+/** Whether a remote has something else in the place of a branch of this name: what devices tell each other, which is no rows. */
+export const isReserved = (branch: string): boolean => branch.startsWith('~');
+
+/** Begins the names of heads that probes write and remove. A device that is killed, or may not delete, leaves one. */
+export const PROBES = '~probe-';
 
 /** Throws `invalid-argument` unless `name` is that of an immutable object. */
 export function checkObject(name: string): void {

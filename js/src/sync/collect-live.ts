@@ -4,7 +4,7 @@
  */
 
 import { sameBytes } from '../base/bytes.js';
-import { HedgerowError } from '../base/errors.js';
+import { type ErrorCode, HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { goneFault, remoteFault } from '../remote/faults.js';
 import { invalidRemote, NO_HASH, utf8 } from '../remote/format/cursor.js';
@@ -13,12 +13,12 @@ import { encodeHead } from '../remote/format/head-codec.js';
 import { successorOf } from '../remote/format/head-rules.js';
 import { pathOf } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
-import { headName, parseName } from '../remote/names.js';
+import { headName, isReserved, parseName } from '../remote/names.js';
+import { swapPatiently } from '../remote/patient-swap.js';
 import type { RemoteObject } from '../remote/remote.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { Heads, type SeenHead } from './heads.js';
 import { tailSince } from './logs.js';
-import { RECORD_BRANCH } from './names.js';
 import type { Remembered } from './state.js';
 
 /** Heads that are read at once. */
@@ -27,6 +27,20 @@ const AT_ONCE = 4;
 const MAX_TRIES = 20;
 /** How much later than an object a head must have been written, for clocks of one store may differ by some seconds. */
 const MARGIN_MS = 60_000;
+/** How a head fails that was read. */
+const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'invalid-remote',
+  'rollback',
+  'unsupported-format',
+  'wrong-key',
+]);
+
+/** The error of a head that cannot be read, which says whose head it is: a remote has many. */
+function named(branch: string, cause: unknown): unknown {
+  if (!(cause instanceof HedgerowError) || !HEAD_FAULTS.has(cause.code)) return cause;
+  const { code, message, object, offset } = cause;
+  return new HedgerowError(code, `${headName(branch)}: ${message}`, { cause, object, offset });
+}
 
 /** A branch of the remote. */
 interface Branch {
@@ -76,14 +90,14 @@ export class LiveObjects {
     const branches = new Set([this.#context.remoteBranch]);
     for (const { name } of listed) {
       const parsed = parseName(name);
-      if (parsed?.kind === 'head' && parsed.branch !== RECORD_BRANCH) branches.add(parsed.branch);
+      if (parsed?.kind === 'head' && !isReserved(parsed.branch)) branches.add(parsed.branch);
     }
     const left = branches[Symbol.iterator]();
     const faults: unknown[] = [];
     const work = async () => {
       for (const branch of left) {
         if (faults.length > 0) return;
-        await this.#readBranch(branch).catch((cause) => faults.push(cause));
+        await this.#readBranch(branch).catch((cause) => faults.push(named(branch, cause)));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -176,9 +190,8 @@ export class LiveObjects {
     };
     const next = successorOf(head, author);
     const bytes = await encodeHead(next, tools.random(16), this.#scopeOf(branch.name));
-    const { state } = await remote.swapHead(branch.name, token, bytes, {
-      signal: this.#job.signal,
-    });
+    const wanted = { branch: branch.name, token, bytes, signal: this.#job.signal };
+    const { state } = await swapPatiently(remote, wanted, tools);
     if (state === 'swapped') return true;
     if (state === 'lost') return false;
     await this.#readBranch(branch.name);

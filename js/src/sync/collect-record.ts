@@ -5,6 +5,7 @@ import { unsafeFault } from '../remote/faults.js';
 import { utf8 } from '../remote/format/cursor.js';
 import { decodeRecord, encodeRecord, type MarkRecords } from '../remote/format/marks.js';
 import type { Scope } from '../remote/format/suite.js';
+import { swapPatiently } from '../remote/patient-swap.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { RECORD_BRANCH } from './names.js';
 
@@ -47,7 +48,8 @@ export async function swapRecord(
   const { remote, tools } = context;
   const nonceBytes = tools.random(16);
   const bytes = await encodeRecord(records, nonceBytes, recordScope(context));
-  const { state } = await remote.swapHead(RECORD_BRANCH, token, bytes, { signal: job.signal });
+  const wanted = { branch: RECORD_BRANCH, token, bytes, signal: job.signal };
+  const { state } = await swapPatiently(remote, wanted, tools);
   if (state === 'lost') return undefined;
   // Also tells whether a swap without an answer has succeeded.
   const now = await readRecord(context, job);

@@ -17,7 +17,7 @@ import {
   type MarkRecords,
 } from '../remote/format/marks.js';
 import { checkName, type Folder, pathOf } from '../remote/format/names.js';
-import { headName } from '../remote/names.js';
+import { headName, PROBES } from '../remote/names.js';
 import type { RemoteObject } from '../remote/remote.js';
 import { LiveObjects } from './collect-live.js';
 import { type FoundRecord, readRecord, recordScope, swapRecord } from './collect-record.js';
@@ -81,6 +81,8 @@ class Collection {
   readonly #deleted: Counts;
   /** All packs and deltas, by their names. */
   readonly #listed = new Map<string, RemoteObject>();
+  /** Heads that probes have left. */
+  #probes: readonly string[] = [];
   #live!: LiveObjects;
   #missing: readonly string[] = [];
   #refusal: HedgerowError | undefined;
@@ -128,7 +130,7 @@ class Collection {
     const over = record.marks.filter((one) => !next.marks.includes(one));
     // Those that stay are garbage like other objects.
     const names = over.map(({ nameBytes }) => pathOf('d', nameBytes));
-    await remote.remove(names, own).catch(() => {});
+    await remote.remove([...names, ...this.#probes], own).catch(() => {});
     for (const name of names) this.#listed.delete(name);
     if (this.#refusal !== undefined) throw this.#refusal;
     return this.#result(kept);
@@ -143,6 +145,11 @@ class Collection {
     if (own === undefined || seconds(own.modifiedMs) < seconds(modifiedMs)) {
       throw remoteFault('list h/: it lacks what was just written');
     }
+    this.#probes = listed
+      .filter(
+        (one) => one.name.startsWith(headName(PROBES)) && modifiedMs - one.modifiedMs > DUE_MS,
+      )
+      .map(({ name }) => name);
     await this.#readLive(listed);
   }
 

@@ -5,6 +5,7 @@ import type { SharedStore } from '../history/shared-store.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
 import type { HashFunction } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
+import type { Patience } from '../remote/patient-swap.js';
 import type { Remote } from '../remote/remote.js';
 import type { Mend } from '../repair/types.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -15,17 +16,13 @@ import type { ConflictPolicy, SentRow } from './policy.js';
 import type { SyncRefs } from './state.js';
 
 /** What differs between platforms and tests. */
-export interface SyncTools {
+export interface SyncTools extends Patience {
   readonly hash: HashFunction;
   readonly deflate: Deflate;
   readonly inflate: Inflate;
   readonly random: (length: number) => Uint8Array;
   /** A pack ends with the edit by which it has so many bytes, before it is deflated. */
   readonly packBytes: number;
-  /** Waits for so many milliseconds; rejects with `aborted` after the signal. */
-  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** From 0 up to 1, for the jitter of waits. */
-  readonly chance: () => number;
 }
 
 /** What brings the branch of a remote, or of a server, into the local one. */

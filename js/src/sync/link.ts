@@ -250,8 +250,9 @@ export class Link {
   #push(job: SyncJob): Promise<PushResult> {
     return this.#run(job, async (own) => {
       if (this.#mustProbe) {
-        const { probeRemote } = await probing();
-        await probeRemote(this.#context.remote, { signal: own.signal });
+        const { remote, tools } = this.#context;
+        const { probeOnce } = await probing();
+        await probeOnce(remote, tools, { signal: own.signal });
         this.#mustProbe = false;
       }
       return push(this.#context, own);

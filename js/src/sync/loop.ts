@@ -98,6 +98,13 @@ const FIRST_WAIT_MS = 2000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
+/** When to try again after a failure. */
+interface Retry {
+  readonly ms: number;
+  /** The part of that in which no commit or poke begins the next try: the server has asked for it. */
+  readonly heldMs: number;
+}
+
 /** A store that is kept in sync. Made by `link.sync()`. */
 export class SyncLoop {
   readonly #host: LoopHost;
@@ -108,6 +115,8 @@ export class SyncLoop {
   #retryMs = FIRST_RETRY_MS;
   /** Ends the wait. */
   #wake: () => void = () => {};
+  /** Aborted when another tab has taken over. */
+  #lost: AbortSignal | undefined;
   #isPoked = true;
   #isAtWork = false;
   /** Woken by a commit alone, which is no news of the remote. */
@@ -230,6 +239,7 @@ export class SyncLoop {
 
   async #run(lost: AbortSignal): Promise<void> {
     this.#isAtWork = true;
+    this.#lost = lost;
     const { pokes } = this.#options;
     if (pokes !== undefined) this.#undo.push(pokes(this.poke));
     this.#undo.push(this.#host.onCommit(this.#committed));
@@ -240,8 +250,9 @@ export class SyncLoop {
       const isCommit = this.#isCommit;
       [this.#isPoked, this.#isCommit] = [false, false];
       const result = await this.#once(isCommit);
-      if (typeof result === 'number') {
-        await this.#wait(result, false);
+      if (typeof result === 'object') {
+        await this.#wait(result.heldMs, true);
+        await this.#wait(result.ms - result.heldMs, false);
         continue;
       }
       this.#retryMs = FIRST_RETRY_MS;
@@ -253,7 +264,7 @@ export class SyncLoop {
   }
 
   /** One round. After a failure, how long to wait. */
-  async #once(isCommit: boolean): Promise<'news' | 'quiet' | number> {
+  async #once(isCommit: boolean): Promise<'news' | 'quiet' | Retry> {
     const { onPull, onProgress } = this.#options;
     const job = { signal: this.#signal, onProgress, onPull };
     try {
@@ -267,7 +278,7 @@ export class SyncLoop {
       this.#work({ status: 'synced', ...left, error: undefined });
       return hasNews ? 'news' : 'quiet';
     } catch (cause) {
-      if (this.#signal.aborted) return 0;
+      if (this.#signal.aborted) return { ms: 0, heldMs: 0 };
       const error =
         cause instanceof HedgerowError
           ? cause
@@ -275,11 +286,12 @@ export class SyncLoop {
               cause,
             });
       // The jitter keeps devices apart that went offline together.
-      const ms = this.#retryMs * (0.5 + this.#host.chance() / 2);
+      const heldMs = error.retryAfterMs ?? 0;
+      const ms = Math.max(heldMs, this.#retryMs * (0.5 + this.#host.chance() / 2));
       this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
       const status = error.code === 'offline' ? 'offline' : 'failing';
       this.#work({ status, error, retryAt: Date.now() + ms });
-      return ms;
+      return { ms, heldMs };
     }
   }
 
@@ -288,7 +300,7 @@ export class SyncLoop {
     if (ms <= 0 || this.#signal.aborted || (!must && this.#isPoked)) return;
     const stop = new AbortController();
     this.#wake = () => {
-      if (!must || this.#signal.aborted) stop.abort();
+      if (!must || this.#signal.aborted || this.#lost?.aborted) stop.abort();
     };
     await this.#host.sleep(ms, stop.signal).catch(() => {});
     this.#wake = () => {};

@@ -11,7 +11,7 @@ import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import { beginHistory, extendHistory } from './history.js';
 import { pull } from './pull.js';
-import { startOf, swap } from './push.js';
+import { isDone, startOf, swap } from './push.js';
 
 /** Most times that another device is first. */
 const MAX_TRIES = 8;
@@ -26,6 +26,7 @@ export async function mendRemote(
   job: SyncJob,
 ): Promise<number> {
   const { refs, heads, local, shared } = context;
+  const refusals = { count: 0 };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const fault = await pull(context, job).then(() => undefined, faultOfRemote);
@@ -59,9 +60,10 @@ export async function mendRemote(
       });
       const checkpoint = { generations, history };
       const next = withCheckpoint(before, rows, undefined, checkpoint, author, scope);
-      const swapped = await swap(context, { head: next, edits: undefined }, commitBytes, job);
-      if (typeof swapped !== 'string') return swapped.seq;
-      if (swapped === 'moved' && (await isThere(context, nonceBytes, job))) return seq;
+      const made = { head: next, edits: undefined };
+      const swapped = await swap(context, made, commitBytes, job, refusals);
+      if (isDone(swapped)) return swapped.seq;
+      if (typeof swapped === 'object' && (await isThere(context, nonceBytes, job))) return seq;
     } finally {
       release();
       heads.bring(undefined);

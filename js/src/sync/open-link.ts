@@ -12,6 +12,7 @@ import { utf8 } from '../remote/format/cursor.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
 import { PACK_BYTES } from '../remote/format/limits.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
+import { isReserved } from '../remote/names.js';
 import type { Remote } from '../remote/remote.js';
 import type { Durability } from '../storage/segment-store.js';
 import { beginLink } from './begin-link.js';
@@ -22,7 +23,7 @@ import type { SyncHost } from './host.js';
 import { JointHead } from './joint-heads.js';
 import { Link } from './link.js';
 import { metered, type Traffic } from './meter.js';
-import { namesOf, originOf, RECORD_BRANCH } from './names.js';
+import { namesOf, originOf } from './names.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { SyncRefs } from './state.js';
 
@@ -48,8 +49,8 @@ export interface LinkOptions {
    */
   readonly app?: number | undefined;
   /**
-   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`, about 17 requests); true
-   * by default. `push` rejects with `remote-unsafe` then.
+   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`), unless another device
+   * has; true by default. `push` rejects with `remote-unsafe` if the remote grants it.
    */
   readonly probe?: boolean | undefined;
   /**
@@ -80,8 +81,11 @@ export async function openLink(
   const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
   checkName(name);
   checkPolicy(policy);
-  if (remoteBranch === RECORD_BRANCH) {
-    throw new HedgerowError('invalid-argument', `${RECORD_BRANCH} is no branch: give remoteBranch`);
+  if (typeof remoteBranch === 'string' && isReserved(remoteBranch)) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'remoteBranch: a name that begins with ~ is reserved',
+    );
   }
   if (!Number.isInteger(app) || app < 0 || app >= 2 ** 32) {
     throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');

@@ -4,6 +4,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { part } from '../base/parts.js';
 import { checkSignal } from '../base/signal.js';
+import { slowedMs } from '../remote/faults.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
 import { encodeDeltaObject } from '../remote/format/delta-object.js';
@@ -21,6 +22,7 @@ import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/
 import { pathOf } from '../remote/format/names.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
 import { scopeInside } from '../remote/format/suite.js';
+import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
 import { seenPush } from './entries.js';
@@ -52,6 +54,8 @@ export const checkpoints = () => part(() => import('./checkpoint.js'));
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
 const FIRST_RACE_MS = 20;
+/** Swaps in a row of which nobody knows whether they took effect, after which a push rejects with the cause of the last one. */
+const MAX_UNKNOWN = 3;
 /** Tries after which a push gives up, so that its caller hears of it. */
 const MAX_TRIES = 40;
 
@@ -66,23 +70,27 @@ export async function push(context: SyncContext, job: SyncJob): Promise<PushResu
 }
 
 async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
-  let [races, applied, conflicts] = [0, 0, 0];
+  let [races, unknown, applied, conflicts] = [0, 0, 0, 0];
+  const refusals = { count: 0 };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const pulled = await catchUp(context, job, tries > 0);
     applied += pulled.applied;
     conflicts += pulled.conflicts;
-    const tried = await tryOnce(context, job);
+    const tried = await tryOnce(context, job, refusals);
+    const cause = causeOf(tried);
+    unknown = cause === undefined ? 0 : unknown + 1;
+    // A store that takes no more for now was asked as often by the swap itself.
+    if (cause && (unknown === MAX_UNKNOWN || slowedMs(cause) !== undefined)) throw cause;
     // One that was tried again as it was has nothing of what was committed since.
     if (tried === 'again') continue;
-    if (tried !== 'lost' && tried !== 'moved') {
-      return { ...tried, races, applied, conflicts };
-    }
+    if (isDone(tried)) return { ...tried, races, applied, conflicts };
     if (tried === 'lost') races += 1;
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
   }
-  throw new HedgerowError('conflict', `another device was first ${races} times: push again later`);
+  // What is no race is another tab, which has moved what this store knows of the remote.
+  throw new HedgerowError('conflict', `others were first ${MAX_TRIES} times: push again later`);
 }
 
 /** Pulls unless the last head is known, and merged. */
@@ -101,7 +109,15 @@ async function catchUp(
   return pull(context, job);
 }
 
-type Tried = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+type Done = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+/** Why a try has pushed nothing. With a cause, nobody knows whether it has: the next pull finds out. */
+type Undone = 'lost' | 'moved' | { readonly cause: HedgerowError };
+
+const causeOf = (tried: Done | Undone | 'again'): HedgerowError | undefined =>
+  typeof tried === 'object' && 'cause' in tried ? tried.cause : undefined;
+/** Whether a try has pushed, or had nothing to push. */
+export const isDone = (tried: Done | Undone): tried is Done =>
+  typeof tried === 'object' && 'isPushed' in tried;
 
 /** What is to become the head. */
 interface Next {
@@ -112,7 +128,8 @@ interface Next {
 async function tryOnce(
   context: SyncContext,
   job: SyncJob,
-): Promise<Tried | 'lost' | 'moved' | 'again'> {
+  refusals: Refusals,
+): Promise<Done | Undone | 'again'> {
   const { shared, refs, heads, local } = context;
   const state = await refs.look();
   let { last } = heads;
@@ -128,8 +145,11 @@ async function tryOnce(
     }
     // Edits lead on from the rows of the head, or nobody can apply them: another tab may have moved either.
     if (last !== undefined && !(await hasRowsOf(context, state, last))) return 'moved';
-    last ??= await begin(context, state, job);
-    if (last === undefined) return 'moved';
+    if (last === undefined) {
+      const begun = await begin(context, state, job, refusals);
+      if (typeof begun === 'string' || 'cause' in begun) return begun;
+      last = begun;
+    }
     const nonceBytes =
       isOpen && state.pending ? state.pending.nonceBytes : context.tools.random(16);
     const before = startOf(context, last);
@@ -144,8 +164,8 @@ async function tryOnce(
     const pending = { seq: next.head.seq, nonceBytes };
     const marks = stateMoves(before.repositoryBytes, state.writerBytes, seen, pending);
     if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
-    const swapped = await swap(context, next, commitBytes, job);
-    const isAll = typeof swapped === 'string' || sameBytes(commitBytes, held.head.commitBytes);
+    const swapped = await swap(context, next, commitBytes, job, refusals);
+    const isAll = !isDone(swapped) || sameBytes(commitBytes, held.head.commitBytes);
     return isAll ? swapped : 'again';
   } finally {
     held.release();
@@ -161,16 +181,17 @@ export function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
 
 /**
  * Makes the first head of a branch, without rows. No object is put for a branch before there is one: so who has read all
- * heads knows of each object that was there before whether a push may yet name it. Undefined if that is not known.
+ * heads knows of each object that was there before whether a push may yet name it.
  */
 async function begin(
   { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
   { writerBytes }: Remembered,
   { signal }: SyncJob,
-): Promise<SeenHead | undefined> {
+  refusals: Refusals,
+): Promise<SeenHead | Undone> {
   let repositoryBytes = tools.random(16);
-  const bytes = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
-  if ((await remote.put('hedgerow', bytes, { signal })) === 'exists') {
+  const file = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
+  if ((await remote.put('hedgerow', file, { signal })) === 'exists') {
     const there = await remote.get('hedgerow', undefined, { signal });
     if (there === undefined) throw new HedgerowError('remote-gone', 'its repository file is gone');
     repositoryBytes = (await decodeRepository(there, scope)).idBytes;
@@ -181,12 +202,17 @@ async function begin(
     ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: NO_CHECKPOINT },
     ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
   };
-  const headBytes = await encodeHead(head, tools.random(16), scope);
-  const swapped = await remote.swapHead(remoteBranch, undefined, headBytes, { signal });
-  if (swapped.state === 'lost') heads.bring(swapped.head);
-  if (swapped.state !== 'swapped') return undefined;
-  heads.own({ head, hashBytes: tools.hash(headBytes), token: swapped.token });
-  return heads.last;
+  const bytes = await encodeHead(head, tools.random(16), scope);
+  const wanted = { branch: remoteBranch, token: undefined, bytes, signal };
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
+  if (swapped.state === 'unknown') return swapped;
+  if (swapped.state === 'lost') {
+    heads.bring(swapped.head);
+    return 'moved';
+  }
+  const seen = { head, hashBytes: tools.hash(bytes), token: swapped.token };
+  heads.own(seen);
+  return seen;
 }
 
 interface Wanted {
@@ -242,16 +268,17 @@ export async function swap(
   { head, edits }: Next,
   commitBytes: Uint8Array,
   { signal }: SyncJob,
-): Promise<Tried | 'lost' | 'moved'> {
+  refusals: Refusals,
+): Promise<Done | Undone> {
   const { remote, remoteBranch, heads, refs, tools, durability } = context;
   const bytes = await encodeHead(head, tools.random(16), context.scope);
-  const swapped = await remote.swapHead(remoteBranch, heads.last?.token, bytes, { signal });
+  const wanted = { branch: remoteBranch, token: heads.last?.token, bytes, signal };
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
   if (swapped.state === 'lost') {
     heads.bring(swapped.head);
     return 'lost';
   }
-  // What is unknown is found out by the next pull.
-  if (swapped.state !== 'swapped') return 'moved';
+  if (swapped.state === 'unknown') return swapped;
   const hashBytes = tools.hash(bytes);
   heads.own({ head, hashBytes, token: swapped.token });
   const { seq, epoch } = head;

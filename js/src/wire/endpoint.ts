@@ -16,7 +16,7 @@ export interface WireOptions {
   readonly pull: Endpoint<any>;
   // biome-ignore lint/suspicious/noExplicitAny: the same
   readonly push: Endpoint<any>;
-  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
+  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. It has 30 s. */
   readonly auth?: (() => string | PromiseLike<string>) | undefined;
   /** Longest response of a pull, in bytes; 1 GiB by default. */
   readonly maxPullBytes?: number | undefined;

@@ -1,7 +1,7 @@
 /** Requests to the app's own server. */
-import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { type Answer, exchange, refused } from '../remote/adapters/exchange.js';
+import { asked } from '../remote/asked.js';
 import { callOf, isResponse, Thrown } from './app-function.js';
 import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
@@ -21,11 +21,11 @@ export class Wire {
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
     const isAsked = this.#options.auth !== undefined;
-    if (isAsked && this.#auth === undefined) await this.#ask();
+    if (isAsked && this.#auth === undefined) await this.#ask(signal);
     let answer = await this.#once(what, request, signal);
     if (answer.status === 401 && isAsked) {
       answer.drop();
-      await this.#ask();
+      await this.#ask(signal);
       answer = await this.#once(what, request, signal);
       if (answer.status === 401) this.#auth = undefined;
     }
@@ -37,12 +37,8 @@ export class Wire {
     return answer;
   }
 
-  async #ask(): Promise<void> {
-    try {
-      this.#auth = await this.#options.auth?.();
-    } catch (cause) {
-      throw new HedgerowError('remote-auth', 'auth failed', { cause });
-    }
+  async #ask(signal: AbortSignal | undefined): Promise<void> {
+    this.#auth = await asked('auth', () => this.#options.auth?.(), signal);
   }
 
   #once(what: 'pull' | 'push', request: object, signal: AbortSignal | undefined): Promise<Answer> {

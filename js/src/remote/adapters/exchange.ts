@@ -1,13 +1,13 @@
 /**
- * One request of HTTP and its answer, for all adapters of the web. It has a limit of bytes and of time without a byte,
- * follows no redirect, sends no cookie, and fails with the codes of `Remote`.
+ * One request of HTTP and its answer, for all adapters of the web. It has a limit of bytes, of time without a byte and of
+ * slowness, follows no redirect, sends no cookie, and fails with the codes of `Remote`.
  */
 import { joined } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { MAX_STALL_MS } from '../../base/limits.js';
 import { checkSignal, until } from '../../base/signal.js';
 import { afterAwake } from '../../base/timeout.js';
 import { offlineFault, refusal, remoteFault } from '../faults.js';
+import { objectPace, type Pace } from './pace.js';
 
 export interface Request {
   readonly method: 'GET' | 'PUT' | 'DELETE' | 'POST';
@@ -16,6 +16,8 @@ export interface Request {
   readonly body?: Uint8Array | undefined;
   readonly cache: RequestCache;
   readonly signal: AbortSignal | undefined;
+  /** How slowly the answer may come: that of objects by default. Several requests may share one. */
+  readonly pace?: Pace | undefined;
   /** Whether what `fetch` throws is no failure of the network: the request rejects with it. None is by default. */
   readonly passes?: (cause: unknown) => boolean;
 }
@@ -38,33 +40,53 @@ const MAX_TEXT_BYTES = 4096;
 /** What tells nothing of its progress, such as an upload, may take this long for each byte, in milliseconds. */
 const BYTE_MS = 1 / 16;
 
-/** A request that ends when its caller's signal, or the time without a byte, does. */
+/** A request that ends when its caller's signal, or its time, does. */
 class Exchange {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal | undefined;
+  readonly #pace: Pace;
   readonly #passes: (cause: unknown) => boolean;
 
-  constructor({ signal, passes = () => false }: Pick<Request, 'signal' | 'passes'>) {
+  constructor({
+    signal,
+    pace = objectPace(),
+    passes = () => false,
+  }: Pick<Request, 'signal' | 'pace' | 'passes'>) {
     this.#signal = signal;
+    this.#pace = pace;
     this.#passes = passes;
   }
 
-  /** What the promise resolves to, within `ms`. */
-  async wait<T>(begin: (signal: AbortSignal) => Promise<T>, ms = MAX_STALL_MS): Promise<T> {
+  /** What the promise resolves to, within the time of the pace and `moreMs`. `lengthOf` says how many bytes came. */
+  async wait<T>(
+    begin: (signal: AbortSignal) => Promise<T>,
+    moreMs = 0,
+    lengthOf: (came: T) => number = () => 0,
+  ): Promise<T> {
     checkSignal(this.#signal);
+    const pace = this.#pace;
+    const fromMs = performance.now();
+    let length = 0;
     let stop = () => {};
     // Not by the abort alone, which some platforms do not hear.
     const silence = new Promise<never>((_, reject) => {
-      stop = afterAwake(ms, () => reject(offlineFault('it was silent')));
+      stop = afterAwake(pace.leftMs + moreMs, () => reject(offlineFault('it was silent')));
     });
     try {
-      return await until(Promise.race([begin(this.#controller.signal), silence]), this.#signal);
+      pace.check();
+      const came = await until(
+        Promise.race([begin(this.#controller.signal), silence]),
+        this.#signal,
+      );
+      length = lengthOf(came);
+      return came;
     } catch (cause) {
       this.#controller.abort();
       if (cause instanceof HedgerowError || this.#passes(cause)) throw cause;
       throw offlineFault(String(cause), cause);
     } finally {
       stop();
+      pace.waited(performance.now() - fromMs, length);
     }
   }
 
@@ -85,7 +107,7 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
         ...{ redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer' },
       }),
-    MAX_STALL_MS + BYTE_MS * (body?.length ?? 0),
+    BYTE_MS * (body?.length ?? 0),
   );
   const { status } = response;
   const isRedirect = response.redirected || response.type === 'opaqueredirect';
@@ -119,8 +141,8 @@ async function* partsOf(
   }
   // React Native has no streams of bodies.
   if (!response.body) {
-    const ms = MAX_STALL_MS + BYTE_MS * most;
-    const bytes = new Uint8Array(await own.wait(() => response.arrayBuffer(), ms));
+    const whole = await own.wait(() => response.arrayBuffer(), BYTE_MS * most);
+    const bytes = new Uint8Array(whole);
     if (bytes.length > most) throw tooLong();
     yield bytes;
     return;
@@ -129,7 +151,11 @@ async function* partsOf(
   let length = 0;
   try {
     for (;;) {
-      const { value, done } = await own.wait(() => reader.read());
+      const { value, done } = await own.wait(
+        () => reader.read(),
+        0,
+        (came) => came.value?.length ?? 0,
+      );
       if (done) return;
       length += value.length;
       if (length > most) throw tooLong();
@@ -144,5 +170,19 @@ async function* partsOf(
 /** The error for an answer that refuses; `what` names the request. */
 export async function refused(what: string, answer: Answer): Promise<HedgerowError> {
   const bytes = await answer.bytes(MAX_TEXT_BYTES).catch(() => new Uint8Array());
-  return refusal(what, answer.status, String.fromCharCode(...bytes));
+  const text = String.fromCharCode(...bytes);
+  const date = answer.header('date');
+  return refusal(what, answer.status, { text, date, retryAfterMs: retryAfterOf(answer, date) });
+}
+
+/** The longest `Retry-After` that is kept. */
+const MAX_RETRY_AFTER_MS = 600_000;
+
+/** How long an answer asks to wait: it tells seconds, or a time by its own clock. */
+function retryAfterOf(answer: Answer, date = ''): number | undefined {
+  const told = answer.header('retry-after')?.trim() ?? '';
+  const nowMs = Date.parse(date) || Date.now();
+  const at = /GMT$/.test(told) ? Date.parse(told) : Number.NaN;
+  const ms = /^\d+$/.test(told) ? Number(told) * 1000 : at - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }

@@ -34,6 +34,10 @@ export interface FaultPlan {
   readonly chances: Readonly<Partial<Record<RemoteFault, number>>>;
   /** The longest latency of a call, in milliseconds; none by default. */
   readonly maxLatencyMs?: number;
+  /** Between two writes of one head so much time passes, in milliseconds: sooner ones are refused with status 429. */
+  readonly headEveryMs?: number;
+  /** The clock of that; `Date.now` by default. */
+  readonly now?: () => number;
   /** How it waits; real time by default. */
   readonly wait?: (ms: number) => Promise<void>;
 }
@@ -108,7 +112,10 @@ class Fate {
 
 /** Wraps `inner`. */
 export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
-  const { maxLatencyMs = 0, wait = pause } = plan;
+  const { maxLatencyMs = 0, wait = pause, headEveryMs = 0, now = Date.now } = plan;
+  const written = new Map<string, number>();
+  const isTooSoon = (branch: string) =>
+    headEveryMs > 0 && now() < (written.get(branch) ?? Number.NEGATIVE_INFINITY) + headEveryMs;
   const fate = new Fate(plan);
 
   async function begin(options: RemoteOptions = {}): Promise<void> {
@@ -147,8 +154,13 @@ export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
         write<Swap>(options, async () => {
           const cause = remoteFault('status 409', 409);
           if (fate.happens('conflict')) return { state: 'unknown', cause };
-          if (!fate.happens('lost')) return inner.swapHead(branch, token, bytes, options);
-          return { state: 'lost', head: await inner.readHead(branch, options) };
+          if (fate.happens('lost')) {
+            return { state: 'lost', head: await inner.readHead(branch, options) };
+          }
+          if (isTooSoon(branch)) throw remoteFault('status 429', 429);
+          const swap = await inner.swapHead(branch, token, bytes, options);
+          if (swap.state === 'swapped') written.set(branch, now());
+          return swap;
         }),
       ),
     async get(name, range, options) {

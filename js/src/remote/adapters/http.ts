@@ -2,6 +2,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
+import { asked } from '../asked.js';
 import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import { parseName } from '../names.js';
@@ -14,7 +15,7 @@ import { WebRemote } from './web.js';
 export interface HttpRemoteOptions {
   /** Where the objects are, of `http:` or `https:`, without query. */
   readonly url: string;
-  /** Sent as a bearer token; a function is asked before each request. */
+  /** Sent as a bearer token; a function is asked before each request, and again after a 401, once. It has 30 s to answer. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Used instead of the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -46,10 +47,10 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
   const base = root.path.endsWith('/') ? root.path : `${root.path}/`;
   const web = new WebRemote(
     (to, init) => fetch(to, init),
-    async (_method, name = '', query) => {
+    async ({ name = '', query, signal }) => {
       // Once more: the name itself is escaped.
       const place = { ...root, path: base + name.split('/').map(escaped).join('/') };
-      const bearer = typeof token === 'function' ? await token() : token;
+      const bearer = typeof token === 'function' ? await asked('token', token, signal) : token;
       const headers: Record<string, string> =
         bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
       return { url: withQuery(place, query), headers };

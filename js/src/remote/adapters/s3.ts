@@ -1,8 +1,9 @@
 /** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain } from '../../base/kind.js';
+import { isPlain, shownAs } from '../../base/kind.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
+import { asked } from '../asked.js';
 import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
@@ -23,6 +24,8 @@ export interface S3Request {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+type Address = string | undefined;
+
 /** Options of `s3Remote`. */
 export interface S3RemoteOptions {
   /** Of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
@@ -34,10 +37,13 @@ export interface S3RemoteOptions {
   readonly prefix?: string | undefined;
   /** Whether the bucket is in the path, or, by default, in the name of the host. */
   readonly pathStyle?: boolean | undefined;
-  /** A function is asked before each request: for credentials that expire. */
+  /** A function is asked before each request: for credentials that expire. It has 30 s to answer. */
   readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
-  /** Instead of credentials: the address of a request, presigned by the app's server. */
-  readonly sign?: ((request: S3Request) => string | Promise<string>) | undefined;
+  /**
+   * Instead of credentials: the address of a request, presigned by the app's server; `undefined` for a request that it
+   * does not allow. It has 30 s to answer.
+   */
+  readonly sign?: ((request: S3Request) => Address | Promise<Address>) | undefined;
   /** Used instead of the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
@@ -60,9 +66,9 @@ export function s3Remote(options: S3RemoteOptions): Remote {
   const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
   const web = new WebRemote(
     (to, init) => fetch(to, init),
-    async (method, name, query, headers) => {
+    async ({ name, signal, ...request }) => {
       const key = name === undefined ? undefined : prefix + name;
-      return { url: await sign({ method, key, query, headers }), headers: {} };
+      return { url: await sign({ ...request, key }, signal), headers: {} };
     },
   );
   const remote = Object.assign(web, {
@@ -85,8 +91,10 @@ export function s3Remote(options: S3RemoteOptions): Remote {
   return checkedRemote('s3Remote', remote);
 }
 
+type Sign = (request: S3Request, signal: AbortSignal | undefined) => Promise<string>;
+
 /** Signs with credentials. */
-function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string> {
+function signer(given: S3RemoteOptions): Sign {
   const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
   const root = placeOf(endpoint);
   const isGiven = typeof credentials === 'function' || isPlain(credentials);
@@ -98,25 +106,29 @@ function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string>
   }
   const host = pathStyle ? root.host : `${bucket}.${root.host}`;
   const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`;
-  return async ({ method, key = '', query }) => {
+  return async ({ method, key = '', query }, signal) => {
     const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
-    const own = typeof credentials === 'function' ? await credentials() : credentials;
+    const own =
+      typeof credentials === 'function'
+        ? await asked('credentials', credentials, signal)
+        : credentials;
     const atMs = Math.floor(Date.now() / SAME_MS) * SAME_MS;
     return presign({ method, place, query, region, credentials: own, atMs, expiresS: EXPIRES_S });
   };
 }
 
 /** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
-function reused(
-  sign: NonNullable<S3RemoteOptions['sign']>,
-  heads: string,
-): (request: S3Request) => Promise<string> {
+function reused(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign {
   let head: { of: string; url: string; untilMs: number } | undefined;
-  return async (request) => {
+  return async (request, signal) => {
     const { method, key, query } = request;
     const of = JSON.stringify([key, query]);
     if (method === 'GET' && head?.of === of && Date.now() < head.untilMs) return head.url;
-    const url = await sign(request);
+    const url = await asked('sign', () => sign(request), signal);
+    if (typeof url !== 'string' || !/^https?:/.test(url)) {
+      const answer = url === undefined ? 'it is not allowed' : `sign gave ${shownAs(url)}`;
+      throw new HedgerowError('remote-auth', `${method} ${key ?? 'list'}: ${answer}`);
+    }
     // Of heads, which are asked for again and again: the same address is answered from the browser's cache.
     const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);
     if (method === 'GET' && key?.startsWith(heads)) {

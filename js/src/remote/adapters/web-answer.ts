@@ -12,14 +12,16 @@ export function isStrong(token: string): boolean {
   return token !== '' && !token.startsWith('W/') && !token.startsWith(WITHOUT_ETAG);
 }
 
-/** Whether a page came instead of an object: of a login, a hotel, or for addresses that do not exist. */
-export function isHtml(answer: Answer): boolean {
-  return answer.status < 300 && /^text\/html/i.test(answer.header('content-type') ?? '');
+/** Throws `remote` if a page came instead of an answer: of a login, a hotel, or for addresses that do not exist. */
+export function checkNoPage(what: string, answer: Answer): void {
+  if (answer.status >= 300 || !/^text\/html/i.test(answer.header('content-type') ?? '')) return;
+  answer.drop();
+  throw remoteFault(`${what}: a page of HTML came`, answer.status);
 }
 
 /** The head that an answer has, `undefined` if there is none. */
 export async function headOf(name: string, answer: Answer): Promise<RemoteHead | undefined> {
-  if (isHtml(answer)) throw remoteFault(`GET ${name}: a page of HTML came`, answer.status);
+  checkNoPage(`GET ${name}`, answer);
   if (answer.status !== 200) {
     const fault = await refused(`GET ${name}`, answer);
     if (answer.status === 404 && fault.code !== 'remote-gone') return undefined;

@@ -8,10 +8,11 @@ import { MAX_OBJECT_BYTES } from '../../base/limits.js';
 import { offlineFault, remoteFault } from '../faults.js';
 import type { ByteRange } from '../remote.js';
 import { type Answer, refused } from './exchange.js';
-import { isHtml, lengthOf, rangeOf } from './web-answer.js';
+import { objectPace, type Pace } from './pace.js';
+import { checkNoPage, lengthOf, rangeOf } from './web-answer.js';
 
 /** Sends the request for an object, with these headers. */
-export type SendGet = (headers: Readonly<Record<string, string>>) => Promise<Answer>;
+export type SendGet = (headers: Readonly<Record<string, string>>, pace: Pace) => Promise<Answer>;
 
 /** Tries in a row without a byte, after which a call gives up. */
 const MAX_IDLE_TRIES = 2;
@@ -42,16 +43,19 @@ export class ObjectReads {
     const key = `${name} ${range?.from}-${range?.to}`;
     const arrived = this.#left.get(key) ?? new Arrived();
     this.#left.delete(key);
+    // Of all tries: a server that sends a byte to each is too slow.
+    const pace = objectPace();
+    const sendNext = (headers: Readonly<Record<string, string>>) => send(headers, pace);
     for (let [tries, idle] = [1, 0]; ; tries++) {
       const before = arrived.length;
       try {
-        return (await read(name, range, arrived, send)) ? joined(arrived.parts) : undefined;
+        return (await read(name, range, arrived, sendNext)) ? joined(arrived.parts) : undefined;
       } catch (cause) {
         const { code, retryable = false } = cause as Partial<HedgerowError>;
         if (arrived.length > before) idle = 0;
         else idle += 1;
         const mayGoOn = arrived.length > 0 && idle <= MAX_IDLE_TRIES && tries < MAX_TRIES;
-        if (code === 'offline' && mayGoOn) continue;
+        if (code === 'offline' && mayGoOn && !pace.isTooSlow) continue;
         // What does not fit, or is refused, is not kept.
         if (retryable || code === 'aborted') this.#keep(key, arrived);
         throw cause;
@@ -76,7 +80,7 @@ async function read(
   name: string,
   range: ByteRange | undefined,
   arrived: Arrived,
-  send: SendGet,
+  send: (headers: Readonly<Record<string, string>>) => Promise<Answer>,
 ): Promise<boolean> {
   const { from, to } = range ?? { from: 0, to: MAX_OBJECT_BYTES };
   const at = from + arrived.length;
@@ -85,7 +89,7 @@ async function read(
   // Without its end where that is not known: pages may send both forms without a preflight.
   const answer = await send(isPart ? { Range: `bytes=${at}-${range ? to - 1 : ''}` } : {});
   const { status } = answer;
-  if (isHtml(answer)) throw remoteFault(`GET ${name}: a page of HTML came`, status);
+  checkNoPage(`GET ${name}`, answer);
   if (status === 200) {
     arrived.total ??= lengthOf(answer);
     // A server that ignores the range sends what is here, too.

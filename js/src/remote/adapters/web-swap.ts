@@ -1,10 +1,11 @@
 /** The swap of a head over HTTP: every answer that stores give to it, and what it means. */
 import { sameBytes } from '../../base/bytes.js';
+import type { HedgerowError } from '../../base/errors.js';
 import { pause } from '../../base/timeout.js';
 import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../faults.js';
 import type { RemoteHead, Swap } from '../remote.js';
 import { type Answer, refused } from './exchange.js';
-import { isStrong } from './web-answer.js';
+import { checkNoPage, isStrong } from './web-answer.js';
 
 /** The requests of one swap. */
 export interface SwapCalls {
@@ -52,7 +53,9 @@ export class Swapper {
       this.#isUnquoted = true;
       const again = await this.#once(name, token, bytes, calls);
       this.#isUnquoted = again.state === 'swapped';
-      return again.state === 'lost' ? { ...again, head } : again;
+      if (again.state !== 'lost') return again;
+      const cause = remoteFault(`${name} has the token that the store refuses for it`, 412);
+      return { state: 'unknown', cause };
     });
   }
 
@@ -77,15 +80,33 @@ export class Swapper {
     }
     if (status === 404 && token !== undefined) throw goneFault(name);
     if (status >= 300) throw await refused(`PUT ${name}`, answer);
-    answer.drop();
     const made = answer.header('etag');
-    if (made !== undefined && isStrong(made)) return { state: 'swapped', token: made };
-    return written(name, bytes, await calls.read());
+    const cause = await bodyFault(`PUT ${name}`, answer);
+    if (cause === undefined && made !== undefined && isStrong(made)) {
+      return { state: 'swapped', token: made };
+    }
+    return written(name, bytes, await calls.read(), cause);
   }
 }
 
-/** How a swap ended whose answer has no token: what stands there tells. */
-function written(name: string, bytes: Uint8Array, head: RemoteHead | undefined): Swap {
+/** What is wrong about an answer to a PUT: it has a body, as no store's has. A login page may answer in the place of a store. */
+async function bodyFault(what: string, answer: Answer): Promise<HedgerowError | undefined> {
+  try {
+    checkNoPage(what, answer);
+    await answer.bytes(0);
+    return undefined;
+  } catch (cause) {
+    return cause as HedgerowError;
+  }
+}
+
+/** How a swap ended whose answer has no token, or is no store's: what stands there tells. */
+function written(
+  name: string,
+  bytes: Uint8Array,
+  head: RemoteHead | undefined,
+  cause = remoteFault(`${name} is another one after PUT`),
+): Swap {
   if (head !== undefined && !isStrong(head.token)) {
     throw unsafeFault(
       'no strong ETag can be read: expose it by CORS (ExposeHeaders: ETag), and let no proxy compress',
@@ -94,5 +115,5 @@ function written(name: string, bytes: Uint8Array, head: RemoteHead | undefined):
   if (head !== undefined && sameBytes(head.bytes, bytes)) {
     return { state: 'swapped', token: head.token };
   }
-  return { state: 'unknown', cause: remoteFault(`${name} is another one after PUT`) };
+  return { state: 'unknown', cause };
 }

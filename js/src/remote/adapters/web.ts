@@ -9,20 +9,26 @@ import type {
   Swap,
 } from '../remote.js';
 import { type Answer, exchange, type Fetch, type Request, refused } from './exchange.js';
-import { headOf, unchangedHeaders } from './web-answer.js';
+import { headPace } from './pace.js';
+import { checkNoPage, headOf, unchangedHeaders } from './web-answer.js';
 import { ObjectReads } from './web-get.js';
 import { Swapper, untilNoConflict } from './web-swap.js';
 
 /** The methods of remotes. */
 type Method = 'GET' | 'PUT' | 'DELETE';
 
-/** Where a request goes: each adapter knows that of its store. `name` is undefined for lists. */
-export type Route = (
-  method: Method,
-  name: string | undefined,
-  query: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string>>,
-) => Promise<Pick<Request, 'url' | 'headers'>>;
+/** What an adapter is asked a route for. */
+export interface Routed {
+  readonly method: Method;
+  /** Undefined for lists. */
+  readonly name: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Where a request goes: each adapter knows that of its store. Asked again after a 401. */
+export type Route = (request: Routed) => Promise<Pick<Request, 'url' | 'headers'>>;
 
 /** Requests of `remove` at the same time. */
 const MAX_DELETES = 4;
@@ -34,7 +40,7 @@ const cached = (how: string) => ({
 const HEAD_HEADERS = cached('no-cache');
 const OBJECT_HEADERS = cached('public, max-age=31536000, immutable');
 
-type Sent = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal'>> & {
+type Sent = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal' | 'pace'>> & {
   readonly query?: Readonly<Record<string, string>>;
 };
 
@@ -55,10 +61,21 @@ export class WebRemote implements Omit<Remote, 'list'> {
     // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
     // `default` does, too, with If-Match.
     const usual = method === 'PUT' ? 'force-cache' : 'no-store';
-    const { headers = {}, query = {}, cache = usual, body, signal } = sent;
-    const to = await this.#route(method, name, query, headers);
-    const all = { ...headers, ...to.headers };
-    return exchange(this.#fetch, { method, url: to.url, headers: all, body, cache, signal });
+    const { headers = {}, query = {}, cache = usual, signal } = sent;
+    const routed = { method, name, query, headers, signal };
+    const send = (to: Awaited<ReturnType<Route>>) =>
+      exchange(this.#fetch, {
+        ...{ method, url: to.url, headers: { ...headers, ...to.headers } },
+        ...{ body: sent.body, cache, signal, pace: sent.pace },
+      });
+    const to = await this.#route(routed);
+    const answer = await send(to);
+    if (answer.status !== 401) return answer;
+    // What a function of the app gave may have expired since it was made.
+    const next = await this.#route(routed);
+    if (JSON.stringify(next) === JSON.stringify(to)) return answer;
+    answer.drop();
+    return send(next);
   }
 
   async readHead(branch: string, options: ReadHeadOptions = {}): Promise<RemoteHead | undefined> {
@@ -66,13 +83,14 @@ export class WebRemote implements Omit<Remote, 'list'> {
     const { signal, pastCaches = false } = options;
     const query = pastCaches ? { 'x-id': String(Math.random()) } : {};
     const cache = pastCaches ? 'reload' : 'no-cache';
-    return headOf(name, await this.send('GET', name, { query, cache, signal }));
+    return this.#head(name, { query, cache, signal });
   }
 
   async readHeadSince(branch: string, token: string, { signal }: RemoteOptions = {}) {
     const name = headName(branch);
     const headers = unchangedHeaders(token);
-    const answer = await this.send('GET', name, { headers, cache: 'no-cache', signal });
+    const pace = headPace();
+    const answer = await this.send('GET', name, { headers, cache: 'no-cache', signal, pace });
     if (answer.status === 304) {
       answer.drop();
       return 'unchanged';
@@ -96,12 +114,18 @@ export class WebRemote implements Omit<Remote, 'list'> {
         return this.send('PUT', name, { headers, body: bytes, signal });
       },
       // Past the cache of the browser, which may have been filled before another's swap.
-      read: async () => headOf(name, await this.send('GET', name, { cache: 'reload', signal })),
+      read: () => this.#head(name, { cache: 'reload', signal }),
     });
   }
 
+  async #head(name: string, sent: Sent): Promise<RemoteHead | undefined> {
+    return headOf(name, await this.send('GET', name, { ...sent, pace: headPace() }));
+  }
+
   async get(name: string, range?: ByteRange, { signal }: RemoteOptions = {}) {
-    return this.#reads.get(name, range, (headers) => this.send('GET', name, { headers, signal }));
+    return this.#reads.get(name, range, (headers, pace) =>
+      this.send('GET', name, { headers, signal, pace }),
+    );
   }
 
   async put(name: string, bytes: Uint8Array, { signal }: RemoteOptions = {}) {
@@ -113,6 +137,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
     if (answer.status >= 300 && !(isConfig && answer.status === 412)) {
       throw await refused(`PUT ${name}`, answer);
     }
+    checkNoPage(`PUT ${name}`, answer);
     answer.drop();
     return answer.status === 412 ? 'exists' : 'put';
   }
@@ -124,6 +149,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
       const answer = await this.send('DELETE', name, { signal });
       if (answer.status >= 300 && answer.status !== 404)
         throw await refused(`DELETE ${name}`, answer);
+      checkNoPage(`DELETE ${name}`, answer);
       answer.drop();
     };
     const work = async () => {
