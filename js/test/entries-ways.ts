@@ -203,6 +203,18 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       ],
       members: REMOTE,
     },
+    s3Signer: {
+      args: () => [
+        {
+          endpoint: 'http://localhost',
+          bucket: 'b',
+          region: 'r',
+          pathStyle: true,
+          credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+        },
+      ],
+      isKept: () => true,
+    },
   },
   './encryption': {
     atRest: plain({ key: BYTES }),
