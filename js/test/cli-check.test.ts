@@ -45,7 +45,8 @@ const ORIGIN = 'https://app.example';
 
 it('finds that the reference server and a folder grant all, and leaves nothing behind', async () => {
   const remote = memoryRemote();
-  expect(await checked(await served(remote), '--role', 'collector', '--origin', ORIGIN)).toEqual({
+  const url = await served(remote, { origin: ORIGIN });
+  expect(await checked(url, '--role', 'collector', '--origin', ORIGIN)).toEqual({
     lines: [...ALL, 'page    yes', 'all that a collector needs is granted'],
     failed: '',
   });
