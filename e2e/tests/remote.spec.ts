@@ -38,7 +38,7 @@ async function watched(target: string, hidden = ''): Promise<{ url: string; seen
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen };
 }
 
-/** The rules that `docs/sync.md` gives. */
+/** The rules that `docs/bucket.md` gives. */
 const HEADERS = ['if-match', 'if-none-match', 'content-type', 'cache-control'];
 
 /** A bucket that pages may use. */

@@ -205,6 +205,10 @@ it('says how it is called, and exits with 2 when it was called wrongly and 1 whe
       text: expect.stringContaining('hedgerow clone'),
     });
   }
+  expect(await command('collect', 's3://bucket/notes')).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('AWS_ACCESS_KEY_ID'),
+  });
   const failed = await run('clone', 'http://127.0.0.1:9/', join(base, 'none'));
   expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('offline') });
 });
@@ -225,12 +229,12 @@ it('exits with 1 and a sentence for what does not exist, and makes nothing', asy
     [['clone', none, join(base, 'new')], `nothing at ${none}`],
     [['clone', empty, join(base, 'new')], `nothing at ${empty}`],
     [['clone', site, join(base, 'new'), '--branch', 'mian'], `no branch mian at ${site}`],
-    [['clone', 's3://bucket/notes', join(base, 'new')], 's3://'],
+    [['clone', 'ftp://example.org/', join(base, 'new')], 'ftp://'],
     [['publish', source, 'ftp://example.org/'], 'ftp://'],
     [['publish', 'https://example.org/', site], 'https://'],
     [['collect', none], `nothing at ${none}`],
     [['collect', empty], `nothing at ${empty}`],
-    [['collect', 's3://bucket/notes'], 's3://'],
+    [['collect', 'ftp://example.org/'], 'ftp://'],
     [['serve', 's3://bucket/notes'], 's3://'],
   ];
   const before = readdirSync(base).sort();

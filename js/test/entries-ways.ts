@@ -49,7 +49,7 @@ export interface Way {
   readonly isKept?: (made: unknown) => boolean;
   readonly end?: (made: unknown) => unknown;
   /** Errors of the library that the entry is for. */
-  /** Whether it is refused here even when it is called rightly: there is no window, no `EventSource`, no such store. */
+  /** Whether it is refused here even when it is called rightly: there is no window, no such store. */
   readonly isRefused?: boolean;
   readonly isTyped?: (error: unknown) => boolean;
 }
@@ -186,7 +186,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     headName: plain('main'),
     parseName: plain('h/main'),
     probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
-    serverPokes: { ...plain('http://localhost/'), isRefused: true },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
   },
   './s3': {
     s3Remote: {
@@ -202,6 +202,18 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
         },
       ],
       members: REMOTE,
+    },
+    s3Signer: {
+      args: () => [
+        {
+          endpoint: 'http://localhost',
+          bucket: 'b',
+          region: 'r',
+          pathStyle: true,
+          credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+        },
+      ],
+      isKept: () => true,
     },
   },
   './encryption': {
@@ -225,14 +237,14 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       args: async () => [await open('server', { storage: memory() }), mutatorOptions()],
       members: { drop: [{ place: 1 }] },
     },
-    serverPokes: { ...plain('http://localhost/'), isRefused: true },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
   },
   './rest': {
     rest: {
       args: ({ db }) => [db, { pull: async () => ({ patch: [] }), push: async () => undefined }],
       writes: true,
     },
-    serverPokes: { ...plain('http://localhost/'), isRefused: true },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
   },
   './abstract-level': {
     HedgerowLevel: {

@@ -261,6 +261,10 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
     names: { show: nothing, keyOfRoom: async () => KEY, keyring: new Map([[2, KEY]]) },
     modules: remotes(),
   }),
+  'docs/bucket.md': () => ({
+    names: { show: nothing, account: 'ann', token: async () => 'secret' },
+    modules: { 'hedgerow/s3': { s3Remote: () => memoryRemote() } },
+  }),
   'docs/quick-start.md': () => ({ modules: IN_SQLITE }),
   'docs/react-native.md': () => ({ modules: IN_SQLITE }),
   'docs/sum-tree.md': sumTree,

@@ -2,7 +2,7 @@
 import aws4 from 'aws4';
 import { describe, expect, it, vi } from 'vitest';
 import { placeOf, presign, withQuery } from '../src/remote/adapters/presign.js';
-import { s3Remote } from '../src/remote/adapters/s3.js';
+import { s3Remote, s3Signer } from '../src/remote/adapters/s3.js';
 
 const EXAMPLE = {
   credentials: {
@@ -66,6 +66,30 @@ describe('presign()', () => {
       }
     }
     expect(count).toBe(108);
+  });
+
+  it('is that of s3Signer, for keys of any characters, with the bucket in the host or in the path', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 59) });
+    const { credentials } = EXAMPLE;
+    const key = 'a b/%41/é';
+    const escapedKey = 'a%20b/%2541/%C3%A9';
+    for (const [pathStyle, root] of [
+      [true, 'https://s3.example/r'],
+      [false, 'https://r.s3.example'],
+    ] as const) {
+      const options = { endpoint: 'https://s3.example/', bucket: 'r', region: 'auto', pathStyle };
+      const sign = s3Signer({ ...options, credentials });
+      const place = placeOf(`${root}/${escapedKey}`);
+      const own = { method: 'GET', place: place as never, query: { 'x-id': '1' }, region: 'auto' };
+      // The same for five minutes.
+      const atMs = Date.UTC(2026, 0, 2, 3, 0);
+      const url = await sign({ method: 'GET', key, query: { 'x-id': '1' } });
+      expect(url).toBe(await presign({ ...own, credentials, atMs, expiresS: 900 }));
+    }
+    const invalid = expect.objectContaining({ code: 'invalid-argument' });
+    expect(() => s3Signer({ bucket: 'r', credentials })).toThrow(invalid);
+    expect(() => s3Signer({ prefix: 'x' } as never)).toThrow(invalid);
+    vi.useRealTimers();
   });
 
   it('says that WebCrypto is missing', async () => {

@@ -157,6 +157,22 @@ it('a loop tells of rows that the pull of its push has merged in', async () => {
   await loop.stop();
 });
 
+it('a loop tells of conflicts that have changed no row here', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote, { policy: 'local' })];
+  await a.db.put('both', 1);
+  await a.link.push();
+  await b.link.pull();
+  await a.db.put('both', 2);
+  await a.link.push();
+  await b.db.put('both', 3);
+  const told: unknown[] = [];
+  const loop = b.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('synced');
+  expect(told).toEqual([{ seq: 3, applied: 0, conflicts: 1 }]);
+  await loop.stop();
+});
+
 it('a loop tells of rows that came in before its push has failed', async () => {
   const inner = memoryRemote();
   let left = Number.POSITIVE_INFINITY;

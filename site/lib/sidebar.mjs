@@ -69,6 +69,7 @@ const SECTIONS = [
       ['REST', 'rest'],
       ['Mutators', 'mutators'],
       ['Sync', 'sync'],
+      ['Through a bucket', 'bucket'],
       ['Lazy clones', 'lazy'],
     ],
   ],

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `npx hedgerow <command>`: exits with 0, with 1 when it fails, and with 2 when it was called wrongly. */
+import { CHECK_USAGE, check } from './check.js';
 import { COLLECT_USAGE, collect } from './collect.js';
 import { CLONE_USAGE, clone, MEND_USAGE, mend, PUBLISH_USAGE, publish } from './copy.js';
 import { process, UsageError } from './platform.js';
@@ -11,6 +12,7 @@ const COMMANDS = {
   clone: { run: clone, usage: CLONE_USAGE },
   mend: { run: mend, usage: MEND_USAGE },
   collect: { run: collect, usage: COLLECT_USAGE },
+  check: { run: check, usage: CHECK_USAGE },
 } as const;
 
 const USAGE = Object.values(COMMANDS)

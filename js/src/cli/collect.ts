@@ -1,13 +1,16 @@
 /** `npx hedgerow collect`: deletes what a remote needs no more. */
 import { memory, open, type RemoteAmount } from '../index.js';
-import { checkThere, remoteAt } from './copy.js';
 import { encryption, parsed, UsageError } from './platform.js';
+import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
-export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--days 7]
+export const COLLECT_USAGE = `hedgerow collect ${ADDRESS} [--days 7]
 
 Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
-a day. If objects are gone that are in use, it names them, deletes nothing, and fails. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted,
-and HEDGEROW_SIGN that of one that is signed.`;
+a day. If objects are gone that are in use, it names them, deletes nothing, and fails. HEDGEROW_TOKEN has the bearer
+token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted, and HEDGEROW_SIGN that of one that
+is signed.
+
+${S3_USAGE}`;
 
 const DAY_MS = 86_400_000;
 

@@ -1,20 +1,25 @@
 /** `npx hedgerow clone` and `npx hedgerow publish`: between a store in SQLite and a remote. */
 import { open, type SyncProgress } from '../index.js';
-import { folderRemote, sqlite } from '../node/index.js';
-import { httpRemote, type Remote } from '../remote/index.js';
-import { encryption, folderAt, isFolder, parsed, process, signed, token } from './platform.js';
+import { sqlite } from '../node/index.js';
+import type { Remote } from '../remote/index.js';
+import { encryption, folderAt, isFolder, parsed, process } from './platform.js';
+import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
-export const CLONE_USAGE = `hedgerow clone <url or folder of the remote> <folder> [--store app] [--branch main]
+export const CLONE_USAGE = `hedgerow clone ${ADDRESS} <folder> [--store app] [--branch main]
 
 Brings a branch of a remote into the store of a folder, in SQLite, and goes on where it was cut off. Later calls bring what
 has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is
-encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs.`;
+encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs.
 
-export const PUBLISH_USAGE = `hedgerow publish <folder> <folder of the remote> [--store app] [--branch main]
+${S3_USAGE}`;
 
-Writes the store of a folder, in SQLite, into a folder that any static web server can serve. Later calls add what has
-changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
-HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.`;
+export const PUBLISH_USAGE = `hedgerow publish <folder> ${ADDRESS} [--store app] [--branch main]
+
+Writes the store of a folder, in SQLite, into a remote. Later calls add what has changed. Any static web server can serve a
+folder: p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
+HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.
+
+${S3_USAGE}`;
 
 export const MEND_USAGE = `hedgerow mend <folder> <url or folder of the remote> [--store app] [--branch main] [--replace]
 
@@ -41,19 +46,6 @@ function progressLine(): { tell(progress: SyncProgress): void; end(): void } {
 function bar(fraction: number): string {
   const full = Math.round(24 * fraction);
   return `${'#'.repeat(full)}${'.'.repeat(24 - full)} `;
-}
-
-/** A remote by what a command was given. */
-export const remoteAt = (place: string): Promise<Remote> =>
-  signed(
-    /^https?:/i.test(place)
-      ? httpRemote({ url: place, token: token() })
-      : folderRemote(folderAt(place)),
-  );
-
-/** Throws unless there is anything at a place. */
-export async function checkThere(place: string, remote: Remote): Promise<void> {
-  if ((await remote.get('hedgerow')) === undefined) throw new Error(`there is nothing at ${place}`);
 }
 
 type Linked = (

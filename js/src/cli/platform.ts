@@ -33,7 +33,9 @@ export class UsageError extends Error {}
 /** The folder that a command was given. Throws for an address: it would be taken for a name. */
 export function folderAt(place: string): string {
   if (!/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return place;
-  throw new Error(`${place} is no folder, and no http: or https: address of a remote`);
+  throw new Error(
+    `${place} is no folder, and no address of a remote: these begin with http:, https: or s3:`,
+  );
 }
 
 /** Whether a folder exists. */

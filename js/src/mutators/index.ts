@@ -3,7 +3,7 @@ import { type Linking, linked } from '../wire/own-server.js';
 import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
-export { serverPokes } from '../remote/pokes.js';
+export { type PokesOptions, serverPokes } from '../remote/pokes.js';
 export type { Progress } from '../write/ingest-result.js';
 export type { ServerLink } from './server-link.js';
 export type {

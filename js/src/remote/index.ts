@@ -4,7 +4,7 @@ export { type HttpRemoteOptions, httpRemote } from './adapters/http.js';
 export { memoryRemote } from './adapters/memory.js';
 export { hashedName } from './hashed-name.js';
 export { headName, type ParsedName, parseName } from './names.js';
-export { serverPokes } from './pokes.js';
+export { type PokesOptions, serverPokes } from './pokes.js';
 export { probeRemote } from './probe.js';
 export type {
   ByteRange,

@@ -3,7 +3,7 @@ import { type Linking, linked } from '../wire/own-server.js';
 import type { RestLink } from './rest-link.js';
 import type { RestOptions } from './types.js';
 
-export { serverPokes } from '../remote/pokes.js';
+export { type PokesOptions, serverPokes } from '../remote/pokes.js';
 export type { LoggedConflict } from '../sync/conflict-log.js';
 export type { PullResult } from '../sync/context.js';
 export type { SyncLoop, SyncState, SyncStatus } from '../sync/loop.js';

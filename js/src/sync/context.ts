@@ -76,7 +76,7 @@ export interface PullResult {
 export interface SyncJob {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-  /** Called after each pull that has changed rows: those of a push, too, which may yet fail. */
+  /** Called after each pull that has changed rows or decided conflicts: those of a push, too, which may yet fail. */
   readonly onPull?: ((pulled: PullResult) => void) | undefined;
 }
 

@@ -53,7 +53,7 @@ export interface SyncOptions {
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
   /** Called with the first state, which is `waiting`, soon after the call; then with each change. */
   readonly onState?: ((state: SyncState) => void) | undefined;
-  /** Called when rows have come in: by a pull, or by the pulls of a push. */
+  /** Called when rows have come in, or conflicts were decided: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
   /** Called as packs come and go, as that of `pull` and `push` is. */
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;

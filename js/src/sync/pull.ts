@@ -35,7 +35,7 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
       const merged = context.merge?.(seq, job) ?? mergeIn(context, seq, job);
       const { applied, conflicts } = await merged;
       const pulled = { seq, applied: forwarded + applied, conflicts };
-      if (pulled.applied > 0) job.onPull?.(pulled);
+      if (applied + forwarded + conflicts > 0) job.onPull?.(pulled);
       return pulled;
     }
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);

@@ -22,7 +22,15 @@ const REASONS = [
   {
     needs: "'node:child_process'",
     why: 'runs processes of Node',
-    suites: ['cli', 'example-node', 'import', 'migrations-kills', 'remote-node', 'sql-processes'],
+    suites: [
+      'cli',
+      'example-bucket-s3',
+      'example-node',
+      'import',
+      'migrations-kills',
+      'remote-node',
+      'sql-processes',
+    ],
   },
   {
     needs: "'node:v8'",
@@ -55,6 +63,9 @@ const REASONS = [
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',
     suites: [
+      'cli-check',
+      'example-bucket',
+      'pokes',
       'remote-hostile',
       'remote-resume',
       'rest-http',
@@ -67,7 +78,7 @@ const REASONS = [
   {
     needs: './gateway.mjs',
     why: 'starts servers of S3; `e2e/tests/remote.spec.ts` asks one from a page',
-    suites: ['collect-remote-s3', 'remote-s3'],
+    suites: ['cli-s3', 'collect-remote-s3', 'remote-s3'],
   },
   { needs: "'aws4'", why: "an implementation that needs Node's `crypto`", suites: ['presign'] },
   {

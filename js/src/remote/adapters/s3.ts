@@ -101,7 +101,7 @@ function signer(given: S3RemoteOptions): Sign {
   if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !isGiven) {
     throw new HedgerowError(
       'invalid-argument',
-      's3Remote takes endpoint, bucket and credentials, or sign',
+      'endpoint, bucket and credentials are needed, unless s3Remote is given sign',
     );
   }
   const host = pathStyle ? root.host : `${bucket}.${root.host}`;
@@ -136,4 +136,22 @@ function reused(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign
     }
     return url;
   };
+}
+
+/** Options of `s3Signer`. */
+export type S3SignerOptions = Pick<
+  S3RemoteOptions,
+  'endpoint' | 'bucket' | 'region' | 'pathStyle' | 'credentials'
+>;
+
+/**
+ * Presigns addresses at the app's server, for the `sign` of `s3Remote` in pages that have no keys. It signs whatever it is asked
+ * for: check first who may do what. Throws `invalid-argument` for malformed options.
+ */
+export function s3Signer(
+  options: S3SignerOptions,
+): (request: Pick<S3Request, 'method' | 'key' | 'query'>) => Promise<string> {
+  const names = 'endpoint:string bucket:string region:string pathStyle:boolean credentials';
+  const sign = signer(optionsOf('s3Signer', options, names));
+  return (request) => sign({ ...request, headers: {} });
 }

@@ -1,0 +1,54 @@
+// Signs addresses for pages, which have no keys of the bucket: POST { method, key, query } gives an address, as text.
+//
+//     createServer(endpoint({ memberOf, sign: s3Signer({ ... }) }))
+//
+// `memberOf` gets a request and gives the rooms of who has sent it, `{ rooms: Map { '7' => 'writer' } }`, or undefined.
+import { parseName } from 'hedgerow/remote';
+
+/** What the roles may do. Nobody deletes or lists here: a server collects. */
+const METHODS = { reader: ['GET'], writer: ['GET', 'PUT'] };
+const MAX_BODY = 4096;
+
+function isAllowed({ method, key, query }, rooms) {
+  if (typeof key !== 'string') return false;
+  const [, room, name] = /^rooms\/([\w-]{1,64})\/(.+)$/.exec(key) ?? [];
+  const object = parseName(name);
+  // Names that begin with ~ are no branches: the record of collections is one.
+  if (object === undefined || object.branch?.startsWith('~')) return false;
+  // A read past caches has a number in its query. Any other member would ask for something else.
+  const isPlain = Object.entries(query ?? {}).every(
+    ([one, value]) => one === 'x-id' && typeof value === 'string' && value.length < 40,
+  );
+  return isPlain && METHODS[rooms.get(room)]?.includes(method) === true;
+}
+
+/** What a page asks for; nothing if it is malformed. */
+async function wantedIn(request) {
+  let text = '';
+  for await (const part of request) {
+    text += part;
+    if (text.length > MAX_BODY) return {};
+  }
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function endpoint({ memberOf, sign }) {
+  return async (request, response) => {
+    const end = (status, text) =>
+      response.writeHead(status, { 'Cache-Control': 'no-store' }).end(text);
+    try {
+      const member = await memberOf(request);
+      if (member === undefined) return end(401);
+      if (request.method !== 'POST') return end(405);
+      const wanted = await wantedIn(request);
+      return isAllowed(wanted, member.rooms) ? end(200, await sign(wanted)) : end(403);
+    } catch (error) {
+      console.error(error);
+      return end(500);
+    }
+  };
+}

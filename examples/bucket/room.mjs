@@ -1,0 +1,34 @@
+// The app's side, in a page or in Node: a room on this device, whose addresses the endpoint signs.
+import { destroy, open } from 'hedgerow';
+import { HedgerowError } from 'hedgerow/remote';
+import { s3Remote } from 'hedgerow/s3';
+
+/** The store of a room: another room, or another account, is another store. */
+const storeOf = ({ account, room }) => `${account} in ${room}`;
+
+/** `token` gives that of who is signed in; `storage` is IndexedDB by default. */
+export async function openRoom({ account, room, endpoint, token, storage }) {
+  async function sign({ method, key, query }) {
+    const answer = await fetch(endpoint, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${await token()}` },
+      body: JSON.stringify({ method, key, query }),
+    });
+    if (answer.ok) return answer.text();
+    const { status } = answer;
+    const isDenied = status === 401 || status === 403;
+    const what = `${method} ${key}: the endpoint answers ${status}`;
+    throw new HedgerowError(isDenied ? 'remote-auth' : 'remote', what, { status });
+  }
+  const db = await open(storeOf({ account, room }), storage && { storage });
+  // Not by each device: `npx hedgerow check` has probed the bucket.
+  const link = await db.remote(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false });
+  return { db, link };
+}
+
+/** When a user signs out: sends what waits, and deletes the rows. Rejects, and deletes nothing, if something cannot be sent. */
+export async function leaveRoom({ account, room, storage }, { db, link }) {
+  await link.push();
+  await db.close();
+  await destroy(storeOf({ account, room }), storage && { storage });
+}

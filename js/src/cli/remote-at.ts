@@ -1,0 +1,59 @@
+/** The remote at an address: the one place that makes one of what a command was given. */
+import { folderRemote } from '../node/index.js';
+import type { Fetch } from '../remote/adapters/exchange.js';
+import { s3Remote } from '../remote/adapters/s3.js';
+import { httpRemote, type Remote } from '../remote/index.js';
+import { folderAt, process, signed, token, UsageError } from './platform.js';
+
+/** How a usage names what `remoteAt` takes. */
+export const ADDRESS = '<url, s3://bucket/prefix or folder of the remote>';
+
+export const S3_USAGE = `A bucket is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, or else Amazon's in AWS_REGION, with the keys AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY and, if they are temporary, AWS_SESSION_TOKEN.`;
+
+/** What is in `s3://bucket/prefix`; `undefined` for any other address. */
+export function bucketAt(place: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, path] = /^s3:\/\/([\w.-]+)(?:\/+(.*?))?\/*$/i.exec(place) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix: path ? `${path}/` : '' };
+}
+
+/** The options of `s3Remote` that the environment has. Throws a `UsageError` if keys are missing. */
+function s3Options(bucket: string) {
+  const { env } = process;
+  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1';
+  const own = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
+  const [accessKeyId, secretAccessKey] = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY];
+  if (!accessKeyId || !secretAccessKey) {
+    const missing = accessKeyId ? 'AWS_SECRET_ACCESS_KEY' : 'AWS_ACCESS_KEY_ID';
+    throw new UsageError(`s3://${bucket} needs keys: the environment has no ${missing}`);
+  }
+  return {
+    endpoint: own ?? `https://s3.${region}.amazonaws.com`,
+    // Other stores have no name of a host for each bucket, and no certificate fits one with a dot.
+    pathStyle: own !== undefined || bucket.includes('.'),
+    ...{ bucket, region },
+    credentials: { accessKeyId, secretAccessKey, sessionToken: env.AWS_SESSION_TOKEN || undefined },
+  };
+}
+
+/** What kind of remote has this address. */
+export function kindAt(place: string): 'bucket' | 'server' | 'folder' {
+  if (bucketAt(place) !== undefined) return 'bucket';
+  return /^https?:/i.test(place) ? 'server' : 'folder';
+}
+
+/** A remote by what a command was given, without signatures; `fetch` replaces that of the platform. */
+export function plainRemoteAt(place: string, fetch?: Fetch): Remote {
+  const s3 = bucketAt(place);
+  if (s3 !== undefined) return s3Remote({ ...s3Options(s3.bucket), ...s3, fetch });
+  if (kindAt(place) === 'folder') return folderRemote(folderAt(place));
+  return httpRemote({ url: place, token: token(), fetch });
+}
+
+/** A remote by what a command was given. */
+export const remoteAt = async (place: string): Promise<Remote> => signed(plainRemoteAt(place));
+
+/** Throws unless there is anything at a place. */
+export async function checkThere(place: string, remote: Remote): Promise<void> {
+  if ((await remote.get('hedgerow')) === undefined) throw new Error(`there is nothing at ${place}`);
+}
