@@ -53,6 +53,7 @@ const { objects, refused } = vectorsOf<{
 }>('objects');
 const sealed = vectorsOf<{
   keys: Record<string, string>;
+  place: string;
   objects: (SealedVector & Sound & { epoch: number })[];
   refused: (SealedVector & Refused)[];
 }>('sealed');
@@ -63,7 +64,7 @@ function scopeOf({ context }: SealedVector, epoch = 1): Scope {
     const key = sealed.keys[wanted];
     return key === undefined ? undefined : unhex(key);
   };
-  return { ...remoteKeys({ keys, epoch }), contextBytes: unhex(context) };
+  return { ...remoteKeys({ keys, place: sealed.place, epoch }), contextBytes: unhex(context) };
 }
 
 /** All parts of what a call gives. */
@@ -286,7 +287,7 @@ describe('an object of the vectors that are encrypted', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(sealed.objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(sealed.refused)).toEqual(Object.keys(READERS).sort());
-    expect([sealed.objects.length, sealed.refused.length]).toEqual([17, 151]);
+    expect([sealed.objects.length, sealed.refused.length]).toEqual([17, 156]);
   });
 
   it.each(sealed.objects)('$kind: $name', async (vector) => {

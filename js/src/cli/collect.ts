@@ -7,7 +7,7 @@ export const COLLECT_USAGE = `hedgerow collect <url or folder of the remote> [--
 
 Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
 a day. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted,
-and HEDGEROW_SIGN that of one that is signed.`;
+and HEDGEROW_SIGN that of one that is signed; HEDGEROW_PLACE what the app calls it: with HEDGEROW_KEY it is needed.`;
 
 const DAY_MS = 86_400_000;
 

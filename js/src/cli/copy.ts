@@ -8,13 +8,15 @@ export const CLONE_USAGE = `hedgerow clone <url or folder of the remote> <folder
 
 Brings a branch of a remote into the store of a folder, in SQLite, and goes on where it was cut off. Later calls bring what
 has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is
-encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs.`;
+encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs;
+HEDGEROW_PLACE what the app calls the remote: with HEDGEROW_KEY it is needed.`;
 
 export const PUBLISH_USAGE = `hedgerow publish <folder> <folder of the remote> [--store app] [--branch main]
 
 Writes the store of a folder, in SQLite, into a folder that any static web server can serve. Later calls add what has
 changed. Serve p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
-HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.`;
+HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed: both for HEDGEROW_PLACE, what the app
+calls the remote. With HEDGEROW_KEY it is needed.`;
 
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 
