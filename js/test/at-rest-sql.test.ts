@@ -45,7 +45,7 @@ describe.each(SQL_STORAGES)('rotateKey over %s', (_, make) => {
     const parts = refs.filter(({ name }) => name.startsWith('encryption/'));
     const found = () => {
       const bytes = filesIn(location);
-      return parts.filter(({ commitBytes }) => bytes.includes(commitBytes)).length;
+      return parts.filter(({ commitBytes }) => bytes.includes(Buffer.from(commitBytes))).length;
     };
     expect(found()).toBe(6);
     await rotateKey('test', { from: { key }, to, storage });
