@@ -53,7 +53,7 @@ const link = await source.remote(remote, { probe: false });
 const pushMs = await timed(() => link.push());
 const pushed = link.traffic;
 
-const encryption = remoteKeys({ keys: () => new Uint8Array(32).fill(7) });
+const encryption = remoteKeys({ place: 'room', keys: () => new Uint8Array(32).fill(7) });
 const sealedRemote = memoryRemote();
 const sealedLink = await source.remote(sealedRemote, { probe: false, encryption, name: 'sealed' });
 const sealedPushMs = await timed(() => sealedLink.push());

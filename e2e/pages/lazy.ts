@@ -35,7 +35,7 @@ window.openLazy = async ({ name, url, key }) => {
   const made = await clone(name, httpRemote({ url }), {
     mode: 'lazy',
     encryption: bytes && atRest({ key: bytes }),
-    link: { probe: false, encryption: bytes && remoteKeys({ keys: () => bytes }) },
+    link: { probe: false, encryption: bytes && remoteKeys({ place: 'room', keys: () => bytes }) },
   });
   window.db = made.db;
   window.link = made.link;

@@ -69,7 +69,7 @@ async function withRemote(
   const net = new Net();
   await net.start();
   const other = await open('other', { storage: memory() });
-  const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+  const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
   const linked = () =>
     other.remote(httpRemote({ url: net.wire.url }), { probe: false, encryption });
   try {

@@ -19,7 +19,7 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
         const db = await window.openStore(name);
         return { db, link: await db.remote(remote(), { probe: false, ...options }) };
       };
-      const a = await link('one', { encryption: remoteKeys({ keys: key }) });
+      const a = await link('one', { encryption: remoteKeys({ place: 'room', keys: key }) });
       // Enough for packs of several frames, which are long when deflated.
       const rows = Array.from({ length: 40_000 }, (_, nth) => ({
         id: `row/${String(nth).padStart(6, '0')}`,
@@ -27,7 +27,7 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
       }));
       await a.db.putMany(rows, { key: '/id' });
       await a.link.push();
-      const b = await link('two', { encryption: remoteKeys({ keys: key }) });
+      const b = await link('two', { encryption: remoteKeys({ place: 'room', keys: key }) });
       const cloned = await b.link.pull();
       await b.db.put('more', 1);
       await b.link.push();
@@ -39,13 +39,16 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
         );
       const none = await link('three', {});
       const other = await link('four', {
-        encryption: remoteKeys({ keys: () => passphraseKey('a passphrase', 'of this room') }),
+        encryption: remoteKeys({
+          place: 'room',
+          keys: () => passphraseKey('a passphrase', 'of this room'),
+        }),
       });
       const codes = [await code(none.link.pull()), await code(other.link.pull())];
       // The key is turned.
       const turned = await a.db.remote(remote(), {
         probe: false,
-        encryption: remoteKeys({ keys: key, epoch: 2 }),
+        encryption: remoteKeys({ place: 'room', keys: key, epoch: 2 }),
       });
       await a.db.put('more', 2);
       await turned.push();

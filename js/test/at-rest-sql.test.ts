@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, describe, expect, it } from 'vitest';
 import { bytesOf as rootBytesOf } from '../src/base/root.js';
-import { atRest } from '../src/encryption/index.js';
+import { atRest, rotateKey } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
 import { memoryRemote } from '../src/remote/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
@@ -25,6 +25,36 @@ for (const [title, make] of SQL_STORAGES) {
     }
   });
 }
+
+describe.each(SQL_STORAGES)('rotateKey over %s', (_, make) => {
+  it.each([
+    ['a store of one branch', 0, 0],
+    ['a store that has 60', 60, 0],
+    ['a store that had 60', 60, 60],
+  ])('leaves nothing of the old record in the file of %s', async (_, begun, deleted) => {
+    const location = folder();
+    const storage = await make({ location });
+    const to = { key: new Uint8Array(32).fill(8) };
+    const db = await open('test', { storage, encryption });
+    await db.putMany(rows);
+    // So many refs that their tree is split, and joined again when they go.
+    for (let at = 0; at < begun; at++) await db.branch(`branch ${at}`);
+    for (let at = 0; at < deleted; at++) await db.deleteBranch(`branch ${at}`);
+    await db.close();
+    const refs = (await dumpOf(storage)).refs.flat();
+    const parts = refs.filter(({ name }) => name.startsWith('encryption/'));
+    const found = () => {
+      const bytes = filesIn(location);
+      return parts.filter(({ commitBytes }) => bytes.includes(Buffer.from(commitBytes))).length;
+    };
+    expect(found()).toBe(6);
+    await rotateKey('test', { from: { key }, to, storage });
+    const next = await open('test', { storage, encryption: atRest(to) });
+    for (let at = 0; at < 10; at++) await next.put(`later ${at}`, at);
+    await next.close();
+    expect(found()).toBe(0);
+  });
+});
 
 /** All bytes of all files of a folder: of stores, and in a folder of it of locks. */
 function filesIn(location: string, recursive = true): Buffer {

@@ -297,7 +297,7 @@ describe('a key of the app', () => {
 it.each([
   ['nothing that encrypts', {}],
   ['a key', key],
-  ['keys of a remote', remoteKeys({ keys: () => key })],
+  ['keys of a remote', remoteKeys({ place: 'room', keys: () => key })],
   ['no object', 'secret'],
 ])('open refuses what atRest has not made: %s', async (_, given) => {
   const storage = memory();

@@ -134,12 +134,14 @@ it('publishes and clones an encrypted remote with the key of the environment', a
   ) as [string, string, string];
   await store(source, (db) => db.put('secret', 'told to nobody'));
   const [key, other] = ['07'.repeat(32), 'aB'.repeat(32)] as const;
+  let room = 'room 7';
   const withKey = async (keys: string, ...args: Parameters<typeof command>) => {
-    process.env.HEDGEROW_KEY = keys;
+    Object.assign(process.env, { HEDGEROW_KEY: keys, HEDGEROW_PLACE: room });
     try {
       return await command(...args);
     } finally {
       delete process.env.HEDGEROW_KEY;
+      delete process.env.HEDGEROW_PLACE;
     }
   };
   expect(await withKey(key, 'publish', source, site)).toMatchObject({ code: 0 });
@@ -152,6 +154,14 @@ it('publishes and clones an encrypted remote with the key of the environment', a
     code: 2,
     text: expect.stringContaining('HEDGEROW_KEY is 64'),
   });
+  room = 'room 8';
+  expect(await withKey(key, 'clone', site, copy)).toMatchObject({ code: 1 });
+  room = '';
+  expect(await withKey(key, 'clone', site, copy)).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('HEDGEROW_KEY needs HEDGEROW_PLACE'),
+  });
+  room = 'room 7';
   expect(await withKey(key, 'clone', site, copy)).toMatchObject({ code: 0 });
   await store(source, (db) => db.put('secret', 'turned'));
   expect(await withKey(`${key},${other}`, 'publish', source, site)).toMatchObject({ code: 0 });

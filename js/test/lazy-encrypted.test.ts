@@ -23,7 +23,7 @@ import { keyOf as keyOfEpoch } from './remote-scopes.js';
 import { watched } from './watched-storage.js';
 
 const ROWS = 30_000;
-const keys = remoteKeys({ keys: keyOfEpoch });
+const keys = remoteKeys({ place: 'room', keys: keyOfEpoch });
 const KEY = random(77).bytes(32);
 const sealed = () => ({ encryption: atRest({ key: KEY }), link: { encryption: keys } });
 const shared = published(ROWS, 30, { encryption: keys });
@@ -83,7 +83,9 @@ it('what was read is here after a restart, without a network, and sealed; anothe
 
 it('another key of the remote, or none, is told at once; a key that comes late is asked for again', async () => {
   const { remote } = await shared;
-  const other = { link: { encryption: remoteKeys({ keys: () => random(3).bytes(32) }) } };
+  const other = {
+    link: { encryption: remoteKeys({ place: 'room', keys: () => random(3).bytes(32) }) },
+  };
   for (const options of [other, {}]) {
     expect(await caught(lazy(remote, memory(), 'app', options))).toMatchObject({
       code: 'wrong-key',
@@ -101,7 +103,7 @@ it('reads generations of several keys, each of which is asked for when it is met
   const turned = await from.remote(remote, {
     name: 'turned',
     probe: false,
-    encryption: remoteKeys({ keys: keyOfEpoch, epoch: 2 }),
+    encryption: remoteKeys({ place: 'room', keys: keyOfEpoch, epoch: 2 }),
   });
   await link.close();
   const chance = random(4);
@@ -109,6 +111,7 @@ it('reads generations of several keys, each of which is asked for when it is met
   await turned.push();
   let hasOld = false;
   const late = remoteKeys({
+    place: 'room',
     keys: (epoch) => (epoch === 2 || hasOld ? keyOfEpoch(epoch) : undefined),
     epoch: 2,
   });

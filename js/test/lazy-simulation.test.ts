@@ -28,7 +28,7 @@ import { keyOf as keyOfEpoch } from './remote-scopes.js';
 simulateInTurn();
 
 const GRACE_MS = HOUR;
-const keys = remoteKeys({ keys: keyOfEpoch });
+const keys = remoteKeys({ place: 'room', keys: keyOfEpoch });
 
 /** Few rows, so long that all of them are a checkpoint that is read in parts; and so many that nodes have frames, too. */
 const SIZES = [

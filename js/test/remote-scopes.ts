@@ -8,7 +8,7 @@ export const keyOf = (epoch: number): Uint8Array => random(1000 + epoch).bytes(3
 
 /** The scope of an encrypted remote. */
 export const sealedScope = (epoch = 1, context = 'main', keys = keyOf): Scope => ({
-  ...remoteKeys({ keys, epoch }),
+  ...remoteKeys({ place: 'room', keys, epoch }),
   contextBytes: new TextEncoder().encode(context),
 });
 

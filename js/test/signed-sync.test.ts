@@ -48,7 +48,7 @@ const stored = async (inner: Remote, branch = 'main') =>
 
 const SUITES: [string, LinkOptions][] = [
   ['that is not encrypted', {}],
-  ['that is encrypted', { encryption: remoteKeys({ keys: keyOfEpoch }) }],
+  ['that is encrypted', { encryption: remoteKeys({ place: 'room', keys: keyOfEpoch }) }],
 ];
 
 describe.each(SUITES)('a signed remote %s', (_, options) => {

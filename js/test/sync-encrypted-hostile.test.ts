@@ -22,7 +22,7 @@ import { encodePack, hash } from './remote-samples.js';
 import { keyOf, sealedScope } from './remote-scopes.js';
 import { device, many, rowsOf } from './sync-devices.js';
 
-const encryption = remoteKeys({ keys: keyOf });
+const encryption = remoteKeys({ place: 'room', keys: keyOf });
 const encode = (text: string) => new TextEncoder().encode(text);
 
 /** The branch of a remote whose objects are few and short, one of each kind behind the checkpoint. */
@@ -221,7 +221,7 @@ describe('an encrypted remote', () => {
 
   it('refuses a head of somebody who has only the key of before, in the next session, too', async () => {
     const remote = memoryRemote();
-    const at = (epoch: number) => remoteKeys({ keys: keyOf, epoch });
+    const at = (epoch: number) => remoteKeys({ place: 'room', keys: keyOf, epoch });
     const a = await device(remote, { encryption: at(1) });
     await a.db.put('a', 1);
     await a.link.push();

@@ -12,8 +12,8 @@ import { random } from './random.js';
 import { keyOf } from './remote-scopes.js';
 import { cost, device, many, rowsOf } from './sync-devices.js';
 
-const encryption = remoteKeys({ keys: keyOf });
-const other = remoteKeys({ keys: () => new Uint8Array(32) });
+const encryption = remoteKeys({ place: 'room', keys: keyOf });
+const other = remoteKeys({ place: 'room', keys: () => new Uint8Array(32) });
 
 /** All objects of a remote, by their names. */
 async function objectsOf(remote: Remote): Promise<Map<string, Uint8Array>> {
@@ -48,7 +48,7 @@ describe('an encrypted remote', () => {
     const a = await device(remote, { encryption });
     await a.db.putMany(many(isDeep ? 60_000 : 30_000, 'first'));
     await a.link.push();
-    const b = await device(remote, { encryption: remoteKeys({ keys: keyOf }) });
+    const b = await device(remote, { encryption: remoteKeys({ place: 'room', keys: keyOf }) });
     expect(await cost(b.link, () => b.link.pull())).toMatchObject({ requests: isDeep ? 4 : 3 });
     expect(b.db.root).toBe(a.db.root);
     const late = await device(remote, { encryption });
@@ -117,6 +117,20 @@ describe('an encrypted remote', () => {
     expect([...lengths]).toEqual([32 + 1024 + 16]);
   });
 
+  it('shows by its sizes that it holds rows that are known: they do not depend on the key', async () => {
+    const sizes: number[][] = [];
+    for (const nth of [1, 2]) {
+      const remote = memoryRemote();
+      const own = remoteKeys({ place: 'room', keys: () => random(nth).bytes(32) });
+      const a = await device(remote, { encryption: own });
+      await a.db.putMany(many(20_000, 'known'));
+      await a.link.push();
+      const objects = [...(await objectsOf(remote)).values()];
+      sizes.push(objects.map(({ length }) => length).sort());
+    }
+    expect(sizes[0]).toEqual(sizes[1]);
+  });
+
   it('is cloned with the key', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption });
@@ -133,10 +147,13 @@ describe('an encrypted remote', () => {
     const bytes = generateKey();
     const salt = 'https://example.org/rooms/7/';
     const made: [RemoteEncryption, RemoteEncryption][] = [
-      [remoteKeys({ keys: () => bytes }), remoteKeys({ keys: async () => importKey(bytes) })],
       [
-        remoteKeys({ keys: () => passphraseKey('correct horse', salt) }),
-        remoteKeys({ keys: () => passphraseKey('correct horse', salt) }),
+        remoteKeys({ place: 'room', keys: () => bytes }),
+        remoteKeys({ place: 'room', keys: async () => importKey(bytes) }),
+      ],
+      [
+        remoteKeys({ place: 'room', keys: () => passphraseKey('correct horse', salt) }),
+        remoteKeys({ place: 'room', keys: () => passphraseKey('correct horse', salt) }),
       ],
     ];
     for (const [mine, theirs] of made) {
@@ -152,6 +169,7 @@ describe('an encrypted remote', () => {
   it('asks for each key once', async () => {
     const asked: number[] = [];
     const counting = remoteKeys({
+      place: 'room',
       keys: (epoch) => {
         asked.push(epoch);
         return keyOf(epoch);
@@ -166,6 +184,33 @@ describe('an encrypted remote', () => {
     const b = await device(remote, { encryption: counting });
     await b.link.pull();
     expect(asked).toEqual([1]);
+  });
+});
+
+describe('rooms of one key', () => {
+  it('cannot be swapped: what was written for one place opens in no other', async () => {
+    const rooms = ['rooms/1', 'rooms/2'].map((place) => ({
+      place,
+      remote: memoryRemote(),
+      encryption: remoteKeys({ place, keys: keyOf }),
+    }));
+    for (const { place, remote, encryption } of rooms) {
+      const a = await device(remote, { encryption });
+      await a.db.putMany(many(20_000, place));
+      await a.link.push();
+    }
+    const [one, two] = rooms as [(typeof rooms)[0], (typeof rooms)[0]];
+    const options = { storage: memory(), link: { probe: false, encryption: two.encryption } };
+    await expect(clone('swapped', one.remote, options)).rejects.toEqual(failure('wrong-key'));
+    const b = await device(two.remote, { encryption: two.encryption });
+    await b.link.pull();
+    const before = await objectsOf(one.remote);
+    const swapped = await b.db.remote(one.remote, { probe: false, encryption: two.encryption });
+    await b.db.put('for room 2 only', 1);
+    for (const call of [swapped.pull, swapped.push]) {
+      await expect(call.call(swapped)).rejects.toEqual(failure('wrong-key'));
+    }
+    expect(await objectsOf(one.remote)).toEqual(before);
   });
 });
 
@@ -205,7 +250,7 @@ describe('a wrong key', () => {
     return inner;
   }
 
-  const none = remoteKeys({ keys: () => undefined });
+  const none = remoteKeys({ place: 'room', keys: () => undefined });
 
   it.each([
     ['no encryption', {}, /is encrypted: give `encryption`/],
@@ -244,7 +289,10 @@ describe('a wrong key', () => {
   it('may be mended: the next call asks again', async () => {
     const remote = await filled({ encryption });
     let isThere = false;
-    const late = remoteKeys({ keys: (epoch) => (isThere ? keyOf(epoch) : undefined) });
+    const late = remoteKeys({
+      place: 'room',
+      keys: (epoch) => (isThere ? keyOf(epoch) : undefined),
+    });
     const b = await device(remote, { encryption: late });
     await expect(b.link.pull()).rejects.toEqual(failure('wrong-key'));
     isThere = true;
@@ -254,26 +302,31 @@ describe('a wrong key', () => {
   it('what keys() throws is the cause of remote-auth, and what is no key is invalid-argument', async () => {
     const remote = await filled({ encryption });
     const locked = new Error('the key store is locked');
-    const failing = remoteKeys({ keys: () => Promise.reject(locked) });
+    const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });
     const b = await device(remote, { encryption: failing });
     await expect(b.link.pull()).rejects.toMatchObject({ code: 'remote-auth', cause: locked });
-    const wrong = remoteKeys({ keys: () => new Uint8Array(31) });
+    const wrong = remoteKeys({ place: 'room', keys: () => new Uint8Array(31) });
     const c = await device(remote, { encryption: wrong });
     await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));
   });
 
   it('of remoteKeys and of remote(), wrong options are refused', async () => {
-    const keys = keyOf;
+    const [keys, place] = [keyOf, 'room'];
     for (const options of [
       {},
-      { keys: generateKey() },
-      { keys, epoch: 0 },
-      { keys, epoch: 65_536 },
-      { keys, epoch: 1.5 },
-      { keys, epochs: 1 },
+      { place, keys: generateKey() },
+      { place, keys, epoch: 0 },
+      { place, keys, epoch: 65_536 },
+      { place, keys, epoch: 1.5 },
+      { place, keys, epochs: 1 },
     ]) {
       expect(() => remoteKeys(options as never)).toThrow(failure('invalid-argument'));
     }
+    for (const wrong of [undefined, '', 7, 'a'.repeat(257), 'é'.repeat(129), '\ud800']) {
+      const call = () => remoteKeys({ keys, place: wrong as never });
+      expect(call, `${wrong}`).toThrow(/place is well-formed text of 1 to 256 bytes/);
+    }
+    expect(remoteKeys({ keys, place: 'é'.repeat(128) })).toMatchObject({ epoch: 1 });
     for (const wrong of [generateKey(), 'key', { keys }]) {
       const call = device(memoryRemote(), { encryption: wrong as never });
       await expect(call).rejects.toEqual(failure('invalid-argument'));
@@ -283,7 +336,11 @@ describe('a wrong key', () => {
 
 describe('a key that is turned', () => {
   const at = (epoch: number, most = epoch): RemoteEncryption =>
-    remoteKeys({ keys: (wanted) => (wanted <= most ? keyOf(wanted) : undefined), epoch });
+    remoteKeys({
+      place: 'room',
+      keys: (wanted) => (wanted <= most ? keyOf(wanted) : undefined),
+      epoch,
+    });
 
   it('writes new objects, and leaves old ones readable', async () => {
     const remote = memoryRemote();
@@ -328,7 +385,11 @@ describe('a key that is turned', () => {
     const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
     await a.db.put('a', 2);
     await turned.push();
-    const late = remoteKeys({ keys: (epoch) => (epoch === 2 ? keyOf(2) : undefined), epoch: 2 });
+    const late = remoteKeys({
+      place: 'room',
+      keys: (epoch) => (epoch === 2 ? keyOf(2) : undefined),
+      epoch: 2,
+    });
     const b = await device(remote, { encryption: late });
     // A branch of its own, where only the repository file is of the first key.
     const own = await b.db.remote(remote, {

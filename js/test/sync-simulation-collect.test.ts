@@ -143,7 +143,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   const isGrown = from.below(3) > 0;
   // Some remotes are encrypted.
   const encryption =
-    isGrown || from.below(2) > 0 ? undefined : remoteKeys({ keys: keyOf, epoch: 1 });
+    isGrown || from.below(2) > 0 ? undefined : remoteKeys({ place: 'room', keys: keyOf, epoch: 1 });
   const scope = encryption && { ...encryption, contextBytes: new Uint8Array() };
   const store = judged(clock, graceMs, scope);
   if (isGrown) await copyRemote(from.pick(grown), store.inner);

@@ -47,7 +47,9 @@ function counted(remote: Remote): Remote {
 function encryptionOf(seed: number, nth: number): LinkOptions {
   if (seed % 3 > 0) return {};
   totals.encrypted += nth === 0 ? 1 : 0;
-  return { encryption: remoteKeys({ keys: keyOf, epoch: seed % 2 ? 1 : 1 + (nth % 2) }) };
+  return {
+    encryption: remoteKeys({ place: 'room', keys: keyOf, epoch: seed % 2 ? 1 : 1 + (nth % 2) }),
+  };
 }
 
 async function simulate(from: Random, seed: number, begin: BeginStep): Promise<void> {

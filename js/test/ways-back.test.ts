@@ -118,7 +118,7 @@ it('a push without news rejects after a rollback was seen', async () => {
 
 it.each<[string, LinkOptions]>([
   ['plain', {}],
-  ['encrypted', { encryption: remoteKeys({ keys: () => random(9).bytes(32) }) }],
+  ['encrypted', { encryption: remoteKeys({ place: 'room', keys: () => random(9).bytes(32) }) }],
 ])(
   'a pack of a remote that is %s is gone: a collection tells, and a device that has the rows puts it again',
   async (_, options) => {

@@ -80,13 +80,13 @@ function padded(part, unit, { length = part.length, zeros = 0 } = {}) {
 }
 
 /** Bytes that only this key gives, for objects of a kind with this salt: 32 of a key, and 4 of its check. */
-const derivedOf = (kind, { key, salt }) =>
+const derivedOf = (kind, { key, salt, place }) =>
   new Uint8Array(
     hkdfSync(
       'sha256',
       Buffer.from(key, 'hex'),
       Buffer.from(salt, 'hex'),
-      `hedgerow remote ${kind}`,
+      `hedgerow remote ${kind} of ${place}`,
       36,
     ),
   );
@@ -120,7 +120,7 @@ function encrypted(kind, envelope, sealing, number, parts, part, as = {}) {
   return [...begun, ...cipher.final(), ...cipher.getAuthTag()];
 }
 
-/** The same object, encrypted; `given` has key, epoch and context, and perhaps what is wrong. All in hexadecimal. */
+/** The same object, encrypted; `given` has key, place, epoch and context, and perhaps what is wrong. All in hexadecimal. */
 export function sealed(kind, given, { bytes }) {
   const sealing = { salt: hexOf(bytes.slice(8, 24)), ...given };
   const fields = envelopeOf(kind, sealing);

@@ -30,6 +30,8 @@ export function faultOf([name, kind, { bytes, marks }, at, more = 0]) {
 }
 
 const KEYS = { 1: hash('key 1'), 2: hash('key 2'), 65535: hash('key 65535') };
+/** With a letter of two bytes. */
+const PLACE = 'rooms/é';
 const MAIN = hexOf(Buffer.from('main'));
 const OTHER = hexOf(Buffer.from('other'));
 const REPOSITORY = { id: FULL.repository, app: 1 };
@@ -42,7 +44,7 @@ const contextOf = (kind) => CONTEXTS[kind] ?? FULL.repository;
 
 /** An object, encrypted; `given` may have what is wrong with it. */
 function seal(kind, write, fields, epoch, given) {
-  const sealing = { key: KEYS[epoch], epoch, context: contextOf(kind), ...given };
+  const sealing = { key: KEYS[epoch], place: PLACE, epoch, context: contextOf(kind), ...given };
   if (kind === 'pack' || kind === 'nodes') {
     return make.framed(kind, { ...fields, sealing, as: given?.as });
   }
@@ -120,12 +122,18 @@ function directoriesOfElsewhere() {
 
 function wrongKeys() {
   const key = hash('another key');
+  const place = 'rooms/e';
   return [
     ['another key', 'head', head({ key })],
     ['another key', 'repository', repository({ key })],
     ['another key', 'pack', pack({ key })],
     ['another key', 'nodes', nodes({ key })],
     ['another key', 'directory', directory({ key })],
+    ['another place', 'head', head({ place })],
+    ['another place', 'repository', repository({ place })],
+    ['another place', 'pack', pack({ place })],
+    ['another place', 'nodes', nodes({ place })],
+    ['another place', 'directory', directory({ place })],
     ['a check of another key', 'head', head({ check: '00000000' })],
     ['an epoch without a key', 'head', head({ key: KEYS[1] }, 3)],
     ['the key of another epoch', 'head', head({ key: KEYS[1] })],
@@ -167,5 +175,5 @@ export function sealedVectors() {
     ...one,
     context: contextOf(one.kind),
   }));
-  return { keys: KEYS, objects, refused };
+  return { keys: KEYS, place: PLACE, objects, refused };
 }

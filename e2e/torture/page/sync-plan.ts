@@ -47,7 +47,7 @@ const encryptionOf = ({ key }: SyncPlan) => {
   const bytes = key && new Uint8Array(key);
   return {
     store: { encryption: bytes && atRest({ key: bytes }) } satisfies OpenOptions,
-    link: { encryption: bytes && remoteKeys({ keys: () => bytes }) },
+    link: { encryption: bytes && remoteKeys({ place: 'room', keys: () => bytes }) },
   };
 };
 

@@ -8,7 +8,7 @@ export const COLLECT_USAGE = `hedgerow collect ${ADDRESS} [--days 7]
 Deletes what no head of the remote has named for so many days, of all its branches, and says what waits. Run it about once
 a day. If objects are gone that are in use, it names them, deletes nothing, and fails. HEDGEROW_TOKEN has the bearer
 token, if the server wants one; HEDGEROW_KEY the key of a remote that is encrypted, and HEDGEROW_SIGN that of one that
-is signed.
+is signed; HEDGEROW_PLACE what the app calls it: with HEDGEROW_KEY it is needed.
 
 ${S3_USAGE}`;
 

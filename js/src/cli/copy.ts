@@ -9,7 +9,8 @@ export const CLONE_USAGE = `hedgerow clone ${ADDRESS} <folder> [--store app] [--
 
 Brings a branch of a remote into the store of a folder, in SQLite, and goes on where it was cut off. Later calls bring what
 has changed since. HEDGEROW_TOKEN has the bearer token, if the server wants one; HEDGEROW_KEY the key of a remote that is
-encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs.
+encrypted, as 64 hexadecimal digits, or those of its epochs, with commas; HEDGEROW_SIGNED_BY the public key of who signs;
+HEDGEROW_PLACE what the app calls the remote: with HEDGEROW_KEY it is needed.
 
 ${S3_USAGE}`;
 
@@ -17,15 +18,18 @@ export const PUBLISH_USAGE = `hedgerow publish <folder> ${ADDRESS} [--store app]
 
 Writes the store of a folder, in SQLite, into a remote. Later calls add what has changed. Any static web server can serve a
 folder: p/ and d/ as immutable, and h/ with Cache-Control: no-cache. With HEDGEROW_KEY it is encrypted, and with
-HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed.
+HEDGEROW_SIGN, 64 hexadecimal digits that are kept secret, its heads are signed: both for HEDGEROW_PLACE, what
+the app calls the remote. With HEDGEROW_KEY it is needed.
 
 ${S3_USAGE}`;
 
-export const MEND_USAGE = `hedgerow mend <folder> <url or folder of the remote> [--store app] [--branch main] [--replace]
+export const MEND_USAGE = `hedgerow mend <folder> ${ADDRESS} [--store app] [--branch main] [--replace]
 
 Writes all rows of a remote again, from the store of a folder that was published to it or cloned from it, where objects of
 the remote were lost or damaged. The store must have the rows of the remote as they are now. With --replace its rows become
-those of the remote whatever they are: what only others have pushed is lost. Keys are those of publish.`;
+those of the remote whatever they are: what only others have pushed is lost. Keys are those of publish.
+
+${S3_USAGE}`;
 
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 

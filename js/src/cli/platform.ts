@@ -77,10 +77,16 @@ function keysOf(name: string): Uint8Array[] | undefined {
   return keys.map(unhex);
 }
 
+/** What the app calls the remote, if the environment says it. */
+const place = (): string | undefined => process.env.HEDGEROW_PLACE || undefined;
+
 /** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */
 export function encryption(): RemoteEncryption | undefined {
   const keys = keysOf('HEDGEROW_KEY');
-  return keys && remoteKeys({ keys: (epoch) => keys[epoch - 1], epoch: keys.length });
+  if (keys === undefined) return undefined;
+  const own = place();
+  if (own === undefined) throw new UsageError('HEDGEROW_KEY needs HEDGEROW_PLACE as well');
+  return remoteKeys({ place: own, keys: (epoch) => keys[epoch - 1], epoch: keys.length });
 }
 
 /** The remote, with signed heads if the environment has keys for that. Throws a `UsageError`. */
@@ -89,7 +95,8 @@ export async function signed(remote: Remote): Promise<Remote> {
   if (more.length > 0) throw new UsageError('HEDGEROW_SIGN is one key, of 64 hexadecimal digits');
   const pair = own && (await signingKeys(own));
   const publicKey = keysOf('HEDGEROW_SIGNED_BY') ?? (pair && [pair.publicKey]);
-  return publicKey ? signedRemote(remote, { publicKey, privateKey: pair?.privateKey }) : remote;
+  if (publicKey === undefined) return remote;
+  return signedRemote(remote, { publicKey, privateKey: pair?.privateKey, place: place() });
 }
 
 /** The bearer token of requests, if the environment has one. */

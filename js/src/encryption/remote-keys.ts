@@ -5,6 +5,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../base/errors.js';
+import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
 import { asked } from '../remote/asked.js';
 import {
@@ -22,12 +23,20 @@ import { padded, paddedLength, unpadded } from './padding.js';
 /** Highest epoch: envelopes have 16 bits for it. */
 const MAX_EPOCH = 0xffff;
 
+/** Longest place, in bytes: platforms limit what HKDF takes. */
+const MAX_PLACE_BYTES = 256;
+
 /** A frame is one of many: longer padding of each would add up to more than 3 % of a clone. */
 const PADDED_TO: Partial<Record<RemoteKind, number>> = { pack: 256, nodes: 256 };
 const USUAL = 1024;
 
 /** The keys of a remote. */
 export interface RemoteKeysOptions {
+  /**
+   * What the app calls the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for ever.
+   * No object of one place can be read in another, though both have the same key.
+   */
+  readonly place: string;
   /**
    * The key of an epoch, counted from 1: 32 random bytes, or what `importKey` or `passphraseKey` made. Asked once for each
    * epoch that is met. `undefined` for one that this device has no key of: then the call rejects with `wrong-key`.
@@ -46,9 +55,13 @@ export interface RemoteKeysOptions {
  * Whoever loses the keys has lost what is at the remote.
  */
 export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
-  const { keys, epoch = 1 } = optionsOf('remoteKeys', options, 'keys epoch');
+  const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, 'keys place epoch');
   if (typeof keys !== 'function') {
     throw new HedgerowError('invalid-argument', 'remoteKeys: keys must be a function of an epoch');
+  }
+  if (!isPlace(place)) {
+    const message = `remoteKeys: place is well-formed text of 1 to ${MAX_PLACE_BYTES} bytes`;
+    throw new HedgerowError('invalid-argument', message);
   }
   if (!Number.isInteger(epoch) || epoch < 1 || epoch > MAX_EPOCH) {
     throw new HedgerowError('invalid-argument', `remoteKeys: epoch is from 1 to ${MAX_EPOCH}`);
@@ -58,8 +71,14 @@ export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
     const message = 'remoteKeys() is for remotes: open takes what atRest() returns';
     throw new HedgerowError('invalid-argument', message);
   };
-  const made = { suite: suiteOf(keyring(keys)), epoch, over };
+  const made = { suite: suiteOf(keyring(keys), place), epoch, over };
   return made;
+}
+
+function isPlace(place: unknown): place is string {
+  if (typeof place !== 'string' || LONE_SURROGATE.test(place)) return false;
+  const length = utf8Length(place);
+  return length >= 1 && length <= MAX_PLACE_BYTES;
 }
 
 type KeyOf = (epoch: number) => Promise<CryptoKey>;
@@ -88,17 +107,18 @@ interface ObjectKey {
 
 async function objectKey(
   keyOf: KeyOf,
+  place: string,
   object: RemoteKind,
   epoch: number,
   saltBytes: Uint8Array,
 ): Promise<ObjectKey> {
-  const info = `hedgerow remote ${object}`;
+  const info = `hedgerow remote ${object} of ${place}`;
   const bytes = await derived(await keyOf(epoch), saltBytes, info, KEY_BYTES + CHECK_BYTES);
   const key = await frameKey(bytes.subarray(0, KEY_BYTES));
   return { key, checkBytes: bytes.subarray(KEY_BYTES) };
 }
 
-function suiteOf(keyOf: KeyOf): Suite {
+function suiteOf(keyOf: KeyOf, place: string): Suite {
   const [, envelopeLength] = ENVELOPE_BYTES;
   const unitOf = (object: RemoteKind) => PADDED_TO[object] ?? USUAL;
   const sealWith = (
@@ -125,20 +145,20 @@ function suiteOf(keyOf: KeyOf): Suite {
     tagLength: TAG_BYTES,
     closedLength: (object, length) => paddedLength(length, unitOf(object)) + TAG_BYTES,
     async toWrite(object, saltBytes, scope) {
-      const { key, checkBytes } = await objectKey(keyOf, object, scope.epoch, saltBytes);
+      const { key, checkBytes } = await objectKey(keyOf, place, object, scope.epoch, saltBytes);
       const envelopeBytes = envelopeOf(object, saltBytes, scope.epoch, checkBytes);
       return sealWith(object, key, envelopeBytes, scope);
     },
     async toRead(object, envelope, scope) {
       checkSuite(envelope);
       const { epoch, saltBytes } = envelope;
-      const { key, checkBytes } = await objectKey(keyOf, object, epoch, saltBytes);
+      const { key, checkBytes } = await objectKey(keyOf, place, object, epoch, saltBytes);
       if (sameBytes(checkBytes, envelope.checkBytes)) {
         return sealWith(object, key, envelope.bytes, scope);
       }
       throw new HedgerowError(
         'wrong-key',
-        `the key of epoch ${epoch} is not the one of this remote`,
+        `the key of epoch ${epoch} is not the one of this remote, or this is another place`,
       );
     },
   };

@@ -42,7 +42,7 @@ const calls = {
     const { module } = await runnerImport(ROWS);
     const db = await open('other device', { storage: memory() });
     await db.putMany(module.rowsInTurn(count), { key: '/id' });
-    const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+    const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
     const remoteOf = httpRemote({ url: place.server.url });
     const link = await db.remote(remoteOf, { probe: false, encryption });
     await link.push();

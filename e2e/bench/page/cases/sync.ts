@@ -22,7 +22,9 @@ const TIMES = 7;
 
 /** The key of the remote that is encrypted. */
 const KEY = Array.from({ length: 32 }, (_, nth) => nth);
-const SEALED: LinkOptions = { encryption: remoteKeys({ keys: () => Uint8Array.from(KEY) }) };
+const SEALED: LinkOptions = {
+  encryption: remoteKeys({ place: 'room', keys: () => Uint8Array.from(KEY) }),
+};
 
 async function linked(db: Store, url: string, options: LinkOptions = {}): Promise<Link> {
   return db.remote(httpRemote({ url }), { probe: false, ...options });

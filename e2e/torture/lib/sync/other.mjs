@@ -42,7 +42,7 @@ export class Other {
 
   /** A clone of what is at `url`. */
   static async open(url, { key, policy, edits, random }) {
-    const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+    const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
     const link = { probe: false, policy, encryption };
     const made = await clone('other', httpRemote({ url }), { storage: memory(), link });
     return Object.assign(new Other(edits, random), made);

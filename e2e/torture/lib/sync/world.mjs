@@ -19,7 +19,7 @@ function firstRemote(key) {
     const remote = memoryRemote();
     const db = await open('first', { storage: memory() });
     await putFirst(db);
-    const encryption = key && remoteKeys({ keys: () => Uint8Array.from(key) });
+    const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
     const link = await db.remote(remote, { probe: false, encryption });
     await link.push();
     await db.close();

@@ -153,5 +153,5 @@ export function s3Signer(
 ): (request: Pick<S3Request, 'method' | 'key' | 'query'>) => Promise<string> {
   const names = 'endpoint:string bucket:string region:string pathStyle:boolean credentials';
   const sign = signer(optionsOf('s3Signer', options, names));
-  return (request) => sign({ ...request, headers: {} });
+  return (request) => sign({ ...request, headers: {} }, undefined);
 }

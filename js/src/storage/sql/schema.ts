@@ -17,11 +17,20 @@ import type { Statement } from './driver.js';
 const APPLICATION_ID = 0x48646772;
 
 /**
+ * Overwrites what is deleted. Refs are: the record of a key that was replaced must not stay in the file. `FAST` overwrites no
+ * page that becomes free, and the refs that were in it may stay.
+ */
+export const OVERWRITE = 'PRAGMA secure_delete = ON';
+/** For segments: to overwrite them would write all of their pages again. */
+export const OVERWRITE_LITTLE = 'PRAGMA secure_delete = FAST';
+
+/**
  * What a connection begins with. Larger pages load no faster, and each small commit writes four. The
  * log goes into the file when it has 32 MiB: that flushes both, and so should not be done often in a
  * load. Apple's `fsync` does not reach the disk, `fullfsync` does.
  */
 export const SETTINGS: readonly string[] = [
+  OVERWRITE,
   'PRAGMA page_size = 8192',
   'PRAGMA journal_mode = WAL',
   'PRAGMA wal_autocheckpoint = 4096',

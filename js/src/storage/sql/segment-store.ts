@@ -23,6 +23,8 @@ import {
   LOAD_ALL,
   LOAD_NEW,
   moved,
+  OVERWRITE,
+  OVERWRITE_LITTLE,
   READ,
   stands,
   stored,
@@ -163,7 +165,14 @@ export class SqlSegmentStore implements SegmentStore {
 
   async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     const statements = [...(fence ? [stands(fence)] : []), ...deleted(ids)];
-    return this.#run((connection) => this.#write(connection, statements));
+    return this.#run(async (connection) => {
+      await connection.set(OVERWRITE_LITTLE);
+      try {
+        return await this.#write(connection, statements);
+      } finally {
+        await connection.set(OVERWRITE);
+      }
+    });
   }
 
   close(): Promise<void> {
