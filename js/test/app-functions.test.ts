@@ -27,7 +27,9 @@ const asks: Record<
   credentials: (give) => linked(s3Remote({ ...bucket, credentials: give })),
   keys: async (give) => {
     const remote = memoryRemote();
-    const other = await device(remote, { encryption: remoteKeys({ place: 'room', keys: () => KEY }) });
+    const other = await device(remote, {
+      encryption: remoteKeys({ place: 'room', keys: () => KEY }),
+    });
     await other.db.put('a', 1);
     await other.link.push();
     return linked(remote, { encryption: remoteKeys({ place: 'room', keys: give }) });

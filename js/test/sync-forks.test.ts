@@ -9,7 +9,9 @@ import { PRIVATE, signedBy } from './signed-keys.js';
 import { type Device, device, rowsOf } from './sync-devices.js';
 import { copyOf, exchange, newWorld, View } from './worlds.js';
 
-const sealed = (): LinkOptions => ({ encryption: remoteKeys({ place: 'forks', keys: keyOf, epoch: 1 }) });
+const sealed = (): LinkOptions => ({
+  encryption: remoteKeys({ place: 'forks', keys: keyOf, epoch: 1 }),
+});
 const KINDS: readonly [
   name: string,
   options: () => LinkOptions,

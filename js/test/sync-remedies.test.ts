@@ -130,10 +130,14 @@ it('after remote-unsafe a push asks the place again', async () => {
 it('after wrong-key a link with the right key goes on', async () => {
   const remote = memoryRemote();
   const [right, wrong] = [random(1).bytes(32), random(2).bytes(32)];
-  const first = await device(remote, { encryption: remoteKeys({ place: 'room', keys: () => right }) });
+  const first = await device(remote, {
+    encryption: remoteKeys({ place: 'room', keys: () => right }),
+  });
   await first.db.put('a', 1);
   await first.link.push();
-  const { db, link } = await device(remote, { encryption: remoteKeys({ place: 'room', keys: () => wrong }) });
+  const { db, link } = await device(remote, {
+    encryption: remoteKeys({ place: 'room', keys: () => wrong }),
+  });
   await db.put('waits', 1);
   await rejects(link.push(), 'wrong-key');
   await link.close();
