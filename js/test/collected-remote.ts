@@ -43,6 +43,7 @@ export async function namesIn(
   if (found === undefined) return [];
   const head = await decodeHead(found.bytes, { ...scope, contextBytes: utf8(branch) });
   const names = packsOf(head.checkpoint).map(({ nameBytes }) => `p/${hex(nameBytes)}`);
+  names.push(...head.checkpoint.history.map(({ nameBytes }) => `d/${hex(nameBytes)}`));
   const tails = [head.tail];
   for (const { nameBytes } of head.logs) {
     const name = `d/${hex(nameBytes)}`;

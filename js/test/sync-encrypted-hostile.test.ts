@@ -8,6 +8,7 @@ import { inflate } from '../src/remote/format/deflate.js';
 import { decodeDeltaObject } from '../src/remote/format/delta-object.js';
 import { decodeDirectory } from '../src/remote/format/directory.js';
 import { decodeHead, encodeHead } from '../src/remote/format/head-codec.js';
+import { decodeBlock } from '../src/remote/format/history.js';
 import { decodeLog } from '../src/remote/format/log.js';
 import { decodePack } from '../src/remote/format/pack.js';
 import { decodeRepository } from '../src/remote/format/repository.js';
@@ -43,6 +44,7 @@ const DECODERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<unkn
   HDGC: decodeRepository,
   HDGR: decodeHead,
   HDGL: decodeLog,
+  HDGH: decodeBlock,
   HDGE: decodeDeltaObject,
   HDGI: (bytes, scope) => decodeDirectory(bytes, inflate, scope),
   async HDGP(bytes, scope) {
@@ -113,7 +115,7 @@ describe.each([
       });
     }
     // Of one leaf there are no nodes: `lazy-encrypted.test.ts` has those.
-    expect(kinds.size).toBe(6);
+    expect(kinds.size).toBe(7);
     expect(bits).toBeGreaterThan(50_000);
   });
 

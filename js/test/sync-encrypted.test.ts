@@ -33,7 +33,7 @@ async function objectsOf(remote: Remote): Promise<Map<string, Uint8Array>> {
 }
 
 /** What all objects begin with, but for those of collections. */
-const KINDS = ['HDGC', 'HDGE', 'HDGI', 'HDGL', 'HDGN', 'HDGP', 'HDGR'];
+const KINDS = ['HDGC', 'HDGE', 'HDGH', 'HDGI', 'HDGL', 'HDGN', 'HDGP', 'HDGR'];
 const letters = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes?.subarray(0, 4));
 
 /** The number of the key of each object. */
@@ -347,20 +347,20 @@ describe('a key that is turned', () => {
     const a = await device(remote, { encryption: at(1) });
     await a.db.putMany(many(20_000, 'first'));
     await a.link.push();
-    // The repository file, the head, and what they name: the pack, the nodes and the directory.
-    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1]);
+    // The repository file, the head, and what they name: the pack, the nodes, the directory and the history.
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 1]);
     const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
     await a.db.putMany(many(300, 'second'));
     await turned.push();
     // What was there stays, but for the head; the delta and the head are new.
-    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 2, 2]);
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
     // Who knows both keys writes with the later one, though it was not told to.
     const b = await device(remote, { encryption: at(1, 2) });
     await b.link.pull();
     expect(b.db.root).toBe(a.db.root);
     await b.db.put('b', 1);
     await b.link.push();
-    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 2, 2]);
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
     await turned.pull();
     expect(await a.db.get('b')).toBe(1);
     // Who was shut out keeps what it has, and gets nothing.
@@ -373,6 +373,11 @@ describe('a key that is turned', () => {
     await turned.push();
     const heads = await device(remote, { encryption: at(2) });
     await heads.link.pull();
+    expect(heads.db.root).toBe(a.db.root);
+    // It cannot read the history that was written with the other key, and goes on from it.
+    await heads.db.putMany(many(20_000, 'fourth'));
+    await heads.link.push();
+    await turned.pull();
     expect(heads.db.root).toBe(a.db.root);
   });
 

@@ -86,10 +86,17 @@ export async function extendHistory(
   for (let last = blocks.at(-1); last !== undefined; last = blocks.at(-1)) {
     const isShort = last.pushes <= 2 * pushes.length;
     if (!isShort || last.pushes + pushes.length > MAX_BLOCK_PUSHES) break;
-    pushes = [...(await readBlock(context, head, last, job)), ...pushes];
+    const before = await readBlock(context, head, last, job).catch(unlessWrongKey);
+    if (before === undefined) break;
+    pushes = [...before, ...pushes];
     blocks.pop();
   }
   return [...blocks, ...(await beginHistory(context, head, pushes, job))].slice(-MAX_BLOCKS);
+}
+
+/** A block of an epoch whose key this device does not have stays as it is. */
+function unlessWrongKey(cause: unknown): undefined {
+  if (!(cause instanceof HedgerowError) || cause.code !== 'wrong-key') throw cause;
 }
 
 /** Puts a block that lists pushes, which begins a history. */
