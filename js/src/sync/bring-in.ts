@@ -7,9 +7,9 @@ import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import { applyEntries, type Seen } from './entries.js';
 import { forward } from './forward.js';
-import { checkHasPush } from './history.js';
 import { landCheckpoint } from './land-checkpoint.js';
 import { tailFor } from './logs.js';
+import { histories } from './parts.js';
 import { areRowsAfter, type PendingPush, type Remembered, stateMoves } from './state.js';
 
 /**
@@ -55,7 +55,7 @@ async function checkContinues(
   if (push === undefined || sameBytes(seen.hashBytes, state.seenBytes)) return;
   // The branch of the remote may have other rows than it should: then they show nothing.
   if (found.isBaseKnown && areRowsAfter(push, found.base)) return;
-  await checkHasPush(context, seen.head, found.tail, push, job);
+  await (await histories()).checkHasPush(context, seen.head, found.tail, push, job);
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { part } from '../base/parts.js';
 import { checkSignal } from '../base/signal.js';
 import { slowedMs } from '../remote/faults.js';
 import { NO_HASH } from '../remote/format/cursor.js';
@@ -27,8 +26,8 @@ import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
 import { seenPush } from './entries.js';
 import type { SeenHead } from './heads.js';
-import { extendHistory } from './history.js';
 import { moveIntoLog } from './logs.js';
+import { checkpoints, histories } from './parts.js';
 import { hasRowsOf, pull } from './pull.js';
 import { type Remembered, stateMoves } from './state.js';
 
@@ -47,9 +46,6 @@ export interface PushResult {
   /** Keys that both sides had changed, to different values, in the pulls between. */
   readonly conflicts: number;
 }
-
-/** Only some pushes make one. */
-export const checkpoints = () => part(() => import('./checkpoint.js'));
 
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
@@ -251,6 +247,7 @@ async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Pro
   }
   const seq = before.seq + 1;
   const { nonceBytes } = author;
+  const { extendHistory } = await histories();
   const history = await extendHistory(context, wanted.before, { seq, nonceBytes }, job);
   const to = { commitBytes, rows, seq };
   const generations =
