@@ -22,17 +22,17 @@ const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },
-  { name: 'remote', file: 'remote/index.js', budget: 11_600 },
+  { name: 'remote', file: 'remote/index.js', budget: 13_500 },
   { name: 'keys', file: 'keys/index.js', budget: 2_100 },
   // All that a page needs whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 10_000 },
-  { name: 's3', file: 'remote/adapters/s3.js', budget: 8_400 },
+  { name: 's3', file: 'remote/adapters/s3.js', budget: 9_700 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'encryption/index.js', budget: 20_300 },
+  { name: 'encryption', file: 'encryption/index.js', budget: 21_000 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 349_300;
+const INSPECTOR_PAGE_BUDGET_BYTES = 355_300;
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
 /** Other rooms, and packages. */
@@ -86,7 +86,7 @@ const ROOMS = [
     name: 'sync',
     file: 'sync/index.ts',
     others: /^\.\.\/(?!remote\/)/,
-    budget: 22_200,
+    budget: 23_900,
     later: 9_000,
   },
 ];
