@@ -15,7 +15,7 @@ import type { SyncLoop, SyncOptions, Worked } from './loop.js';
 import type { Traffic } from './meter.js';
 import { conflictsOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
-import { collecting, mending, probing } from './parts.js';
+import { checkpoints, histories } from './parts.js';
 import { prefetch } from './prefetch.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
@@ -45,6 +45,14 @@ export interface LinkRepairResult extends RepairResult {
   /** The number of the head that `remote` has put. */
   readonly seq?: number | undefined;
 }
+
+const mending = () => part(() => import('./mending.js'));
+const probing = () => part(() => import('../remote/probe.js'));
+const collecting = () => part(() => import('./collect-call.js'));
+
+/** Loads what links load at need, for `preload`. */
+export const loadParts = () =>
+  Promise.all([probing(), collecting(), mending(), checkpoints(), histories()]);
 
 /** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
 const LOOK_MS = 3_600_000;
