@@ -226,7 +226,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     generateKey: plain(),
     importKey: plain(BYTES),
     passphraseKey: plain('pass', BYTES),
-    remoteKeys: plain({ keys: () => BYTES, epoch: 1 }),
+    remoteKeys: plain({ keys: () => BYTES, place: 'room', epoch: 1 }),
     signedRemote: {
       args: async ({ remote }) => [remote, { ...(await signingKeys(BYTES)), place: 'x' }],
       members: REMOTE,

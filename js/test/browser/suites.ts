@@ -58,17 +58,24 @@ const REASONS = [
     why: 'values of another realm of Node',
     suites: ['lossy-values', 'realms'],
   },
-  { needs: "'node:os'", why: 'has entries of Node', suites: ['entries-hostile'] },
+  {
+    needs: "'node:os'",
+    why: 'files of Node, and entries for them',
+    suites: ['entries-hostile', 'folder-disk'],
+  },
   {
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',
     suites: [
+      'app-functions',
       'cli-check',
       'example-bucket',
       'pokes',
       'remote-hostile',
+      'remote-limits',
       'remote-resume',
       'rest-http',
+      'server-access',
       'signed-remote-node',
       'start-up',
       'sync-traffic',
@@ -94,7 +101,7 @@ const REASONS = [
   {
     needs: "from 'typescript-5.4'",
     why: 'compiles examples of pages',
-    suites: ['error-examples', 'guide-examples'],
+    suites: ['error-examples', 'guide-examples', 'sync-remedies'],
   },
   {
     needs: 'setImmediate(go)',
