@@ -48,6 +48,12 @@ it('SEED takes one seed, and SEEDS those up to it, from FIRST_SEED on', async ()
   }
 });
 
+it('a run of no seed fails', async () => {
+  await expect(seedsOf({ FIRST_SEED: '11', SEEDS: '3' })).rejects.toThrow('no seed from 11 to 3');
+  await expect(seedsOf({ SEEDS: 'many' })).rejects.toThrow('no seed from 1 to many');
+  await expect(seedsOf({ SEED: 'one' })).rejects.toThrow('no seed from one to one');
+});
+
 it.each([8, 5, 1])('each item is in the sample of one of %i bases', async (of) => {
   for (const length of [0, 1, 4, 5, 8, 16, 21]) {
     const items = Array.from({ length }, (_, at) => `item ${at}`);

@@ -28,12 +28,17 @@ export const deep = it.skipIf(!isDeep);
 
 /** The seeds that this run takes of the `count` of a deep one. */
 function seedsOf(count: number): number[] {
-  const from = (first: number, length: number) =>
-    Array.from({ length: Math.max(0, length) }, (_, at) => first + at);
-  if (SEED) return [Number(SEED)];
-  const first = Number(FIRST_SEED ?? 1);
-  if (SEEDS) return from(first, Number(SEEDS) - first + 1);
-  return isDeep ? from(1, count) : from(base, Math.ceil(count / SHARE));
+  if (SEED) return seedsIn(SEED, SEED);
+  if (SEEDS) return seedsIn(FIRST_SEED ?? '1', SEEDS);
+  const first = isDeep ? 1 : base;
+  return below(isDeep ? count : Math.ceil(count / SHARE)).map((at) => first + at);
+}
+
+/** The seeds from `first` to `last`. A run of none would pass. */
+function seedsIn(first: string, last: string): number[] {
+  const count = Number(last) - Number(first) + 1;
+  if (!(count >= 1)) throw new Error(`there is no seed from ${first} to ${last}`);
+  return below(count).map((at) => Number(first) + at);
 }
 
 /** Whether this run takes at least `count` fixed seeds. Of fewer, or of moving ones, totals are a matter of chance. */
