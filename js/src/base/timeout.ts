@@ -7,6 +7,7 @@ import { HedgerowError } from './errors.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Locks } from './locks.js';
 import { turn } from './scheduler.js';
+import { until } from './signal.js';
 
 /** The number of parts in which a limit is counted. */
 const PARTS = 4;
@@ -94,6 +95,15 @@ export function later(run: () => void, ms: number): () => void {
 /** Waits for `ms` milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** As `pause`; rejects with `aborted` after the signal. */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await until(waited, signal).finally(() => clearTimeout(timer));
 }
 
 /**

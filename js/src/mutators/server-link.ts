@@ -3,8 +3,7 @@ import { HedgerowError } from '../base/errors.js';
 import { memberOf } from '../base/kind.js';
 import { checkNumber, optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import { until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { sleep } from '../base/timeout.js';
 import { Leases } from '../sync/leases.js';
 import { isSameState, type SyncLoop, type Worked } from '../sync/loop.js';
 import { type LinkWork, OneLoop } from '../sync/one-loop.js';
@@ -300,7 +299,7 @@ export class ServerLink<M extends Mutators> {
     if (tries >= MAX_TRIES) {
       throw new HedgerowError('conflict', 'tried too often');
     }
-    await until(pause(10 * Math.random()), signal);
+    await sleep(10 * Math.random(), signal);
   }
 
   async #startOver(unknown: string): Promise<void> {

@@ -5,7 +5,7 @@ import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import { until } from '../base/signal.js';
-import { afterAwake, pause } from '../base/timeout.js';
+import { afterAwake, sleep } from '../base/timeout.js';
 
 /** Options of `serverPokes`. */
 export interface PokesOptions {
@@ -49,7 +49,7 @@ class Events {
       // The jitter keeps devices apart whose server has restarted.
       const ms = this.#waitMs * (0.5 + Math.random() / 2);
       this.#waitMs = Math.min(2 * this.#waitMs, MAX_WAIT_MS);
-      await until(pause(ms), signal).catch(() => {});
+      await sleep(ms, signal).catch(() => {});
     }
   }
 

@@ -5,8 +5,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { optionsOf } from '../base/options.js';
-import { until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { sleep } from '../base/timeout.js';
 import { checkedRemote } from './checked.js';
 import { slowedMs, unsafeFault } from './faults.js';
 import { headName, PROBES } from './names.js';
@@ -137,7 +136,6 @@ async function probe(remote: Remote, patience: Patience, options: RemoteOptions)
 export async function probeRemote(given: Remote, options: RemoteOptions = {}): Promise<void> {
   const remote = checkedRemote('probeRemote', given);
   const { signal } = optionsOf('probeRemote', options, 'signal');
-  const sleep: Patience['sleep'] = (ms, signal) => until(pause(ms), signal);
   await probe(remote, { sleep, chance: Math.random }, { signal });
 }
 

@@ -1,8 +1,7 @@
 /** The handle of a server of plain rows: what an app calls. */
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
-import { until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { sleep } from '../base/timeout.js';
 import type { LoggedConflict } from '../sync/conflict-log.js';
 import type { PullResult, SyncJob } from '../sync/context.js';
 import { areSameRows } from '../sync/delta.js';
@@ -205,6 +204,6 @@ export class RestLink {
         : `other tabs were first ${tries} times: try again later`;
       throw new HedgerowError('conflict', message, { cause });
     }
-    await until(pause(Math.min(10 * 2 ** tries, MAX_PAUSE_MS) * (0.5 + Math.random() / 2)), signal);
+    await sleep(Math.min(10 * 2 ** tries, MAX_PAUSE_MS) * (0.5 + Math.random() / 2), signal);
   }
 }

@@ -16,7 +16,6 @@ import type { Traffic } from './meter.js';
 import { conflictsOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
 import { checkpoints, histories } from './parts.js';
-import { prefetch } from './prefetch.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import type { Keep } from './rejoin.js';
@@ -48,11 +47,12 @@ export interface LinkRepairResult extends RepairResult {
 
 const mending = () => part(() => import('./mending.js'));
 const probing = () => part(() => import('../remote/probe.js'));
+const prefetching = () => part(() => import('./prefetch.js'));
 const collecting = () => part(() => import('./collect-call.js'));
 
 /** Loads what links load at need, for `preload`. */
 export const loadParts = () =>
-  Promise.all([probing(), collecting(), mending(), checkpoints(), histories()]);
+  Promise.all([probing(), collecting(), prefetching(), mending(), checkpoints(), histories()]);
 
 /** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
 const LOOK_MS = 3_600_000;
@@ -153,7 +153,8 @@ export class Link {
   async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
     const { signal, ...range } = rangeOf('prefetch', options, RANGE.signal);
     this.#host.check();
-    const work = (own: AbortSignal | undefined) => prefetch(this.#context, range, { signal: own });
+    const work = async (own: AbortSignal | undefined) =>
+      (await prefetching()).prefetch(this.#context, range, { signal: own });
     return this.#host.changes.run(signal, true, work);
   }
 

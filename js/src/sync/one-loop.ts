@@ -1,6 +1,5 @@
 /** The loop of a link: it has one at a time, which ends with the store. */
-import { until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { sleep } from '../base/timeout.js';
 import type { SyncHost } from './host.js';
 import type { Leases } from './leases.js';
 import { type LoopHost, SyncLoop, type SyncOptions, type SyncState } from './loop.js';
@@ -34,7 +33,7 @@ export class OneLoop {
       hold: (run, signal, onTold) => leases.hold('loop', run, signal, onTold),
       say: (told) => leases.say('loop', told),
       pass: () => leases.poke('loop'),
-      sleep: (ms, signal) => until(pause(ms), signal),
+      sleep,
       chance: Math.random,
       ...work,
     };

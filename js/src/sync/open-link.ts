@@ -3,7 +3,7 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
-import { until } from '../base/signal.js';
+import { sleep } from '../base/timeout.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -17,7 +17,7 @@ import type { Remote } from '../remote/remote.js';
 import type { Durability } from '../storage/segment-store.js';
 import { beginLink } from './begin-link.js';
 import { ConflictLog } from './conflict-log.js';
-import type { SyncContext, SyncProgress, SyncTools } from './context.js';
+import type { SyncContext, SyncTools } from './context.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
 import { JointHead } from './joint-heads.js';
@@ -26,12 +26,6 @@ import { metered, type Traffic } from './meter.js';
 import { namesOf, originOf } from './names.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { SyncRefs } from './state.js';
-
-export interface PullOptions {
-  /** Ends the call with `aborted`. What has arrived of a clone stays. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-}
 
 /** How a store is linked to a remote. */
 export interface LinkOptions {
@@ -153,13 +147,4 @@ async function follow(
     throw new HedgerowError('invalid-argument', message);
   }
   await refs.move({ place: placeBytes }, durability);
-}
-
-/** Waits; rejects with `aborted` after the signal. */
-async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await until(waited, signal).finally(() => clearTimeout(timer));
 }
