@@ -5,7 +5,7 @@
 // `memberOf` gets a request and gives the rooms of who has sent it, `{ rooms: Map { '7' => 'writer' } }`, or undefined.
 import { parseName } from 'hedgerow/remote';
 
-/** What the roles may do. Nobody deletes or lists here: a server collects. */
+/** The methods of each role. Nobody deletes or lists here: a server collects. */
 const METHODS = { reader: ['GET'], writer: ['GET', 'PUT'] };
 const MAX_BODY = 4096;
 
@@ -22,7 +22,7 @@ function isAllowed({ method, key, query }, rooms) {
   return isPlain && METHODS[rooms.get(room)]?.includes(method) === true;
 }
 
-/** What a page asks for; nothing if it is malformed. */
+/** The request of a page; nothing if it is malformed. */
 async function wantedIn(request) {
   let text = '';
   for await (const part of request) {

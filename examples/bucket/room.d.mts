@@ -1,6 +1,6 @@
 import type { Storage, Store } from 'hedgerow';
 
-/** Who opens which room. */
+/** A user, and the room to open. */
 export interface Visit {
   readonly account: string;
   readonly room: string;

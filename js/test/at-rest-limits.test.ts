@@ -1,4 +1,4 @@
-/** What an encrypted store shows, and what it takes from somebody who can write to the disk: docs/encryption.md says so. */
+/** Limits of an encrypted store that docs/encryption.md tells of: the sizes that it shows, and older states that it takes. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { atRest } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
@@ -17,7 +17,7 @@ async function storageWith({ segments, refs }: Dump): Promise<Storage> {
   const store = await storage.open('test');
   await store.write({ segments, durability: 'strict' });
   for (const moves of refs) {
-    // What is older than the history is gone.
+    // Commits before the history are gone.
     let expected = 0;
     for (const move of moves.toReversed()) {
       const batch = { segments: [], durability: 'strict' } as const;

@@ -28,7 +28,7 @@ async function served(remote: Remote, options: Parameters<typeof serveRemote>[1]
   return server.url;
 }
 
-/** What it prints, and what it fails with. */
+/** The output of the command, and its failure. */
 async function checked(...args: string[]) {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const failed = await check(args).then(

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** What a command prints; rejects with what it fails with. */
+/** The output of a command; rejects if it fails. */
 async function printed(command: (args: readonly string[]) => Promise<void>, ...args: string[]) {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   try {

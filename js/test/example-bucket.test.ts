@@ -39,7 +39,7 @@ afterAll(() => {
   server.close();
 });
 
-/** What the endpoint answers. */
+/** The answer of the endpoint. */
 async function answer(body: unknown, who = 'ann', method = 'POST') {
   const sent = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(url, {

@@ -1,4 +1,4 @@
-/** What a folder keeps through power failures, deletes of what was left, and refuses to follow. */
+/** A folder keeps its objects through power failures, deletes leftovers, and follows no links. */
 
 import {
   existsSync,

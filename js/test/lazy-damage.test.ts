@@ -247,7 +247,7 @@ it('the commit of the last checkpoint, and where the branch last met the remote,
     expect(await db.get(keyOf(FAR))).toEqual(wanted(FAR));
     const logged: unknown[] = [];
     for await (const { key, ours } of link.conflicts()) logged.push([key, ours]);
-    // What was written here and not pushed is here, or lost against the row of the remote, and in the log.
+    // A row that was written here and not pushed is here, or lost against the row of the remote, and in the log.
     const mine = await db.get(keyOf(101));
     expect(mine === 'mine' ? [] : logged).toEqual(mine === 'mine' ? [] : [[keyOf(101), 'mine']]);
     await db.close();

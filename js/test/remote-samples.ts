@@ -67,7 +67,7 @@ function entries(from: Random, seq: number, base: Rows, nonceBytes: Uint8Array):
   return tail;
 }
 
-/** What a checkpoint of this number says of the pushes up to it. */
+/** The history in a checkpoint of this number. */
 function history(from: Random, seq: number): Pick<Checkpoint, 'nonceBytes' | 'history'> {
   if (seq === 0) return { nonceBytes: new Uint8Array(16), history: [] };
   const blocks: BlockRecord[] = [];

@@ -128,7 +128,7 @@ it.each([
   await expect(link.push()).rejects.toMatchObject({ code: 'remote', status });
   expect(seen.swaps).toBe(swaps);
   expect(waits).toHaveLength(swaps - 1);
-  // What is refused for now is pushed later.
+  // A push that is refused for now is made later.
   const healed = await waiting(inner, { probe: false }, clock);
   await healed.db.put('b', 1);
   expect(await healed.link.push()).toMatchObject({ isPushed: true });

@@ -1,4 +1,4 @@
-/** Who may use the reference server: by address, by the origin of a page, and by tokens that have one right each. */
+/** Access to the reference server: by address, by the origin of a page, and by tokens that have one right each. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -24,7 +24,7 @@ const totals = {
   ...{ plain: 0, encrypted: 0, signed: 0 },
 };
 
-/** What a remote that is not what it was may end a call with. */
+/** The errors of a remote that is not as it was. */
 const REFUSALS = ['rollback', 'remote-gone', 'invalid-remote', 'conflict'];
 
 class Scene {

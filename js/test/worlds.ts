@@ -1,4 +1,4 @@
-/** What an operator of a remote can do to it: put an old copy in its place, and show each device another one. */
+/** The ways of an operator with a remote: put an old copy in its place, and show each device another one. */
 import { memoryRemote, type Remote, type Swap } from '../src/remote/index.js';
 
 /** One state of a remote, which goes on by itself. */

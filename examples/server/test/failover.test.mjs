@@ -1,5 +1,5 @@
 // A database that comes back without its last second, as after a failover to a replica that was behind, or from a backup.
-// Whatever others write first, a client that has seen what is lost hears of it, and ends at the rows of the server.
+// However much others write first, a client that has seen a lost row hears of it, and ends at the rows of the server.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -54,7 +54,7 @@ onEachDatabase((world) => {
       assert.deepEqual((await who.ask()).body, LOST);
       // The number of its next mutation is too high, too.
       assert.deepEqual((await who.push('put', one(9))).body, LOST);
-      // Who has seen nothing of what is lost goes on.
+      // A client that has seen none of the lost rows goes on.
       const { patch } = await other.pull();
       assert.deepEqual(
         patch,

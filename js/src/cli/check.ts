@@ -15,7 +15,7 @@ HEDGEROW_TOKEN has the bearer token, if the server wants one.
 
 ${S3_USAGE}`;
 
-/** What each role needs. */
+/** The rights of each role. */
 const ROLES = {
   reader: ['read'],
   writer: ['read', 'write', 'apart'],
@@ -24,7 +24,7 @@ const ROLES = {
 
 type Right = (typeof ROLES)['collector'][number];
 
-/** What grants a right in a policy of S3. */
+/** The action of a policy of S3 that grants each right. */
 const PERMISSIONS: Readonly<Record<Right, string>> = {
   read: 's3:GetObject on the prefix, and s3:ListBucket on the bucket: without it what does not exist is refused',
   write: 's3:PutObject on the prefix',
@@ -33,7 +33,7 @@ const PERMISSIONS: Readonly<Record<Right, string>> = {
   list: 's3:ListBucket on the bucket',
 };
 
-/** What each right that was tried is refused with, `undefined` if it is granted. */
+/** The refusal of each right that was tried, `undefined` if it is granted. */
 type Faults = Map<Right, HedgerowError | undefined>;
 
 /** An object of random bytes. */
@@ -83,7 +83,7 @@ function lineOf(right: Right, fault: HedgerowError | undefined, isBucket: boolea
   return `${right.padEnd(7)} no: ${fault.message}${isDenied ? `: it needs ${PERMISSIONS[right]}` : ''}`;
 }
 
-/** What pages of this origin lack for these rights, each in words. */
+/** The gaps in CORS that keep pages of this origin from these rights, each in words. */
 async function pageFaults(
   place: string,
   origin: string,

@@ -6,7 +6,7 @@ const SENT_UNASKED = /^(accept|range)$/;
 /** Headers of an answer that each page may see. */
 const SEEN =
   /^(cache-control|content-language|content-length|content-type|expires|last-modified|pragma)$/;
-/** What pages send with a PUT, in one request or another. */
+/** The headers that pages send with a PUT, in one request or another. */
 const OF_PUT = ['cache-control', 'content-type', 'if-match', 'if-none-match'];
 /** Answers that have no body. */
 const EMPTY = /^(204|205|304)$/;
@@ -56,13 +56,13 @@ export function pageFetch(origin: string, lacks: Set<string>): Fetch {
   return async (url, init) => {
     const { method = 'GET' } = init;
     const sent = Object.entries(init.headers ?? {}) as [string, string][];
-    const asked = sent
+    const custom = sent
       .map(([name]) => name.toLowerCase())
       .filter((name) => !SENT_UNASKED.test(name))
       .sort();
-    const mustAsk = method !== 'GET' || asked.length > 0;
-    if (mustAsk && !(await isGranted(url, method, asked))) {
-      const all = method === 'PUT' ? [...new Set([...OF_PUT, ...asked])] : asked;
+    const mustAsk = method !== 'GET' || custom.length > 0;
+    if (mustAsk && !(await isGranted(url, method, custom))) {
+      const all = method === 'PUT' ? [...new Set([...OF_PUT, ...custom])] : custom;
       await explain(url, method, all);
       throw new TypeError('Failed to fetch');
     }

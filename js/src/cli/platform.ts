@@ -77,7 +77,7 @@ function keysOf(name: string): Uint8Array[] | undefined {
   return keys.map(unhex);
 }
 
-/** What the app calls the remote, if the environment says it. */
+/** The app's name for the remote, if the environment has it. */
 const place = (): string | undefined => process.env.HEDGEROW_PLACE || undefined;
 
 /** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */

@@ -11,7 +11,7 @@ export const ADDRESS = '<url, s3://bucket/prefix or folder of the remote>';
 export const S3_USAGE = `A bucket is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, or else Amazon's in AWS_REGION, with the keys AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY and, if they are temporary, AWS_SESSION_TOKEN.`;
 
-/** What is in `s3://bucket/prefix`; `undefined` for any other address. */
+/** The parts of `s3://bucket/prefix`; `undefined` for any other address. */
 export function bucketAt(place: string): { bucket: string; prefix: string } | undefined {
   const [, bucket, path] = /^s3:\/\/([\w.-]+)(?:\/+(.*?))?\/*$/i.exec(place) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix: path ? `${path}/` : '' };
@@ -36,7 +36,7 @@ function s3Options(bucket: string) {
   };
 }
 
-/** What kind of remote has this address. */
+/** The kind of remote at this address. */
 export function kindAt(place: string): 'bucket' | 'server' | 'folder' {
   if (bucketAt(place) !== undefined) return 'bucket';
   return /^https?:/i.test(place) ? 'server' : 'folder';

@@ -7,7 +7,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../base/errors.js';
 import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
-import { asked } from '../remote/asked.js';
+import { askApp } from '../remote/ask-app.js';
 import {
   CHECK_BYTES,
   ENVELOPE_BYTES,
@@ -33,7 +33,7 @@ const USUAL = 1024;
 /** The keys of a remote. */
 export interface RemoteKeysOptions {
   /**
-   * What the app calls the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for ever.
+   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for ever.
    * No object of one place can be read in another, though both have the same key.
    */
   readonly place: string;
@@ -71,8 +71,8 @@ export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
     const message = 'remoteKeys() is for remotes: open takes what atRest() returns';
     throw new HedgerowError('invalid-argument', message);
   };
-  const made = { suite: suiteOf(keyring(keys), place), epoch, over };
-  return made;
+  const encryption = { suite: suiteOf(keyring(keys), place), epoch, over };
+  return encryption;
 }
 
 function isPlace(place: unknown): place is string {
@@ -87,7 +87,7 @@ type KeyOf = (epoch: number) => Promise<CryptoKey>;
 function keyring(keys: RemoteKeysOptions['keys']): KeyOf {
   const known = new Map<number, Promise<CryptoKey>>();
   const ask = async (epoch: number) => {
-    const key = await asked('keys', () => keys(epoch), undefined);
+    const key = await askApp('keys', () => keys(epoch), undefined);
     if (key !== undefined) return rootKey(key);
     throw new HedgerowError('wrong-key', `there is no key of epoch ${epoch}: keys() returned none`);
   };

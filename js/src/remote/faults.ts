@@ -25,7 +25,7 @@ export function remoteFault(what: string, status?: number): HedgerowError {
 /** S3's word for a bucket that does not exist. */
 const NO_BUCKET = /NoSuchBucket/;
 
-/** What an answer of HTTP says of its refusal, besides its status. */
+/** The reasons in a refusal by HTTP, besides its status. */
 export interface Said {
   /** The begin of its body. */
   readonly text: string;
@@ -50,7 +50,7 @@ export function refusal(what: string, status: number, { text, ...told }: Said): 
 /** Signatures and tokens are refused from about here on. */
 const SKEW_MS = 5 * 60_000;
 
-/** What is wrong with this device's clock, by that of the store. Pages of another origin see no `Date`; S3 writes its time into the body. */
+/** The error of this device's clock, by that of the store, in words. Pages of another origin see no `Date`; S3 writes its time into the body. */
 function clockFault(text: string, date = ''): string {
   const [, told = date] = /<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text) ?? [];
   const aheadMs = Date.now() - Date.parse(told);

@@ -21,7 +21,7 @@ const WRONG_TOKEN = '"00000000000000000000000000000000"';
 
 /** Where a device that has probed says so, in the place of a head. */
 const VERDICT_BRANCH = '~probe';
-/** What it says. A version that asks for more says something else, and probes again. */
+/** The text of the verdict. A version that asks for more has another text, and probes again. */
 const VERDICT = 'hedgerow probe 1';
 
 const ascii = (text: string) => Uint8Array.from(text, (one) => one.charCodeAt(0));
@@ -153,7 +153,7 @@ export async function probeOnce(
   await swapPatiently(remote, { ...wanted, signal: options.signal }, patience).catch(() => {});
 }
 
-/** What stands in the place of the verdict. One that is not signed as the remote's heads are is none. */
+/** The head in the place of the verdict. One that is not signed as the remote's heads are is none. */
 async function verdictOf(remote: Remote, options: RemoteOptions): Promise<RemoteHead | undefined> {
   try {
     return await remote.readHead(VERDICT_BRANCH, options);

@@ -1,4 +1,4 @@
-/** What callers of a repair give and get. */
+/** Options and results of repairs. */
 
 import type { Durability } from '../storage/segment-store.js';
 import type { Pin } from '../verify/inspect.js';
@@ -25,7 +25,7 @@ export interface RepairOptions extends VerifyOptions {
  */
 export type Mend = (inspection: Inspection, faults: readonly ChunkFault[]) => Promise<number>;
 
-/** What a repair has done to another ref than that of the main branch. */
+/** The outcome of a repair for another ref than that of the main branch. */
 export interface RepairedRef extends RefFaults {
   /**
    * `back`: a branch of the app went back to its newest sound commit; `salvaged`: it keeps what could be read. `forgotten`: what
@@ -62,6 +62,6 @@ export interface RepairJob extends RepairOptions {
   readonly pin: Pin;
   /** Tells other tabs of each ref that was moved, and its generation. */
   readonly announce: Announce;
-  /** What can be fetched is not given up. */
+  /** Chunks that can be fetched are not given up. */
   readonly mend?: Mend | undefined;
 }

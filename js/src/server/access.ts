@@ -1,4 +1,4 @@
-/** Who may do what: by tokens; or, without any, by the address and the page that a request is for and from. */
+/** Decides which requests are allowed: by tokens; or, without any, by the address that a request is for and the page that it is from. */
 import { HedgerowError } from '../base/errors.js';
 import { shownAs } from '../base/kind.js';
 import { type Crypto, type Incoming, Refusal } from './http.js';
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly origin?: string | readonly string[] | undefined;
 }
 
-/** What a method needs: each right includes those before it. */
+/** The right that a method needs: each right includes those before it. */
 const [READ, WRITE, DELETE] = [1, 2, 3];
 const NEEDED: Readonly<Record<string, number>> = { PUT: WRITE, DELETE };
 

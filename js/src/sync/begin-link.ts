@@ -1,6 +1,6 @@
 /**
- * Begins a link: makes its refs, and begins those again that cannot be read. What is lost with them is at the remote, so no
- * call has to fail for it.
+ * Begins a link: makes its refs, and begins those again that cannot be read. The remote has all that is lost with them, so
+ * no call has to fail.
  */
 
 import { sameBytes } from '../base/bytes.js';
@@ -11,7 +11,7 @@ import type { Durability } from '../storage/segment-store.js';
 import type { Moves, SyncRefs } from './state.js';
 
 /**
- * What a link has begun again. `origin`: it is as a new link, and the next pull brings all rows of the remote, and merges
+ * A ref that a link has begun again. `origin`: it is as a new link, and the next pull brings all rows of the remote, and merges
  * them. `fork`: that pull merges, too, as if both sides had nothing in common. The others cost only time.
  */
 export type ResetRef = (typeof COMMITS)[number];

@@ -69,7 +69,7 @@ export class LiveObjects {
     return this.#names.has(name);
   }
 
-  /** What heads name that is not among `listed`: one request for each, since it may have been put after they were listed. */
+  /** The objects that heads name and that are not among `listed`: one request for each, since it may have been put after they were listed. */
   async missing(listed: ReadonlyMap<string, unknown>): Promise<string[]> {
     const gone: string[] = [];
     for (const name of this.#names) {

@@ -22,7 +22,7 @@ export function seenMoves({ state, seen }: Seen): Moves {
   return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
 }
 
-/** What is remembered of the last push of a head. */
+/** The last push of a head, as it is remembered. */
 export function seenPush(head: Head): SeenPush | undefined {
   const push = lastPush(head);
   return push && { seq: push.seq, nonceBytes: push.nonceBytes, rootBytes: head.rows.rootBytes };

@@ -118,7 +118,7 @@ export class Link {
   }
 
   /**
-   * What this handle found damaged of what the store keeps of the remote, and has begun again: nothing, mostly. After
+   * The records of the remote that this handle found damaged, and has begun again: none, mostly. After
    * `origin` and `fork` the next pull keeps the rows of both sides, so rows that one side had deleted come back, and a row that
    * differs is a conflict.
    */

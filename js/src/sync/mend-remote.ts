@@ -60,8 +60,8 @@ export async function mendRemote(
       });
       const checkpoint = { generations, history };
       const next = withCheckpoint(before, rows, undefined, checkpoint, author, scope);
-      const made = { head: next, edits: undefined };
-      const swapped = await swap(context, made, commitBytes, job, refusals);
+      const wanted = { head: next, edits: undefined };
+      const swapped = await swap(context, wanted, commitBytes, job, refusals);
       if (isDone(swapped)) return swapped.seq;
       if (typeof swapped === 'object' && (await isThere(context, nonceBytes, job))) return seq;
     } finally {
@@ -83,7 +83,7 @@ async function isThere(
   return now !== undefined && sameBytes(now.head.nonceBytes, nonceBytes);
 }
 
-/** What a mend is for; throws other errors. */
+/** The error that a mend is for; throws other errors. */
 function faultOfRemote(cause: unknown): HedgerowError {
   const codes: readonly string[] = ['invalid-remote', 'invalid-delta'];
   if (cause instanceof HedgerowError && codes.includes(cause.code)) return cause;

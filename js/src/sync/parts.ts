@@ -1,4 +1,4 @@
-/** What pulls and pushes load at need. */
+/** Parts that pulls and pushes load at need. */
 
 import { part } from '../base/parts.js';
 

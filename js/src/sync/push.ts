@@ -85,7 +85,7 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
   }
-  // What is no race is another tab, which has moved what this store knows of the remote.
+  // If it is no race, it is another tab, which has moved what this store knows of the remote.
   throw new HedgerowError('conflict', `others were first ${MAX_TRIES} times: push again later`);
 }
 

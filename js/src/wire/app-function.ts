@@ -1,5 +1,5 @@
 /** Calls of a function of the app that makes a request: which of its failures are of the network. */
-import { isOfNetwork } from '../remote/asked.js';
+import { isOfNetwork } from '../remote/ask-app.js';
 
 /** What such a function has thrown, and the network has not: the call that it was made for rejects with it as it is. */
 export class Thrown {

@@ -1,7 +1,7 @@
 /** Requests to the app's own server. */
 import { kindOf } from '../base/kind.js';
 import { type Answer, exchange, refused } from '../remote/adapters/exchange.js';
-import { asked } from '../remote/asked.js';
+import { askApp } from '../remote/ask-app.js';
 import { callOf, isResponse, Thrown } from './app-function.js';
 import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
@@ -38,7 +38,7 @@ export class Wire {
   }
 
   async #ask(signal: AbortSignal | undefined): Promise<void> {
-    this.#auth = await asked('auth', () => this.#options.auth?.(), signal);
+    this.#auth = await askApp('auth', () => this.#options.auth?.(), signal);
   }
 
   #once(what: 'pull' | 'push', request: object, signal: AbortSignal | undefined): Promise<Answer> {

@@ -57,7 +57,7 @@ class Exchange {
     this.#passes = passes;
   }
 
-  /** What the promise resolves to, within the time of the pace and `moreMs`. `lengthOf` says how many bytes came. */
+  /** Waits for the promise, within the time of the pace and `moreMs`. `lengthOf` says how many bytes came. */
   async wait<T>(
     begin: (signal: AbortSignal) => Promise<T>,
     moreMs = 0,
@@ -180,9 +180,9 @@ const MAX_RETRY_AFTER_MS = 600_000;
 
 /** How long an answer asks to wait: it tells seconds, or a time by its own clock. */
 function retryAfterOf(answer: Answer, date = ''): number | undefined {
-  const told = answer.header('retry-after')?.trim() ?? '';
+  const header = answer.header('retry-after')?.trim() ?? '';
   const nowMs = Date.parse(date) || Date.now();
-  const at = /GMT$/.test(told) ? Date.parse(told) : Number.NaN;
-  const ms = /^\d+$/.test(told) ? Number(told) * 1000 : at - nowMs;
+  const at = /GMT$/.test(header) ? Date.parse(header) : Number.NaN;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : at - nowMs;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }

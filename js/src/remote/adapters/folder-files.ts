@@ -125,8 +125,8 @@ export class Files {
   async #sweep(): Promise<void> {
     for (const name of await this.names(TEMPORARY)) {
       const path = this.at(TEMPORARY, name);
-      const told = await unless('ENOENT', this.fs.lstat(path));
-      const isLeft = told !== undefined && Date.now() - told.mtimeMs > LEFT_MS;
+      const stat = await unless('ENOENT', this.fs.lstat(path));
+      const isLeft = stat !== undefined && Date.now() - stat.mtimeMs > LEFT_MS;
       if (isLeft) await this.fs.rm(path, { force: true });
     }
   }

@@ -41,10 +41,10 @@ export class FolderHeads {
       if (number === undefined) return undefined;
       const path = this.#files.at('.heads', escaped, String(number));
       const bytes = await unless('ENOENT', this.#files.read(path));
-      const told = await unless('ENOENT', this.#files.fs.lstat(path));
+      const stat = await unless('ENOENT', this.#files.fs.lstat(path));
       // Otherwise it is gone since it was listed: deleted, or the oldest by now.
-      if (bytes !== undefined && told !== undefined) {
-        return { number, bytes, token: this.#token(number, bytes), modifiedMs: told.mtimeMs };
+      if (bytes !== undefined && stat !== undefined) {
+        return { number, bytes, token: this.#token(number, bytes), modifiedMs: stat.mtimeMs };
       }
     }
   }

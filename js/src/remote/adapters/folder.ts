@@ -98,9 +98,9 @@ class FolderRemote implements Remote {
       const found = [];
       for (const file of await this.#files.names(prefix)) {
         const name = prefix + file;
-        const told = await unless('ENOENT', this.#files.fs.lstat(this.#files.at(name)));
-        if (told?.isFile() !== true || parseName(name) === undefined) continue;
-        found.push({ name, length: told.size, modifiedMs: told.mtimeMs });
+        const stat = await unless('ENOENT', this.#files.fs.lstat(this.#files.at(name)));
+        if (stat?.isFile() !== true || parseName(name) === undefined) continue;
+        found.push({ name, length: stat.size, modifiedMs: stat.mtimeMs });
       }
       return found;
     });

@@ -2,7 +2,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
-import { asked } from '../asked.js';
+import { askApp } from '../ask-app.js';
 import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import { parseName } from '../names.js';
@@ -50,7 +50,7 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
     async ({ name = '', query, signal }) => {
       // Once more: the name itself is escaped.
       const place = { ...root, path: base + name.split('/').map(escaped).join('/') };
-      const bearer = typeof token === 'function' ? await asked('token', token, signal) : token;
+      const bearer = typeof token === 'function' ? await askApp('token', token, signal) : token;
       const headers: Record<string, string> =
         bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
       return { url: withQuery(place, query), headers };

@@ -3,7 +3,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { isPlain, shownAs } from '../../base/kind.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
-import { asked } from '../asked.js';
+import { askApp } from '../ask-app.js';
 import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
@@ -110,7 +110,7 @@ function signer(given: S3RemoteOptions): Sign {
     const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
     const own =
       typeof credentials === 'function'
-        ? await asked('credentials', credentials, signal)
+        ? await askApp('credentials', credentials, signal)
         : credentials;
     const atMs = Math.floor(Date.now() / SAME_MS) * SAME_MS;
     return presign({ method, place, query, region, credentials: own, atMs, expiresS: EXPIRES_S });
@@ -124,7 +124,7 @@ function reused(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign
     const { method, key, query } = request;
     const of = JSON.stringify([key, query]);
     if (method === 'GET' && head?.of === of && Date.now() < head.untilMs) return head.url;
-    const url = await asked('sign', () => sign(request), signal);
+    const url = await askApp('sign', () => sign(request), signal);
     if (typeof url !== 'string' || !/^https?:/.test(url)) {
       const answer = url === undefined ? 'it is not allowed' : `sign gave ${shownAs(url)}`;
       throw new HedgerowError('remote-auth', `${method} ${key ?? 'list'}: ${answer}`);

@@ -89,7 +89,7 @@ export class Swapper {
   }
 }
 
-/** What is wrong about an answer to a PUT: it has a body, as no store's has. A login page may answer in the place of a store. */
+/** The fault of an answer to a PUT, if there is one: it has a body, as no store's has. A login page may answer in the place of a store. */
 async function bodyFault(what: string, answer: Answer): Promise<HedgerowError | undefined> {
   try {
     checkNoPage(what, answer);

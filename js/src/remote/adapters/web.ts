@@ -17,7 +17,7 @@ import { Swapper, untilNoConflict } from './web-swap.js';
 /** The methods of remotes. */
 type Method = 'GET' | 'PUT' | 'DELETE';
 
-/** What an adapter is asked a route for. */
+/** A request that an adapter finds a route for. */
 export interface Routed {
   readonly method: Method;
   /** Undefined for lists. */
@@ -71,7 +71,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
     const to = await this.#route(routed);
     const answer = await send(to);
     if (answer.status !== 401) return answer;
-    // What a function of the app gave may have expired since it was made.
+    // A token or address of the app may have expired.
     const next = await this.#route(routed);
     if (JSON.stringify(next) === JSON.stringify(to)) return answer;
     answer.drop();

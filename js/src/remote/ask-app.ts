@@ -21,10 +21,10 @@ export function isOfNetwork(thrown: unknown): boolean {
 }
 
 /**
- * What a function of the app returns; `what` is its name. Where it throws no `HedgerowError`, rejects with `offline` if the
+ * Calls a function of the app; `what` is its name. Where it throws no `HedgerowError`, rejects with `offline` if the
  * network has failed, or no answer came for 30 s, and else with `remote-auth`: then the request was not sent.
  */
-export async function asked<T>(
+export async function askApp<T>(
   what: string,
   ask: () => T | PromiseLike<T>,
   signal: AbortSignal | undefined,
