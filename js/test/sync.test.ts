@@ -89,8 +89,8 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
   const a = await device(remote);
   await a.db.putMany(MANY);
   const pushed = await cost(a.link, () => a.link.push());
-  // The repository, a first head without rows, the packs, the nodes, the directory, and the head with them.
-  expect(pushed.requests).toBeLessThanOrEqual(9);
+  // The repository, a first head without rows, the packs, the nodes, the directory, the history, and the head with them.
+  expect(pushed.requests).toBeLessThanOrEqual(10);
   const plain = await device(remote, {}, { indexes: { byNth: { path: '/nth' } } });
   const cloned = await cost(plain.link, () => plain.link.pull());
   // Without the nodes, the directory and the history, and what only a writer asks.
