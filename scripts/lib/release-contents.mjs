@@ -9,7 +9,7 @@ import { ROOT } from './run.mjs';
 
 /** Most bytes of the tarball, and of what it unpacks to: 4 % more than there were when this was written. */
 export const MAX_PACKED_BYTES = 2_820_000;
-export const MAX_UNPACKED_BYTES = 10_700_000;
+export const MAX_UNPACKED_BYTES = 10_900_000;
 
 /** Files that have no code. */
 const TEXTS = ['package.json', 'README.md', ...COPIES];
