@@ -94,10 +94,15 @@ test('offline, parts that were preloaded are there', {
 
 const RIGHT = { rows: 389, state: 128 };
 
-test('a module service worker has all of hedgerow/full', async ({ persistentPage }) => {
-  const { page } = persistentPage;
+/** Has a service worker with this entry run the scenario, once the page has run its module. */
+async function inServiceWorker(page: Page, entry: 'full' | 'plain'): Promise<unknown> {
   await page.goto('/service.html');
-  expect(await page.evaluate(() => window.inServiceWorker('full'))).toEqual({
+  await page.waitForFunction(() => window.inServiceWorker !== undefined);
+  return page.evaluate((entry) => window.inServiceWorker(entry), entry);
+}
+
+test('a module service worker has all of hedgerow/full', async ({ persistentPage }) => {
+  expect(await inServiceWorker(persistentPage.page, 'full')).toEqual({
     ...RIGHT,
     ...Object.fromEntries(
       [
@@ -109,9 +114,7 @@ test('a module service worker has all of hedgerow/full', async ({ persistentPage
 });
 
 test('a service worker is told what it may not load', async ({ persistentPage }) => {
-  const { page } = persistentPage;
-  await page.goto('/service.html');
-  const found = await page.evaluate(() => window.inServiceWorker('plain'));
+  const found = await inServiceWorker(persistentPage.page, 'plain');
   expect(found).toMatchObject({ ...RIGHT, stats: 'not-loaded', merge: 'not-loaded' });
   expect(found).toMatchObject({ branch: 'not-loaded', reset: 'not-loaded' });
   expect(found).toMatchObject({ verify: 'not-loaded', prove: 'not-loaded', preload: 'not-loaded' });

@@ -141,7 +141,11 @@ describe('a merge', () => {
     await db.put('k0', 'main');
     let [isOver, puts] = [false, 0];
     const writing = (async () => {
-      while (!isOver) await db.put(`own${puts++}`, puts);
+      while (!isOver) {
+        await db.put(`own${puts++}`, puts);
+        // Storage in memory never waits, and would leave the merge no turn.
+        await new Promise((resolve) => setTimeout(resolve));
+      }
     })();
     let asked = 0;
     const result = await db.merge('draft', {

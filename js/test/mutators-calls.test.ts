@@ -375,10 +375,7 @@ it('calls of others are taken at each moment in which a mutator is under way', a
   const calls: Promise<unknown>[] = [];
   let isOver = false;
   const others = (async () => {
-    while (!isOver) {
-      if (calls.length < 500) calls.push(app.mutate.nothing());
-      await null;
-    }
+    for (; !isOver && calls.length < 500; await null) calls.push(app.mutate.nothing());
   })();
   await app.mutate.read();
   isOver = true;
