@@ -21,20 +21,20 @@ const SLIM_BUDGET_BYTES = 162_800;
 const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
-  { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },
-  { name: 'remote', file: 'remote/index.js', budget: 13_500 },
-  { name: 'keys', file: 'keys/index.js', budget: 2_100 },
+  { name: 'sum-proof', file: 'core/sum-proof/index.js', budget: 6_000 },
+  { name: 'remote', file: 'sync/remote/index.js', budget: 13_500 },
+  { name: 'keys', file: 'store/keys/index.js', budget: 2_100 },
   // All that a page needs whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 10_000 },
-  { name: 's3', file: 'remote/adapters/s3.js', budget: 9_700 },
+  { name: 's3', file: 'sync/remote/adapters/s3.js', budget: 9_700 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'encryption/index.js', budget: 21_000 },
+  { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_000 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** Of the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_300;
 /** Other rooms, but for the requests that both kinds of own servers share. */
-const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
+const NOT_WIRE = /^\.\.\/(?!wire\/|link\/take-patch)/;
 /** Other rooms, and packages. */
 const PACKAGES = /^(\.\.\/|[a-z@])/;
 /** Code that is loaded later, without what is loaded by then; `later` is the budget of what such code loads in its turn. */
@@ -42,7 +42,7 @@ const ROOMS = [
   // What an app loads that imports `table`: the rest is had when a table needs it.
   {
     name: 'tables',
-    file: 'tables/define.ts',
+    file: 'store/tables/define.ts',
     others: /^(\.\.\/)+(?!tables)[a-z]+\//,
     budget: 11_000,
     later: 9_000,
@@ -50,7 +50,7 @@ const ROOMS = [
   { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_300 },
   ...['react', 'vue', 'svelte', 'solid', 'angular'].map((name) => ({
     name,
-    file: `frameworks/${name}.ts`,
+    file: `live/frameworks/${name}.ts`,
     others: PACKAGES,
     budget: 1_500,
   })),
@@ -66,9 +66,9 @@ const ROOMS = [
     later: 5_000,
   },
   // What a lazy clone loads beside sync; a repair from a remote loads a part of it.
-  { name: 'lazy', file: 'lazy/open.ts', others: /^\.\.\//, budget: 8_000 },
-  { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 10_400 },
-  { name: 'rest', file: 'rest/open.ts', others: NOT_WIRE, budget: 8_000 },
+  { name: 'lazy', file: 'sync/lazy/open.ts', others: /^\.\.\//, budget: 8_000 },
+  { name: 'mutators', file: 'sync/mutators/open.ts', others: NOT_WIRE, budget: 10_400 },
+  { name: 'rest', file: 'sync/rest/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'abstract-level', file: 'adapters/abstract-level.ts', others: PACKAGES, budget: 2_000 },
   { name: 'unstorage', file: 'adapters/unstorage.ts', others: PACKAGES, budget: 2_000 },
   { name: 'keyv', file: 'adapters/keyv.ts', others: PACKAGES, budget: 2_000 },
@@ -84,7 +84,7 @@ const ROOMS = [
   // Later: collections, packs and directories that are written, and the probe.
   {
     name: 'sync',
-    file: 'sync/index.ts',
+    file: 'sync/link/index.ts',
     others: /^\.\.\/(?!remote\/)/,
     budget: 23_900,
     later: 9_000,

@@ -33,12 +33,10 @@ function isReached(named, from, to) {
 /** The rooms as a Mermaid graph, without imports that exist through another room. */
 export function drawn(files) {
   const named = namedRooms(files);
-  const floors = TYPESCRIPT_LAYERS.map((layer) =>
-    layer.map(([room]) => roomOf(room)).filter((room) => named.has(room)),
-  );
-  const lines = floors
+  const rooms = new Set(TYPESCRIPT_LAYERS.flat(2).map(roomOf));
+  const lines = [...rooms]
+    .filter((room) => named.has(room))
     .toReversed()
-    .flat()
     .flatMap((room) =>
       [...named.get(room)]
         .filter((other) => !isReached(named, room, other))

@@ -6,7 +6,7 @@
 
 import { parseArgs } from 'node:util';
 import { clone, memory, open } from '../js/dist/index.js';
-import { memoryRemote } from '../js/dist/remote/index.js';
+import { memoryRemote } from '../js/dist/sync/remote/index.js';
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
 const count = Number(values.rows);

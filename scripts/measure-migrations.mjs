@@ -89,7 +89,7 @@ await runMain(async () => {
   await refuseDevBuild();
   const { memory, open } = await import('../js/dist/index.js');
   const { sqlite } = await import('../js/dist/node/index.js');
-  const { table } = await import('../js/dist/tables/index.js');
+  const { table } = await import('../js/dist/store/tables/index.js');
   const location = mkdtempSync(join(tmpdir(), 'migrations-'));
   const storage = values.storage === 'sqlite' ? sqlite({ location }) : memory();
   try {

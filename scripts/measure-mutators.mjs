@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { memory, open } from '../js/dist/index.js';
-import { mutators } from '../js/dist/mutators/index.js';
+import { mutators } from '../js/dist/sync/mutators/index.js';
 
 const { values } = parseArgs({
   options: {

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { memory, open } from '../js/dist/index.js';
-import { table } from '../js/dist/tables/index.js';
+import { table } from '../js/dist/store/tables/index.js';
 import { hedgerowCollectionOptions, hedgerowPersistence } from '../js/dist/tanstack-db/index.js';
 import { ROOT } from './lib/run.mjs';
 

@@ -5,7 +5,7 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
-import { placeOf, presign } from '../../js/src/remote/adapters/presign.js';
+import { placeOf, presign } from '../../js/src/sync/remote/adapters/presign.js';
 import { BUCKET, CREDENTIALS, startGateway } from '../../js/test/gateway.mjs';
 import { remoteContract } from '../../js/test/remote-contract.js';
 import { expect, type Page, test } from './fixtures.js';

@@ -3,9 +3,12 @@
 import { ended } from './base/ended.js';
 import { checkName, optionsOf } from './base/options.js';
 import { part } from './base/parts.js';
-import { loadCollector } from './collect/collecting.js';
-import { loadWords } from './indexes/columns.js';
-import type { Remote } from './remote/remote.js';
+import { loadWords } from './core/indexes/columns.js';
+import { loadCollector } from './engine/collect/collecting.js';
+import { loadSums } from './engine/sums/sum-tree.js';
+import { transacting } from './engine/transaction/transacting.js';
+import { loadIndexBuild } from './engine/write/index-builder.js';
+import { loadWriter } from './engine/write/writer.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
@@ -14,30 +17,21 @@ import { loadHealth, readParts, repairing, rescuing, verifying } from './store/l
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import { loadCounts, storeParts, syncing } from './store/store-later.js';
-import { loadSums } from './sums/sum-tree.js';
-import type { Link } from './sync/link.js';
-import type { StoreWith } from './tables/handles.js';
-import type { TableOptions } from './tables/open-tables.js';
-import type { Tables } from './tables/types.js';
-import { transacting } from './transaction/transacting.js';
-import { loadIndexBuild } from './write/index-builder.js';
-import { loadWriter } from './write/writer.js';
+import type { StoreWith } from './store/tables/handles.js';
+import type { TableOptions } from './store/tables/open-tables.js';
+import type { Tables } from './store/tables/types.js';
+import type { Link } from './sync/link/link.js';
+import type { Remote } from './sync/remote/remote.js';
 
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
 export { persist } from './base/persist.js';
 export type { Persistence } from './base/persistence.js';
 export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
-export type { Branch, BranchesOptions, BranchOptions } from './branches/branches.js';
-export type {
-  MergeOptions,
-  MergePreview,
-  MergeResult,
-  PreviewOptions,
-  Resolution,
-} from './branches/merge.js';
-export type { RevertResult } from './branches/revert.js';
-export type { CompactResult } from './collect/collection.js';
+export type { EntryPosition, IndexRange, SecondaryKey } from './core/indexes/columns.js';
+export type { IndexColumn, IndexDefinition } from './core/indexes/definition.js';
+export type { IndexDefinitions } from './core/indexes/index-set.js';
+export type { Scalar } from './core/indexes/scalar.js';
 export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
 export type {
   SumChange,
@@ -50,17 +44,50 @@ export type {
   SumRoot,
   SumScanOptions,
 } from './core/sum-types.js';
-export type { EntryPosition, IndexRange, SecondaryKey } from './indexes/columns.js';
-export type { IndexColumn, IndexDefinition } from './indexes/definition.js';
-export type { IndexDefinitions } from './indexes/index-set.js';
-export type { Scalar } from './indexes/scalar.js';
-export type { Change, DiffOptions } from './read/diff.js';
-export type { IndexOrderOptions, OrderOptions } from './read/order.js';
-export type { Proved, ProvedRange } from './read/proof.js';
-export type { IndexScan, Rows, Scan } from './read/scan.js';
-export type { IndexScanOptions, ScanOptions } from './read/scan-options.js';
-export type { LevelStats, Stats } from './read/stats.js';
-export type { LostRange, RepairedRef, RepairOptions, RepairResult } from './repair/types.js';
+export type { Branch, BranchesOptions, BranchOptions } from './engine/branches/branches.js';
+export type {
+  MergeOptions,
+  MergePreview,
+  MergeResult,
+  PreviewOptions,
+  Resolution,
+} from './engine/branches/merge.js';
+export type { RevertResult } from './engine/branches/revert.js';
+export type { CompactResult } from './engine/collect/collection.js';
+export type { Change, DiffOptions } from './engine/read/diff.js';
+export type { IndexOrderOptions, OrderOptions } from './engine/read/order.js';
+export type { Proved, ProvedRange } from './engine/read/proof.js';
+export type { IndexScan, Rows, Scan } from './engine/read/scan.js';
+export type { IndexScanOptions, ScanOptions } from './engine/read/scan-options.js';
+export type { LevelStats, Stats } from './engine/read/stats.js';
+export type { LostRange, RepairedRef, RepairOptions, RepairResult } from './engine/repair/types.js';
+export type { SumTree } from './engine/sums/sum-tree.js';
+export type { CommitOptions, CommitResult, TransactionOptions } from './engine/transaction/run.js';
+export type { ValueUpdate } from './engine/transaction/single.js';
+export type { Transaction } from './engine/transaction/transaction.js';
+export type { Export, ExportOptions } from './engine/transfer/export.js';
+export type {
+  ImportOptions,
+  ImportProgress,
+  ImportResult,
+  ImportSource,
+} from './engine/transfer/import.js';
+export type {
+  ChunkFault,
+  RefFaults,
+  SegmentFault,
+  Verification,
+  VerifyOptions,
+  VerifyProgress,
+} from './engine/verify/verify.js';
+export type { CountCallback, WatchCallback, WatchOptions } from './engine/watch/watcher.js';
+export type { IndexProgress } from './engine/write/index-builder.js';
+export type { IngestResult, Progress } from './engine/write/ingest.js';
+export type { Patch, PatchOperation, PatchOptions } from './engine/write/patch.js';
+export type { PutManyOptions } from './engine/write/put-many.js';
+export type { EditOptions } from './engine/write/single-edits.js';
+export type { Source } from './engine/write/source.js';
+export type { Writer, WriterOptions } from './engine/write/writer.js';
 export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
 export type {
@@ -78,54 +105,27 @@ export { repair, verify, verifyProof } from './store/later.js';
 export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Store } from './store/store.js';
-export type { SumTree } from './sums/sum-tree.js';
-export type { ResetRef } from './sync/begin-link.js';
+export type { ResetRef } from './sync/link/begin-link.js';
 export type {
   CollectOptions,
   CollectProgress,
   CollectResult,
   RemoteAmount,
-} from './sync/collect-types.js';
-export type { LoggedConflict } from './sync/conflict-log.js';
-export type { PullResult, SyncProgress } from './sync/context.js';
+} from './sync/link/collect-types.js';
+export type { LoggedConflict } from './sync/link/conflict-log.js';
+export type { PullResult, SyncProgress } from './sync/link/context.js';
 export type {
   Link,
   LinkRepairOptions,
   LinkRepairResult,
   PullOptions,
   RejoinOptions,
-} from './sync/link.js';
-export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/loop.js';
-export type { Traffic } from './sync/meter.js';
-export type { LinkOptions } from './sync/open-link.js';
-export type { ConflictPolicy } from './sync/policy.js';
-export type { PushResult } from './sync/push.js';
-export type { CommitOptions, CommitResult, TransactionOptions } from './transaction/run.js';
-export type { ValueUpdate } from './transaction/single.js';
-export type { Transaction } from './transaction/transaction.js';
-export type { Export, ExportOptions } from './transfer/export.js';
-export type {
-  ImportOptions,
-  ImportProgress,
-  ImportResult,
-  ImportSource,
-} from './transfer/import.js';
-export type {
-  ChunkFault,
-  RefFaults,
-  SegmentFault,
-  Verification,
-  VerifyOptions,
-  VerifyProgress,
-} from './verify/verify.js';
-export type { CountCallback, WatchCallback, WatchOptions } from './watch/watcher.js';
-export type { IndexProgress } from './write/index-builder.js';
-export type { IngestResult, Progress } from './write/ingest.js';
-export type { Patch, PatchOperation, PatchOptions } from './write/patch.js';
-export type { PutManyOptions } from './write/put-many.js';
-export type { EditOptions } from './write/single-edits.js';
-export type { Source } from './write/source.js';
-export type { Writer, WriterOptions } from './write/writer.js';
+} from './sync/link/link.js';
+export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/link/loop.js';
+export type { Traffic } from './sync/link/meter.js';
+export type { LinkOptions } from './sync/link/open-link.js';
+export type { ConflictPolicy } from './sync/link/policy.js';
+export type { PushResult } from './sync/link/push.js';
 
 /**
  * Opens the store `name`, creating it when there is none, unless told not to. Costs two reads of storage
@@ -177,7 +177,7 @@ const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal 
  * off goes on where it was when it is called again; until then the store is to stay empty. Into a
  * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
-export const importStore: typeof import('./transfer/import.js').importStore = async (
+export const importStore: typeof import('./engine/transfer/import.js').importStore = async (
   name,
   source,
   options = {},
@@ -204,7 +204,7 @@ export const clone = async (
 ): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
 
 const platform = () => part(() => import('./base/platform.js'));
-const laterTables = () => part(() => import('./tables/all-parts.js'));
+const laterTables = () => part(() => import('./store/tables/all-parts.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum

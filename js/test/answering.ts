@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import { httpRemote } from '../src/remote/index.js';
+import { httpRemote } from '../src/sync/remote/index.js';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, at: number) => void;
 /** What is called after each test. */

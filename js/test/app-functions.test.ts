@@ -1,11 +1,11 @@
 /** Functions of an app that hand out what requests need, and fail: offline is offline, and a refusal is a refusal. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { remoteKeys } from '../src/encryption/index.js';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { s3Remote } from '../src/remote/adapters/s3.js';
-import { httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
-import { rest } from '../src/rest/index.js';
+import { remoteKeys } from '../src/sync/encryption/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
+import { s3Remote } from '../src/sync/remote/adapters/s3.js';
+import { httpRemote, memoryRemote, type Remote } from '../src/sync/remote/index.js';
+import { rest } from '../src/sync/rest/index.js';
 import { answering } from './answering.js';
 import { device } from './sync-devices.js';
 

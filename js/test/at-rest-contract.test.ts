@@ -1,7 +1,7 @@
 /** The contract of adapters, over stores that are encrypted. */
 import { assert, describe, it } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import { memory } from '../src/index.js';
+import { atRest } from '../src/sync/encryption/index.js';
 import { segmentStoreContract } from './segment-store-contract.js';
 
 // In browsers it is IndexedDB: see `browser/memory.ts`.

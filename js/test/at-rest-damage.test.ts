@@ -1,8 +1,8 @@
 /** Encrypted stores whose bytes are not as they were written: refused, or told as damage is told in plain ones. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import { HedgerowError, memory, open, repair, verify } from '../src/index.js';
 import type { Ref, SegmentRecord, Storage } from '../src/storage/segment-store.js';
+import { atRest } from '../src/sync/encryption/index.js';
 import { type Dump, dumpOf, storageOf } from './at-rest-dump.js';
 import { flipped } from './damaged-bytes.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';

@@ -1,5 +1,5 @@
 /** Encrypted stores over storage that fails: at every call that is made to it nothing hangs, is torn, or loses its key. */
-import { atRest } from '../src/encryption/index.js';
+import { atRest } from '../src/sync/encryption/index.js';
 import { itIsWhole } from './fault-sweep.js';
 import { WORKLOADS } from './fault-workloads.js';
 

@@ -5,9 +5,9 @@
 import { createDecipheriv, createHmac, hkdfSync, pbkdf2Sync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type AtRestKey, atRest } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
 import type { Ref } from '../src/storage/segment-store.js';
+import { type AtRestKey, atRest } from '../src/sync/encryption/index.js';
 import { type Dump, dumpOf, storageOf } from './at-rest-dump.js';
 import { all, type Entry, expectSame } from './model.js';
 import { random } from './random.js';

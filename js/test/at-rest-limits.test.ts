@@ -1,9 +1,9 @@
 /** Limits of an encrypted store that docs/encryption.md tells of: the sizes that it shows, and older states that it takes. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
+import { atRest } from '../src/sync/encryption/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { type Dump, dumpOf } from './at-rest-dump.js';
 import { many } from './sync-devices.js';
 

@@ -1,9 +1,9 @@
 /** Another key for a store that is encrypted. */
 import { describe, expect, it } from 'vitest';
-import { type AtRestKey, atRest, rotateKey } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import type { Storage } from '../src/storage/segment-store.js';
+import { type AtRestKey, atRest, rotateKey } from '../src/sync/encryption/index.js';
 import { dumpOf } from './at-rest-dump.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { random } from './random.js';

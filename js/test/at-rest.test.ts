@@ -1,13 +1,6 @@
 /** Stores that are encrypted where they are kept: what they hold, and who opens them. */
 import { describe, expect, it, vi } from 'vitest';
 import {
-  atRest,
-  importKey,
-  passphraseKey,
-  remoteKeys,
-  rotateKey,
-} from '../src/encryption/index.js';
-import {
   destroy,
   importStore,
   memory,
@@ -17,6 +10,13 @@ import {
   type Store,
   verify,
 } from '../src/index.js';
+import {
+  atRest,
+  importKey,
+  passphraseKey,
+  remoteKeys,
+  rotateKey,
+} from '../src/sync/encryption/index.js';
 import { dumpOf } from './at-rest-dump.js';
 import { all, type Entry, expectSame, failure, SOON } from './model.js';
 import { random } from './random.js';

@@ -1,6 +1,6 @@
 /** Base64: by the engine where it has calls for that, and by loops where it has none. */
 import { describe, expect, it } from 'vitest';
-import { fromBase64, toBase64 } from '../src/tables/values/base64.js';
+import { fromBase64, toBase64 } from '../src/store/tables/values/base64.js';
 import { forSeeds } from './property.js';
 
 describe('base64', () => {

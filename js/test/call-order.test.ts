@@ -1,7 +1,7 @@
 /** Calls of one handle take effect in their order, awaited or not: all pairs, against the same calls one after the other. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { forSampled } from './property.js';
 import { closeAll, opened } from './worker-wire.js';
 

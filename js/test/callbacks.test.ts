@@ -1,7 +1,7 @@
 /** What callers' own code throws is reported, and changes no result. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { importStore, memory, open } from '../src/index.js';
-import { memoryRemote } from '../src/remote/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { all, type Entry, storeOf } from './model.js';
 import { many } from './sync-devices.js';
 

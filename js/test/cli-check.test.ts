@@ -10,8 +10,8 @@ import { check } from '../src/cli/check.js';
 import { UsageError } from '../src/cli/platform.js';
 import { bucketAt } from '../src/cli/remote-at.js';
 import { HedgerowError } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-check-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

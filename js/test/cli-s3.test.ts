@@ -9,7 +9,7 @@ import { collect } from '../src/cli/collect.js';
 import { clone, publish } from '../src/cli/copy.js';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/node/index.js';
-import { placeOf, presign } from '../src/remote/adapters/presign.js';
+import { placeOf, presign } from '../src/sync/remote/adapters/presign.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
 
 const ORIGIN = 'https://app.example';

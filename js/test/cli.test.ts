@@ -20,9 +20,9 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { collect } from '../src/cli/collect.js';
 import { clone, mend, publish } from '../src/cli/copy.js';
 import { UsageError } from '../src/cli/platform.js';
-import { signingKeys } from '../src/encryption/index.js';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/node/index.js';
+import { signingKeys } from '../src/sync/encryption/index.js';
 import { isDeep, sampled } from './property.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-cli-'));

@@ -1,7 +1,7 @@
 /** `clone`: a store that begins with what a remote has. */
 import { expect, it } from 'vitest';
 import { clone, HedgerowError, memory, open, type Storage } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { copyRemote } from './collected-remote.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';

@@ -1,7 +1,7 @@
 /** Collections of a remote, whatever happens meanwhile: nothing is deleted that is in use. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import {
   Clock,
   checkLive,

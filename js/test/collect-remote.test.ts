@@ -1,7 +1,7 @@
 /** Collections of a remote: what is deleted, and when, and who is told what. */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { hashedName, memoryRemote, type Remote } from '../src/remote/index.js';
+import { hashedName, memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { Clock, checkLive, DAY, HOUR, judged, liveNames, objectsOf } from './collected-remote.js';
 import { collectAll, pushLong, pushMany, WEEK } from './collecting-devices.js';
 import { isDeep } from './property.js';

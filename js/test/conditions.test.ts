@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { live, liveCount } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect } from '../src/worker/index.js';
 import { refused } from './tables-refusing.js';

@@ -1,5 +1,5 @@
 /** Copies of remotes, as an operator makes and restores them. */
-import type { memoryRemote } from '../src/remote/index.js';
+import type { memoryRemote } from '../src/sync/remote/index.js';
 
 export type Folder = ReturnType<typeof memoryRemote>;
 

@@ -7,7 +7,7 @@ import {
   type Inflate,
   inflate,
   inflateByStream,
-} from '../src/remote/format/deflate.js';
+} from '../src/sync/remote/format/deflate.js';
 import { random } from './random.js';
 
 const ways = { platform: whole(inflate), stream: whole(inflateByStream) };

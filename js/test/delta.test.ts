@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory, type OpenOptions, open } from '../src/index.js';
-import { applyDeltas, makeDelta, rowsOf } from '../src/sync/delta.js';
+import { applyDeltas, makeDelta, rowsOf } from '../src/sync/link/delta.js';
 import { forCuts } from './damaged-bytes.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf } from './model.js';
 import { forSeeds } from './property.js';

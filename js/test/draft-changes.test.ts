@@ -1,7 +1,7 @@
 /** What a draft has changed, of the rows of one table: as the app has them. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { closing } from './migration-tables.js';
 
 interface Row {

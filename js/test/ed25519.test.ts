@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex, unhex } from '../src/base/hex.js';
-import { isSignatureOf, sign, signingKey, verifyingKey } from '../src/encryption/ed25519.js';
-import { generateKey, signingKeys } from '../src/encryption/index.js';
+import { isSignatureOf, sign, signingKey, verifyingKey } from '../src/sync/encryption/ed25519.js';
+import { generateKey, signingKeys } from '../src/sync/encryption/index.js';
 import { failure } from './model.js';
 
 interface Signature {

@@ -11,10 +11,10 @@ import {
   seal,
   sealFrame,
   unseal,
-} from '../src/encryption/aead.js';
-import { derived, generateKey, importKey, rootKey } from '../src/encryption/hkdf.js';
-import { padded, paddedLength, unpadded } from '../src/encryption/padding.js';
-import { PASSPHRASE_ROUNDS, passphraseKey, stretched } from '../src/encryption/passphrase.js';
+} from '../src/sync/encryption/aead.js';
+import { derived, generateKey, importKey, rootKey } from '../src/sync/encryption/hkdf.js';
+import { padded, paddedLength, unpadded } from '../src/sync/encryption/padding.js';
+import { PASSPHRASE_ROUNDS, passphraseKey, stretched } from '../src/sync/encryption/passphrase.js';
 import { failure } from './model.js';
 import { random } from './random.js';
 import { unhex } from './remote-store.js';

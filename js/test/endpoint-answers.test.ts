@@ -1,8 +1,8 @@
 /** What functions of the app that make requests may give or throw by mistake: no row counts as taken, and nothing is `offline`. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { rest } from '../src/rest/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
+import { rest } from '../src/sync/rest/index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers that TypeScript refuses
 type Any = any;

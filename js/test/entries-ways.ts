@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Awareness } from 'y-protocols/awareness';
 import { Doc } from 'yjs';
-import { signingKeys } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
-import { encodeKey } from '../src/keys/index.js';
-import { memoryRemote } from '../src/remote/index.js';
-import { table } from '../src/tables/index.js';
+import { encodeKey } from '../src/store/keys/index.js';
+import { table } from '../src/store/tables/index.js';
+import { signingKeys } from '../src/sync/encryption/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { serve } from '../src/worker/host.js';
 
 export const folder = () => mkdtempSync(join(tmpdir(), 'hedgerow-hostile-'));

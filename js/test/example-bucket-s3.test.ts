@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveRoom, openRoom } from '../../examples/bucket/room.mjs';
-import { s3Remote } from '../src/remote/adapters/s3.js';
+import { s3Remote } from '../src/sync/remote/adapters/s3.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
 
 const at = (name: string) =>

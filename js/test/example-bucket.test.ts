@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { endpoint } from '../../examples/bucket/endpoint.mjs';
-import { placeOf } from '../src/remote/adapters/presign.js';
-import { s3Signer } from '../src/remote/adapters/s3.js';
-import { hashedName, headName } from '../src/remote/index.js';
+import { placeOf } from '../src/sync/remote/adapters/presign.js';
+import { s3Signer } from '../src/sync/remote/adapters/s3.js';
+import { hashedName, headName } from '../src/sync/remote/index.js';
 
 const ENDPOINT = 'https://s3.example';
 const signer = s3Signer({

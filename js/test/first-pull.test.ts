@@ -1,8 +1,8 @@
 /** The first pull: how far it is, whether it has ever ended, and an answer of it that is a file. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import type { Progress, PullRequest, ServerState } from '../src/mutators/index.js';
-import { rest } from '../src/rest/index.js';
+import type { Progress, PullRequest, ServerState } from '../src/sync/mutators/index.js';
+import { rest } from '../src/sync/rest/index.js';
 import { failure } from './model.js';
 import { bind, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { folderRemote } from '../src/node/index.js';
-import { hashedName } from '../src/remote/index.js';
+import { hashedName } from '../src/sync/remote/index.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-folder-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

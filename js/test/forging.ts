@@ -1,8 +1,8 @@
 /** Exports that nobody made: parts of real ones, put together otherwise. */
 import { blake3 } from '@noble/hashes/blake3.js';
 import { FORMAT, SEGMENTS_PER_WRITER } from '../src/base/limits.js';
+import { endOf, frameOf, headerOf } from '../src/engine/transfer/format.js';
 import type { Storage } from '../src/index.js';
-import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { chunkIn, chunksOf } from './stored-chunks.js';
 import { joined, storedIn } from './transferring.js';
 

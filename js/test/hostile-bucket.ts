@@ -9,7 +9,7 @@ import type {
   Remote,
   RemoteHead,
   RemoteObject,
-} from '../src/remote/index.js';
+} from '../src/sync/remote/index.js';
 import type { Random } from './random.js';
 
 /** How often which lie was told. */

@@ -4,7 +4,7 @@ import { Dexie } from 'dexie';
 import { expect, test } from 'vitest';
 import { fromDexie, type ImportFromProgress, importFrom } from '../src/import-from/index.js';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { isDeep } from './property.js';
 
 interface Task {

@@ -1,7 +1,7 @@
 /** An old app: its database, as Dexie writes it, and the table that it becomes. */
 import { Dexie } from 'dexie';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 export interface Issue {
   id: string;

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { fromEntries, importFrom } from '../src/import-from/index.js';
 import { memory, open, type Storage } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
 import { forSeeds } from './property.js';
 

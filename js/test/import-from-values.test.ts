@@ -14,8 +14,8 @@ import {
 } from '../src/import-from/index.js';
 import { sizeOf, withFiles } from '../src/import-from/values.js';
 import { memory, open } from '../src/index.js';
-import { decodeKey } from '../src/keys/index.js';
-import { StoredFile, table } from '../src/tables/index.js';
+import { decodeKey } from '../src/store/keys/index.js';
+import { StoredFile, table } from '../src/store/tables/index.js';
 import { type Issue, issueOf, nextName, openIssues } from './import-from-old-app.js';
 
 let name = '';

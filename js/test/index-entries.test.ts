@@ -4,10 +4,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../vectors/index/definitions.json' with { type: 'json' };
+import { entriesOf, loadWords } from '../src/core/indexes/columns.js';
+import { indexOf } from '../src/core/indexes/definition.js';
+import { wordsOf } from '../src/core/indexes/words.js';
 import { type IndexDefinition, type IndexDefinitions, memory, open } from '../src/index.js';
-import { entriesOf, loadWords } from '../src/indexes/columns.js';
-import { indexOf } from '../src/indexes/definition.js';
-import { wordsOf } from '../src/indexes/words.js';
 import { comparePositions, entriesOfRows, type IndexedEntry, modelWords } from './index-model.js';
 import { compareKeys, type Entry, expectSame, sorted } from './model.js';
 import { forSeeds, isDeep, sampled } from './property.js';

@@ -1,7 +1,7 @@
 /** Indexes with nulls, of rows below a version, and values beside bounds. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { loadWords } from '../src/core/indexes/columns.js';
 import { type IndexDefinitions, memory, open } from '../src/index.js';
-import { loadWords } from '../src/indexes/columns.js';
 import { type Entry, failure } from './model.js';
 
 beforeAll(loadWords);

@@ -1,6 +1,8 @@
 /** Entries of indexes, reads of their ranges, and how indexes are built. */
 import { describe, expect, it } from 'vitest';
 import rules from '../../vectors/index/replicache-index-rules.json' with { type: 'json' };
+import { entriesOf } from '../src/core/indexes/columns.js';
+import { indexOf } from '../src/core/indexes/definition.js';
 import {
   type IndexDefinitions,
   type IndexProgress,
@@ -9,8 +11,6 @@ import {
   open,
   type Store,
 } from '../src/index.js';
-import { entriesOf } from '../src/indexes/columns.js';
-import { indexOf } from '../src/indexes/definition.js';
 import { entriesOfRows, selectEntries } from './index-model.js';
 import { compareKeys, type Entry, failure, sorted } from './model.js';
 import { watched } from './watched-storage.js';

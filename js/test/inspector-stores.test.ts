@@ -10,7 +10,7 @@ import { Session } from '../src/inspector/model/session.js';
 import { rootFrom, statesOf } from '../src/inspector/model/states.js';
 import { summaryOf } from '../src/inspector/model/stores.js';
 import { treesOf } from '../src/inspector/model/trees.js';
-import { memoryRemote } from '../src/remote/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { all, failure, SOON } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';

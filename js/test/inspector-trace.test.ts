@@ -4,8 +4,8 @@ import { memory, open, type Store } from '../src/index.js';
 import { TRACED, type Traced, type TracingWindow } from '../src/inspector/trace/traced.js';
 import { trace } from '../src/inspector/trace.js';
 import { live } from '../src/live/index.js';
-import { memoryRemote } from '../src/remote/adapters/memory.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
+import { memoryRemote } from '../src/sync/remote/adapters/memory.js';
 import { failure } from './model.js';
 
 const traces = () => [...((globalThis as TracingWindow)[TRACED] ?? [])];

@@ -1,7 +1,7 @@
 /** What rows that are kept as plain JSON lose, as development builds tell. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isDevelopment } from '../src/base/development.js';
-import { lossOf } from '../src/tables/values/json.js';
+import { lossOf } from '../src/store/tables/values/json.js';
 import { expectSame, storeOf } from './model.js';
 import { forSeeds } from './property.js';
 

@@ -1,7 +1,7 @@
 /** `hedgerow/keys`: keys that are lists of values. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { decodeKey, encodeKey, keyRange, type Scalar } from '../src/keys/index.js';
+import { decodeKey, encodeKey, keyRange, type Scalar } from '../src/store/keys/index.js';
 import { compareKeys, failure, storeOf } from './model.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';

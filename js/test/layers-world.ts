@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import { type HedgerowError, open, type Store } from '../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../src/live/index.js';
-import { mutators, type ServerLink } from '../src/mutators/index.js';
-import { type RowChange, table } from '../src/tables/index.js';
+import { type RowChange, table } from '../src/store/tables/index.js';
+import { mutators, type ServerLink } from '../src/sync/mutators/index.js';
 import { type Disk, type Network, tryWork } from './mutators-world.js';
 import type { Random } from './random.js';
 

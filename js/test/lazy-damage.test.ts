@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import { HedgerowError } from '../src/index.js';
+import { atRest } from '../src/sync/encryption/index.js';
 import { copiedMemory } from './copied-memory.js';
 import { simulateInTurn } from './in-turn.js';
 import { keyOf, lazy, published, rowOf, switched } from './lazy-devices.js';

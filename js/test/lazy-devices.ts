@@ -11,7 +11,7 @@ import {
   type Storage,
   type Store,
 } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 import { cost } from './sync-devices.js';
 

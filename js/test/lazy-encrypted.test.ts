@@ -1,20 +1,20 @@
 /** Lazy clones of encrypted remotes, in stores that are encrypted where they are kept. */
 import { expect, it } from 'vitest';
-import { atRest, remoteKeys } from '../src/encryption/index.js';
 import { type HedgerowError, memory, open, verify } from '../src/index.js';
-import { inflate } from '../src/remote/format/deflate.js';
-import { decodeDirectory } from '../src/remote/format/directory.js';
-import type { Head } from '../src/remote/format/head.js';
-import { decodeHead } from '../src/remote/format/head-codec.js';
-import { pathOf } from '../src/remote/format/names.js';
-import { frameOpener, framesAt, readPackTable } from '../src/remote/format/pack.js';
+import { atRest, remoteKeys } from '../src/sync/encryption/index.js';
+import { inflate } from '../src/sync/remote/format/deflate.js';
+import { decodeDirectory } from '../src/sync/remote/format/directory.js';
+import type { Head } from '../src/sync/remote/format/head.js';
+import { decodeHead } from '../src/sync/remote/format/head-codec.js';
+import { pathOf } from '../src/sync/remote/format/names.js';
+import { frameOpener, framesAt, readPackTable } from '../src/sync/remote/format/pack.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
   type Scope,
   scopeInside,
-} from '../src/remote/format/suite.js';
-import { memoryRemote, type Remote, type RemoteHead } from '../src/remote/index.js';
+} from '../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote, type RemoteHead } from '../src/sync/remote/index.js';
 import { flipped, forFlips } from './damaged-bytes.js';
 import { asked, caught, keyOf, lazy, published, rowOf, rowsOf, switched } from './lazy-devices.js';
 import { forSeeds, hasAllSeeds, isDeep } from './property.js';

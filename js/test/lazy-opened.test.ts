@@ -1,7 +1,7 @@
 /** A lazy clone that is opened without its remote: what is here is read, and what is not is told as that. */
 import { expect, it } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import { memory, open } from '../src/index.js';
+import { atRest } from '../src/sync/encryption/index.js';
 import { keyOf, lazy, published, rowOf } from './lazy-devices.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

@@ -1,7 +1,6 @@
 /** Devices of the simulation of lazy clones, what they do, and what they must read. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { atRest } from '../src/encryption/index.js';
 import {
   clone,
   type Encryption,
@@ -11,9 +10,10 @@ import {
   type Storage,
   type Store,
 } from '../src/index.js';
-import type { RemoteEncryption } from '../src/remote/format/suite.js';
-import type { Remote } from '../src/remote/index.js';
-import { contextOf } from '../src/sync/open-link.js';
+import { atRest } from '../src/sync/encryption/index.js';
+import { contextOf } from '../src/sync/link/open-link.js';
+import type { RemoteEncryption } from '../src/sync/remote/format/suite.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import { keyOf } from './lazy-devices.js';
 import { type Random, random } from './random.js';
 

@@ -8,14 +8,14 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/index.js';
 import { memory, open, type Store } from '../src/index.js';
-import { faultyRemote } from '../src/remote/adapters/faulty.js';
-import { utf8 } from '../src/remote/format/cursor.js';
-import { decodeHead } from '../src/remote/format/head-codec.js';
-import { PLAIN_SCOPE, type RemoteEncryption } from '../src/remote/format/suite.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
+import { remoteKeys } from '../src/sync/encryption/index.js';
+import type { Link } from '../src/sync/link/link.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { utf8 } from '../src/sync/remote/format/cursor.js';
+import { decodeHead } from '../src/sync/remote/format/head-codec.js';
+import { PLAIN_SCOPE, type RemoteEncryption } from '../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { BEGIN, Clock, checkLive, copyRemote, HOUR, judged } from './collected-remote.js';
 import { HostileBucket, hostileTotals } from './hostile-bucket.js';
 import { simulateInTurn } from './in-turn.js';

@@ -1,11 +1,11 @@
 /** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
 import { expect, it } from 'vitest';
 import { clone, memory } from '../src/index.js';
-import { packsOf } from '../src/remote/format/head.js';
-import { decodeHead } from '../src/remote/format/head-codec.js';
-import { pathOf } from '../src/remote/format/names.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
-import type { Remote } from '../src/remote/index.js';
+import { packsOf } from '../src/sync/remote/format/head.js';
+import { decodeHead } from '../src/sync/remote/format/head-codec.js';
+import { pathOf } from '../src/sync/remote/format/names.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import { keyOf, lazy, published, rowOf, rowsOf } from './lazy-devices.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

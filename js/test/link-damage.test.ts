@@ -2,8 +2,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory, open, repair, type Store } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { namesOf } from '../src/sync/names.js';
+import { namesOf } from '../src/sync/link/names.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 import { device, rowsOf } from './sync-devices.js';
 import { type WatchedStorage, watched } from './watched-storage.js';

@@ -1,7 +1,7 @@
 /** When the answer to a write of refs is lost, every call reads storage to find out whether it took effect. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_HISTORY } from '../src/base/limits.js';
-import { writeRefs } from '../src/history/ref-write.js';
+import { writeRefs } from '../src/engine/history/ref-write.js';
 import { HedgerowError, importStore, memory, open, repair, type Storage } from '../src/index.js';
 import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, StoreOptions } from '../src/storage/segment-store.js';

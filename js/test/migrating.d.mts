@@ -1,5 +1,5 @@
 /** Types of migrating.mjs. */
-import type { Define, Table } from '../src/tables/index.js';
+import type { Define, Table } from '../src/store/tables/index.js';
 
 export interface OldIssue {
   id: string;

@@ -2,8 +2,8 @@
 
 import { afterEach } from 'vitest';
 import { open, type Storage } from '../src/index.js';
-import type { MigrationCalls } from '../src/tables/index.js';
-import { table } from '../src/tables/index.js';
+import type { MigrationCalls } from '../src/store/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 export interface TaskV1 {
   id: string;

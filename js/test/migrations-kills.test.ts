@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/storage/sql/node.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { newIssue, newIssues, oldIssue, oldIssues, oldRows } from './migrating.mjs';
 import { expectSame } from './model.js';
 import { type BeginStep, forSeeds } from './property.js';

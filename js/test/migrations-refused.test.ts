@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { type StandardSchema, table } from '../src/tables/index.js';
+import { type StandardSchema, table } from '../src/store/tables/index.js';
 import {
   closing,
   migrated,

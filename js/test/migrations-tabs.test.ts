@@ -3,8 +3,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
-import type { MigrationProgress } from '../src/tables/index.js';
-import { Migrations } from '../src/tables/migrate/migrations.js';
+import type { MigrationProgress } from '../src/store/tables/index.js';
+import { Migrations } from '../src/store/tables/migrate/migrations.js';
 import {
   closing,
   migrated,

@@ -1,5 +1,6 @@
 /** An app of issues, and its server. */
 import { afterEach } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { memory, type OpenOptions, open, type Storage, type Store } from '../src/index.js';
 import {
   type MutatorOptions,
@@ -7,8 +8,7 @@ import {
   mutators,
   type RejectedCall,
   type ServerLink,
-} from '../src/mutators/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
+} from '../src/sync/mutators/index.js';
 import { json, type ServerDouble } from './mutators-server.js';
 
 export interface Issue {

@@ -1,10 +1,10 @@
 /** Calls of mutators that are made together, and calls that disturb others. */
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Locks } from '../src/base/locks.js';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { HedgerowError, memory } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
 import type { SegmentStore, WriteBatch } from '../src/storage/segment-store.js';
-import type { Transaction } from '../src/transaction/transaction.js';
+import { mutators } from '../src/sync/mutators/index.js';
 import { failure } from './model.js';
 import { bind, ours, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

@@ -1,8 +1,8 @@
 /** Drafts of a bound store: what a branch has changed becomes one call of a mutator. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { type Change, memory, type Storage, type Store } from '../src/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
 import { failure } from './model.js';
 import { device as deviceOf, rowsOf } from './mutators-app.js';
 import { ServerDouble } from './mutators-server.js';

@@ -1,9 +1,9 @@
 /** Answers of a server that are none: each is a typed error, the queue stays, and rows are as they were. */
 import { afterEach, expect, it } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { type HedgerowError, memory, open, type Store } from '../src/index.js';
-import { mutators, type PullRequest, type ServerLink } from '../src/mutators/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
-import { PullBody } from '../src/wire/pull-body.js';
+import { mutators, type PullRequest, type ServerLink } from '../src/sync/mutators/index.js';
+import { PullBody } from '../src/sync/wire/pull-body.js';
 import { failure } from './model.js';
 import { json } from './mutators-server.js';
 import { forSeeds } from './property.js';

@@ -1,7 +1,7 @@
 /** The loop that keeps a store in sync with its server, and the requests that it makes. */
 import { expect, it, vi } from 'vitest';
 import { memory } from '../src/index.js';
-import type { PullRequest, PushRequest, ServerState } from '../src/mutators/index.js';
+import type { PullRequest, PushRequest, ServerState } from '../src/sync/mutators/index.js';
 import { failure } from './model.js';
 import { bind, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

@@ -1,7 +1,7 @@
 /** Tables whose rows have versions, with a server that still has the old form: each row is brought forward once. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
 import { closing, migrated, type TaskV1, task, tasks, tasksV2 } from './migration-tables.js';
 import { json, ServerDouble } from './mutators-server.js';
 

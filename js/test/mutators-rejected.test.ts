@@ -1,7 +1,7 @@
 /** Calls without an effect: what others have overtaken, and what the server refuses. Each comes to `onRejected`. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import type { PullRequest, PushRequest, RejectedCall } from '../src/mutators/index.js';
+import type { PullRequest, PushRequest, RejectedCall } from '../src/sync/mutators/index.js';
 import { failure } from './model.js';
 import { bind, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

@@ -2,7 +2,7 @@
  * The double of an app's own server: it speaks the push and pull of Replicache over rows in memory, strictly. A request
  * that breaks the protocol is a failure of the test.
  */
-import type { PullRequest, PushRequest, SentCall } from '../src/mutators/index.js';
+import type { PullRequest, PushRequest, SentCall } from '../src/sync/mutators/index.js';
 
 type Rows = Map<string, unknown>;
 /** A mutator of the server. What it throws means that it refuses: the call is done, without effect. */

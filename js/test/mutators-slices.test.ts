@@ -1,6 +1,6 @@
 /** Work on many calls takes turns: counted, with a clock that goes on by each look at it. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { OwnEdits } from '../src/transaction/edits.js';
+import { OwnEdits } from '../src/engine/transaction/edits.js';
 import { bind, ours, store } from './mutators-app.js';
 import { ServerDouble } from './mutators-server.js';
 

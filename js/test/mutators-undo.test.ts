@@ -1,7 +1,7 @@
 /** Undo of calls: a mutator returns the call that takes its own back, and a device touches nothing else. */
 import { expect, it } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { memory, type Storage } from '../src/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
 import { failure } from './model.js';
 import { device as deviceOf, rowsOf } from './mutators-app.js';
 import { ServerDouble } from './mutators-server.js';

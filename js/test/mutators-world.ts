@@ -1,5 +1,6 @@
 /** What the simulation of mutators is made of: an app, disks, a network, and tabs, with their faults. */
 import { expect } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
 import {
   mutators,
@@ -7,8 +8,7 @@ import {
   type PushRequest,
   type SentCall,
   type ServerLink,
-} from '../src/mutators/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
+} from '../src/sync/mutators/index.js';
 import { json, type ServerDouble } from './mutators-server.js';
 import type { Random } from './random.js';
 

@@ -1,10 +1,10 @@
 /** A bound branch has one writer: what the next pull would undo is refused. */
 import { expect, it } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { memory, open } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { memoryRemote } from '../src/remote/index.js';
-import { table } from '../src/tables/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
+import { table } from '../src/store/tables/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { bind, rowsOf, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

@@ -1,8 +1,8 @@
 /** Mutators: changes made at once, a durable queue, and a server that decides. */
 import { expect, it } from 'vitest';
+import type { Transaction } from '../src/engine/transaction/transaction.js';
 import { memory, open } from '../src/index.js';
-import { mutators, type RejectedCall } from '../src/mutators/index.js';
-import type { Transaction } from '../src/transaction/transaction.js';
+import { mutators, type RejectedCall } from '../src/sync/mutators/index.js';
 import { failure } from './model.js';
 import { bind, type Issue, ours, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';

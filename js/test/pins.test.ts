@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Locks } from '../src/base/locks.js';
 import { bytesOf } from '../src/base/root.js';
+import { Inspection } from '../src/engine/verify/verify.js';
 import { memory, type Store } from '../src/index.js';
-import { Pins } from '../src/tabs/pins.js';
-import { Inspection } from '../src/verify/verify.js';
+import { Pins } from '../src/storage/tabs/pins.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

@@ -1,11 +1,11 @@
 /** A few bytes at a remote may be many when they are inflated: how many of those a device has in memory at once. */
 import { expect, it } from 'vitest';
 import type { HedgerowError } from '../src/index.js';
-import { deflate, type Inflate, inflate } from '../src/remote/format/deflate.js';
-import { decodeDeltaBody, encodeDeltaBody } from '../src/remote/format/delta-body.js';
-import { MAX_PLAIN_DELTA_BYTES } from '../src/remote/format/limits.js';
-import { memoryRemote } from '../src/remote/index.js';
-import { contextOf } from '../src/sync/open-link.js';
+import { contextOf } from '../src/sync/link/open-link.js';
+import { deflate, type Inflate, inflate } from '../src/sync/remote/format/deflate.js';
+import { decodeDeltaBody, encodeDeltaBody } from '../src/sync/remote/format/delta-body.js';
+import { MAX_PLAIN_DELTA_BYTES } from '../src/sync/remote/format/limits.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { type Device, device, rowsOf } from './sync-devices.js';
 
 /** Counts the bytes that a device asks to inflate, and has not yet read to their end. */

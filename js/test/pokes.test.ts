@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
-import { httpRemote, memoryRemote, serverPokes } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
+import { httpRemote, memoryRemote, serverPokes } from '../src/sync/remote/index.js';
 import { device } from './sync-devices.js';
 
 const ends: (() => unknown)[] = [];

@@ -1,8 +1,8 @@
 /** Signatures of AWS: against their published example, and against another implementation. */
 import aws4 from 'aws4';
 import { describe, expect, it, vi } from 'vitest';
-import { placeOf, presign, withQuery } from '../src/remote/adapters/presign.js';
-import { s3Remote, s3Signer } from '../src/remote/adapters/s3.js';
+import { placeOf, presign, withQuery } from '../src/sync/remote/adapters/presign.js';
+import { s3Remote, s3Signer } from '../src/sync/remote/adapters/s3.js';
 
 const EXAMPLE = {
   credentials: {

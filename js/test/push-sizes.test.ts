@@ -1,8 +1,8 @@
 /** Requests of a push stay below what a server takes, in bytes of UTF-8; what it refuses with 413 goes in halves. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { type RefusedChange, rest } from '../src/rest/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
+import { type RefusedChange, rest } from '../src/sync/rest/index.js';
 import { bind, ours, rowsOf, store, theirs } from './mutators-app.js';
 import { json, ServerDouble } from './mutators-server.js';
 import { RestDouble } from './rest-server.js';

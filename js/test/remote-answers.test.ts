@@ -1,8 +1,8 @@
 /** A remote of an app's own that answers what the interface does not have: it is refused at once, and nothing is lost. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { memoryRemote, probeRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
+import { memoryRemote, probeRemote, type Remote } from '../src/sync/remote/index.js';
 import { HOSTILE } from './hostile-values.js';
 
 const JUNK = Object.entries({

@@ -8,7 +8,7 @@ import {
   NO_CHECKPOINT,
   type Rows,
   type Tail,
-} from '../src/remote/format/head.js';
+} from '../src/sync/remote/format/head.js';
 import {
   type Appended,
   type Author,
@@ -18,9 +18,9 @@ import {
   withCheckpoint,
   withEntry,
   withLog,
-} from '../src/remote/format/head-rules.js';
-import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
+} from '../src/sync/remote/format/head-rules.js';
+import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
 import type { Random } from './random.js';
 import { hash } from './remote-samples.js';
 

@@ -6,21 +6,31 @@
 import { getHeapStatistics } from 'node:v8';
 import { joined, sameBytes } from '../src/base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../src/base/errors.js';
-import { deflate, type Inflate, inflate, inflateByStream } from '../src/remote/format/deflate.js';
-import { decodeDeltaBody, wholeDeltaBody } from '../src/remote/format/delta-body.js';
-import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
+import {
+  deflate,
+  type Inflate,
+  inflate,
+  inflateByStream,
+} from '../src/sync/remote/format/deflate.js';
+import { decodeDeltaBody, wholeDeltaBody } from '../src/sync/remote/format/delta-body.js';
+import { decodeDeltaObject, encodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
 import {
   type Directory,
   decodeDirectory,
   encodeDirectory,
-} from '../src/remote/format/directory.js';
-import { NO_CHECKPOINT } from '../src/remote/format/head.js';
-import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
-import { joinedTail } from '../src/remote/format/head-rules.js';
-import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
-import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
-import { unwrapped, wrapped } from '../src/remote/format/one-part.js';
+} from '../src/sync/remote/format/directory.js';
+import { NO_CHECKPOINT } from '../src/sync/remote/format/head.js';
+import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import { joinedTail } from '../src/sync/remote/format/head-rules.js';
+import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history.js';
+import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
+import {
+  decodeMark,
+  decodeRecord,
+  encodeMark,
+  encodeRecord,
+} from '../src/sync/remote/format/marks.js';
+import { unwrapped, wrapped } from '../src/sync/remote/format/one-part.js';
 import {
   decodePack,
   type FramedKind,
@@ -28,10 +38,10 @@ import {
   frameOpener,
   framesAt,
   readPackTable,
-} from '../src/remote/format/pack.js';
-import { encodeFrames } from '../src/remote/format/pack-write.js';
-import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
-import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
+} from '../src/sync/remote/format/pack.js';
+import { encodeFrames } from '../src/sync/remote/format/pack-write.js';
+import { decodeRepository, encodeRepository } from '../src/sync/remote/format/repository.js';
+import { PLAIN_SCOPE, type Scope } from '../src/sync/remote/format/suite.js';
 import { hash } from './remote-samples.js';
 import { SEALED_SCOPE } from './remote-scopes.js';
 

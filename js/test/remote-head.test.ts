@@ -1,11 +1,15 @@
 /** Repository files and heads of a remote: their bytes, and how one head follows another. */
 import { describe, expect, it } from 'vitest';
-import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
-import { type Checkpoint, type Head, packsOf } from '../src/remote/format/head.js';
-import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
-import { breakBetween, successorOf } from '../src/remote/format/head-rules.js';
-import { decodeRepository, encodeRepository, mayWrite } from '../src/remote/format/repository.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
+import { decodeDeltaObject, encodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
+import { type Checkpoint, type Head, packsOf } from '../src/sync/remote/format/head.js';
+import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import { breakBetween, successorOf } from '../src/sync/remote/format/head-rules.js';
+import {
+  decodeRepository,
+  encodeRepository,
+  mayWrite,
+} from '../src/sync/remote/format/repository.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds } from './property.js';
 import { random } from './random.js';

@@ -1,6 +1,6 @@
 /** Remotes over HTTP whose answers are wrong, late, cut off or changed on the way. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hashedName, httpRemote, probeRemote, type Remote } from '../src/remote/index.js';
+import { hashedName, httpRemote, probeRemote, type Remote } from '../src/sync/remote/index.js';
 import { always, answering, ends } from './answering.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

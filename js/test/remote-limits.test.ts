@@ -1,6 +1,6 @@
 /** Answers of HTTP that ask to come later, come too slowly, or are not those of a store; and what messages say of clocks. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { hashedName, httpRemote, type Remote } from '../src/remote/index.js';
+import { hashedName, httpRemote, type Remote } from '../src/sync/remote/index.js';
 import { always, answering } from './answering.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
-import { MAX_MARK_NAMES, MAX_MARKS } from '../src/remote/format/limits.js';
+import { MAX_MARK_NAMES, MAX_MARKS } from '../src/sync/remote/format/limits.js';
 import {
   decodeMark,
   decodeRecord,
@@ -10,7 +10,7 @@ import {
   encodeRecord,
   type MarkNames,
   type MarkRecords,
-} from '../src/remote/format/marks.js';
+} from '../src/sync/remote/format/marks.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds } from './property.js';
 import { type Random, random } from './random.js';

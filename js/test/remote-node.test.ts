@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, assert, describe, expect, it } from 'vitest';
 import { folderRemote } from '../src/node/index.js';
+import { serveRemote } from '../src/server/server.js';
 import {
   hashedName,
   headName,
   httpRemote,
   memoryRemote,
   probeRemote,
-} from '../src/remote/index.js';
-import { serveRemote } from '../src/server/server.js';
+} from '../src/sync/remote/index.js';
 import { deep, isDeep } from './property.js';
 import { remoteContract } from './remote-contract.js';
 

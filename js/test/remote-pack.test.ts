@@ -1,10 +1,10 @@
 /** Packs of both suites: their frames come back together, and each alone by its range. */
 import { describe, expect, it } from 'vitest';
 import { joined } from '../src/base/bytes.js';
-import { deflate, inflate } from '../src/remote/format/deflate.js';
-import { decodeDeltaBody } from '../src/remote/format/delta-body.js';
-import { decodePack, readPackTable } from '../src/remote/format/pack.js';
-import type { Scope } from '../src/remote/format/suite.js';
+import { deflate, inflate } from '../src/sync/remote/format/deflate.js';
+import { decodeDeltaBody } from '../src/sync/remote/format/delta-body.js';
+import { decodePack, readPackTable } from '../src/sync/remote/format/pack.js';
+import type { Scope } from '../src/sync/remote/format/suite.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';

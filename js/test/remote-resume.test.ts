@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sameBytes } from '../src/base/bytes.js';
-import { s3Remote } from '../src/remote/adapters/s3.js';
-import { hashedName, httpRemote, type Remote } from '../src/remote/index.js';
+import { s3Remote } from '../src/sync/remote/adapters/s3.js';
+import { hashedName, httpRemote, type Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 
 const OBJECT = random(1).bytes(300_000);

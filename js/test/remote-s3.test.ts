@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
-import { placeOf, presign } from '../src/remote/adapters/presign.js';
-import { s3Remote } from '../src/remote/adapters/s3.js';
-import { hashedName, probeRemote } from '../src/remote/index.js';
+import { placeOf, presign } from '../src/sync/remote/adapters/presign.js';
+import { s3Remote } from '../src/sync/remote/adapters/s3.js';
+import { hashedName, probeRemote } from '../src/sync/remote/index.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
 import { remoteContract } from './remote-contract.js';
 

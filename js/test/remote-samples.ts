@@ -2,7 +2,7 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { sameBytes } from '../src/base/bytes.js';
 import { compareKeys } from '../src/base/key.js';
-import type { Deflate } from '../src/remote/format/deflate.js';
+import type { Deflate } from '../src/sync/remote/format/deflate.js';
 import type {
   BlockRecord,
   Checkpoint,
@@ -12,13 +12,13 @@ import type {
   Rows,
   Tail,
   TailEntry,
-} from '../src/remote/format/head.js';
-import { sameRows } from '../src/remote/format/head.js';
-import { MAX_LOGS } from '../src/remote/format/limits.js';
-import { encodeLog } from '../src/remote/format/log.js';
-import { encodeFrames } from '../src/remote/format/pack-write.js';
-import { crcOf, PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
-import { fitsHead } from '../src/remote/format/tail-check.js';
+} from '../src/sync/remote/format/head.js';
+import { sameRows } from '../src/sync/remote/format/head.js';
+import { MAX_LOGS } from '../src/sync/remote/format/limits.js';
+import { encodeLog } from '../src/sync/remote/format/log.js';
+import { encodeFrames } from '../src/sync/remote/format/pack-write.js';
+import { crcOf, PLAIN_SCOPE, type Scope } from '../src/sync/remote/format/suite.js';
+import { fitsHead } from '../src/sync/remote/format/tail-check.js';
 import type { Random } from './random.js';
 
 export const hash = (bytes: Uint8Array): Uint8Array => blake3(bytes);

@@ -1,6 +1,6 @@
 /** Both suites of the objects of a remote, and keys that are the same in each run. */
-import { remoteKeys } from '../src/encryption/remote-keys.js';
-import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import { PLAIN_SCOPE, type Scope } from '../src/sync/remote/format/suite.js';
 import { random } from './random.js';
 
 /** The key of an epoch: 32 bytes. */

@@ -1,10 +1,10 @@
 /** Stores that take one write of an object a second, and refuse more, as R2 and Google's do; probes of them, and what those leave. */
 import { expect, it } from 'vitest';
+import { Changes } from '../src/engine/read/changes.js';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { Changes } from '../src/read/changes.js';
-import { faultyRemote } from '../src/remote/adapters/faulty.js';
-import { memoryRemote, probeRemote, type Remote, type Swap } from '../src/remote/index.js';
-import { type LinkOptions, openLink } from '../src/sync/open-link.js';
+import { type LinkOptions, openLink } from '../src/sync/link/open-link.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { memoryRemote, probeRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { Clock, DAY, HOUR } from './collected-remote.js';
 import { failure } from './model.js';
 import { headOf } from './remote-store.js';

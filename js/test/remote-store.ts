@@ -2,9 +2,9 @@
 
 import { vi } from 'vitest';
 import { unhex } from '../src/base/hex.js';
-import { BranchHead } from '../src/history/branch-head.js';
+import { BranchHead } from '../src/engine/history/branch-head.js';
 import type { Store } from '../src/index.js';
-import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/sync/delta.js';
+import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/sync/link/delta.js';
 
 /** The branch head of a handle: a snapshot uses it in the turn of its call, in which nothing else runs. */
 export function headOf(db: Store): BranchHead {

@@ -2,17 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
-import type { Generation, Head, Rows, Tail, TailEntry } from '../src/remote/format/head.js';
-import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
+import type { Generation, Head, Rows, Tail, TailEntry } from '../src/sync/remote/format/head.js';
+import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
 import {
   breakBetween,
   entriesSince,
   joinedTail,
   logsSince,
   withEntry,
-} from '../src/remote/format/head-rules.js';
-import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
+} from '../src/sync/remote/format/head-rules.js';
+import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds, hasAllSeeds } from './property.js';
 import { random } from './random.js';

@@ -6,21 +6,31 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { joined } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
-import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { HedgerowError } from '../src/index.js';
-import { deflate, inflate } from '../src/remote/format/deflate.js';
-import { decodeDeltaBody, wholeDeltaBody } from '../src/remote/format/delta-body.js';
-import { decodeDeltaObject, encodeDeltaObject } from '../src/remote/format/delta-object.js';
-import { decodeDirectory, encodeDirectory, startOf } from '../src/remote/format/directory.js';
-import type { Head, Rows, Tail } from '../src/remote/format/head.js';
-import { decodeHead, encodeHead } from '../src/remote/format/head-codec.js';
-import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
-import { decodeLog, encodeLog } from '../src/remote/format/log.js';
-import { decodeMark, decodeRecord, encodeMark, encodeRecord } from '../src/remote/format/marks.js';
-import { decodePack, type Front, frameOpener, readPackTable } from '../src/remote/format/pack.js';
-import { encodeFrames } from '../src/remote/format/pack-write.js';
-import { decodeRepository, encodeRepository } from '../src/remote/format/repository.js';
-import { PLAIN_SCOPE, type Scope } from '../src/remote/format/suite.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import { deflate, inflate } from '../src/sync/remote/format/deflate.js';
+import { decodeDeltaBody, wholeDeltaBody } from '../src/sync/remote/format/delta-body.js';
+import { decodeDeltaObject, encodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
+import { decodeDirectory, encodeDirectory, startOf } from '../src/sync/remote/format/directory.js';
+import type { Head, Rows, Tail } from '../src/sync/remote/format/head.js';
+import { decodeHead, encodeHead } from '../src/sync/remote/format/head-codec.js';
+import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history.js';
+import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
+import {
+  decodeMark,
+  decodeRecord,
+  encodeMark,
+  encodeRecord,
+} from '../src/sync/remote/format/marks.js';
+import {
+  decodePack,
+  type Front,
+  frameOpener,
+  readPackTable,
+} from '../src/sync/remote/format/pack.js';
+import { encodeFrames } from '../src/sync/remote/format/pack-write.js';
+import { decodeRepository, encodeRepository } from '../src/sync/remote/format/repository.js';
+import { PLAIN_SCOPE, type Scope } from '../src/sync/remote/format/suite.js';
 import { encodePack, hash } from './remote-samples.js';
 import { unhex } from './remote-store.js';
 

@@ -1,6 +1,6 @@
 /** Remotes that run everywhere: the contract in memory, names, the probe, and faults by seed. */
 import { assert, describe, expect, it } from 'vitest';
-import { faultyRemote, type RemoteFault } from '../src/remote/adapters/faulty.js';
+import { faultyRemote, type RemoteFault } from '../src/sync/remote/adapters/faulty.js';
 import {
   hashedName,
   headName,
@@ -8,7 +8,7 @@ import {
   parseName,
   probeRemote,
   type Remote,
-} from '../src/remote/index.js';
+} from '../src/sync/remote/index.js';
 import { remoteContract } from './remote-contract.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -4,8 +4,8 @@ import { memory, open } from '../src/index.js';
 import { failure } from './model.js';
 import { watched } from './watched-storage.js';
 
-vi.mock('../src/verify/inspect.js', async (importActual) => {
-  const actual = await importActual<typeof import('../src/verify/inspect.js')>();
+vi.mock('../src/engine/verify/inspect.js', async (importActual) => {
+  const actual = await importActual<typeof import('../src/engine/verify/inspect.js')>();
   return {
     ...actual,
     // Only a later version can make such a chunk with a right hash, so the fault is faked.

@@ -1,7 +1,7 @@
 /** Answers of a server of plain rows that are none: each is a typed error, and rows and changes are as they were. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { type RestLink, type RestOptions, rest } from '../src/rest/index.js';
+import { type RestLink, type RestOptions, rest } from '../src/sync/rest/index.js';
 import { failure } from './model.js';
 import { RestDouble } from './rest-server.js';
 import { rowsOf } from './sync-devices.js';

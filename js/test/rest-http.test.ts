@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { rest } from '../src/rest/index.js';
+import { rest } from '../src/sync/rest/index.js';
 import { RestDouble } from './rest-server.js';
 
 const ends: (() => unknown)[] = [];

@@ -1,6 +1,11 @@
 /** The double of a server of plain rows: it keeps a version of each row, and takes a batch whole or not at all. */
 import { isDeepStrictEqual } from 'node:util';
-import type { RestPulled, RestPullRequest, RestPushRequest, RowChange } from '../src/rest/index.js';
+import type {
+  RestPulled,
+  RestPullRequest,
+  RestPushRequest,
+  RowChange,
+} from '../src/sync/rest/index.js';
 
 interface Versioned {
   /** `undefined` of a deleted row. */

@@ -6,7 +6,7 @@
  */
 import { expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
-import { type RestLink, type RestPushRequest, rest } from '../src/rest/index.js';
+import { type RestLink, type RestPushRequest, rest } from '../src/sync/rest/index.js';
 import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';
 import { RestDouble } from './rest-server.js';

@@ -1,7 +1,7 @@
 /** A store that REST is bound to is written as any other: a pull undoes no write, of whatever kind, and a push sends it. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { rest } from '../src/rest/index.js';
+import { rest } from '../src/sync/rest/index.js';
 import { RestDouble } from './rest-server.js';
 import { rowsOf } from './sync-devices.js';
 

@@ -1,7 +1,7 @@
 /** A server of plain rows: what changes here is pushed, what changes there is merged, and nothing is lost or sent twice. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, type OpenOptions, open, type Store } from '../src/index.js';
-import { memoryRemote } from '../src/remote/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import {
   type RefusedChange,
   type RestLink,
@@ -10,7 +10,7 @@ import {
   type RowChange,
   rest,
   type SyncState,
-} from '../src/rest/index.js';
+} from '../src/sync/rest/index.js';
 import { failure } from './model.js';
 import { RestDouble } from './rest-server.js';
 import { rowsOf } from './sync-devices.js';

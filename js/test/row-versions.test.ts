@@ -1,7 +1,7 @@
 /** A row that tells its version by `~v` means the same on each way into a table, and none makes its lists fail. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { closing } from './migration-tables.js';
 
 interface Row {

@@ -1,8 +1,8 @@
 /** Bytes that are cut into rows by JavaScript, for tables that do not keep rows as they come: as the core cuts them. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../src/index.js';
-import { type StandardSchema, table } from '../src/tables/index.js';
-import { RowCutter } from '../src/tables/row-cutter.js';
+import { type StandardSchema, table } from '../src/store/tables/index.js';
+import { RowCutter } from '../src/store/tables/row-cutter.js';
 import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
-import { hashedName, httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
 import { slicedName } from '../src/server/hash.js';
 import { serveRemote } from '../src/server/server.js';
+import { hashedName, httpRemote, memoryRemote, type Remote } from '../src/sync/remote/index.js';
 
 /** Called before the server hashes a body. */
 const hashing = vi.hoisted(() => ({ before: async () => {} }));

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { live, liveRow } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {

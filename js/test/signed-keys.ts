@@ -1,6 +1,6 @@
 /** Keys of remotes that are signed, the same in each run. */
-import { signedRemote } from '../src/encryption/signed-remote.js';
-import type { Remote } from '../src/remote/index.js';
+import { signedRemote } from '../src/sync/encryption/signed-remote.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import { unhex } from './remote-store.js';
 
 /** Tests 3 and 2 of RFC 8032. */

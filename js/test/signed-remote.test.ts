@@ -3,11 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { type SignedRemoteOptions, signedRemote, signingKeys } from '../src/encryption/index.js';
 import type { HedgerowError } from '../src/index.js';
-import { faultyRemote } from '../src/remote/adapters/faulty.js';
-import { MAX_HEAD_BYTES } from '../src/remote/format/limits.js';
-import { memoryRemote, probeRemote, type Remote } from '../src/remote/index.js';
+import {
+  type SignedRemoteOptions,
+  signedRemote,
+  signingKeys,
+} from '../src/sync/encryption/index.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
+import { memoryRemote, probeRemote, type Remote } from '../src/sync/remote/index.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { failure } from './model.js';
 import { random } from './random.js';

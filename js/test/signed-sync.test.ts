@@ -1,12 +1,12 @@
 /** Devices over a remote whose heads are signed, plain and encrypted: who has the private key writes, everybody else follows. */
 import { describe, expect, it } from 'vitest';
 import { joined } from '../src/base/bytes.js';
-import { remoteKeys } from '../src/encryption/index.js';
 import { clone, type HedgerowError, type LinkOptions, memory, open } from '../src/index.js';
-import { decodeHead, encodeHead, headLength } from '../src/remote/format/head-codec.js';
-import { MAX_HEAD_BYTES } from '../src/remote/format/limits.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { remoteKeys } from '../src/sync/encryption/index.js';
+import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { Clock, liveNames, objectsOf } from './collected-remote.js';
 import { collectAll, pushLong, pushMany } from './collecting-devices.js';
 import { caught, keyOf, lazy, rowOf } from './lazy-devices.js';

@@ -23,7 +23,7 @@ afterEach(async () => {
   // Parts that still load when one has failed would be the real ones in the next test.
   await vi.dynamicImportSettled();
   vi.unstubAllGlobals();
-  vi.doUnmock('../src/branches/merge.js');
+  vi.doUnmock('../src/engine/branches/merge.js');
 });
 
 class Forbidden {
@@ -92,7 +92,7 @@ it('without IndexedDB the default storage is unsupported, and names the others',
 });
 
 it('a part that cannot be loaded is not-loaded, and nothing has changed', async () => {
-  vi.doMock('../src/branches/merge.js', () => {
+  vi.doMock('../src/engine/branches/merge.js', () => {
     throw new TypeError('Failed to fetch dynamically imported module');
   });
   const { open, memory, preload } = await fresh();
@@ -103,7 +103,7 @@ it('a part that cannot be loaded is not-loaded, and nothing has changed', async 
   await expect(db.branch('draft')).rejects.toMatchObject({ ...error, cause: expect.any(Error) });
   await expect(preload()).rejects.toMatchObject(error);
   expect(db.root).toBe(root);
-  vi.doUnmock('../src/branches/merge.js');
+  vi.doUnmock('../src/engine/branches/merge.js');
   await db.close();
 });
 

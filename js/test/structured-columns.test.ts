@@ -1,10 +1,10 @@
 /** Columns of indexes over structured values, and files within rows. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { columnOf } from '../src/tables/values/column.js';
-import { decodeStructured } from '../src/tables/values/decode.js';
-import { encodeStructured } from '../src/tables/values/encode.js';
-import { file, StoredFile } from '../src/tables/values/file.js';
+import { columnOf } from '../src/store/tables/values/column.js';
+import { decodeStructured } from '../src/store/tables/values/decode.js';
+import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { file, StoredFile } from '../src/store/tables/values/file.js';
 import { compareKeys, failure } from './model.js';
 import { forSeeds } from './property.js';
 import { expectEqual, someDate, someValue, stored } from './structured-values.js';

@@ -1,7 +1,7 @@
 /** Stored forms of structured values that are malformed. */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { decodeStructured } from '../src/tables/values/decode.js';
+import { decodeStructured } from '../src/store/tables/values/decode.js';
 import { failure, thrown } from './model.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';

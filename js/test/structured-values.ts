@@ -1,8 +1,8 @@
 /** Random structured values, for tests. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { encodeStructured } from '../src/tables/values/encode.js';
-import { StoredFile } from '../src/tables/values/file.js';
+import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { StoredFile } from '../src/store/tables/values/file.js';
 import { line } from './one-line.js';
 import type { Random } from './random.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decodeStructured } from '../src/tables/values/decode.js';
-import { encodeStructured } from '../src/tables/values/encode.js';
-import { StoredFile } from '../src/tables/values/file.js';
+import { decodeStructured } from '../src/store/tables/values/decode.js';
+import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { StoredFile } from '../src/store/tables/values/file.js';
 import { expectSame, failure, storeOf, thrown } from './model.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';

@@ -1,7 +1,7 @@
 /** Each line of the worked example in `docs/sum-tree.md`. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { sumKey, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
+import { sumKey, verifySumProof, verifySumProofs } from '../src/core/sum-proof/index.js';
 import { bytes, EMPTY, hex, ReferenceTree, sha256 } from './sum-reference.js';
 
 const text = readFileSync(new URL('../../docs/sum-tree.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 /** Changed and forged proofs of sums do not verify. */
 import { describe, expect, it } from 'vitest';
-import { verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
+import { verifySumProof, verifySumProofs } from '../src/core/sum-proof/index.js';
 import { flipped, forCuts, forFlips } from './damaged-bytes.js';
 import { below, forSampled, forSeeds, hasAllSeeds } from './property.js';
 import { type Random, random } from './random.js';

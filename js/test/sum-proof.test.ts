@@ -1,7 +1,7 @@
 /** Proofs of sums: only true claims verify. `sum-forged.test.ts` has changed and forged proofs. */
 import { describe, expect, it } from 'vitest';
-import { sumKey, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
-import { emptyHashes } from '../src/sum-proof/rules.js';
+import { sumKey, verifySumProof, verifySumProofs } from '../src/core/sum-proof/index.js';
+import { emptyHashes } from '../src/core/sum-proof/rules.js';
 import { bytes, hex, type Leaf, ReferenceTree, sha256 } from './sum-reference.js';
 import { CASES, EMPTY_HASHES, MANY, THOUSAND } from './sum-vectors.js';
 

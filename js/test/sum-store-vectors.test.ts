@@ -1,8 +1,8 @@
 /** The vectors of taproot-assets, and the proofs of random trees, through `db.sumTree`. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { type SumLeaf, verifySumProof, verifySumProofs } from '../src/core/sum-proof/index.js';
 import { memory, open, type SumTree } from '../src/index.js';
-import { type SumLeaf, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { failure } from './model.js';
 import { forSeeds } from './property.js';
 

@@ -1,10 +1,10 @@
 /** What travels for ten rows of many, counted: a head stays short, however long its branch is. */
 import { expect } from 'vitest';
+import { Changes } from '../src/engine/read/changes.js';
 import { memory, open, type Store } from '../src/index.js';
-import { Changes } from '../src/read/changes.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
-import { openLink } from '../src/sync/open-link.js';
+import type { Link } from '../src/sync/link/link.js';
+import { openLink } from '../src/sync/link/open-link.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { deep } from './property.js';
 import { type Random, random } from './random.js';
 import { headOf } from './remote-store.js';

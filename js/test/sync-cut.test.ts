@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { httpRemote, memoryRemote, type Remote } from '../src/remote/index.js';
 import { serveRemote } from '../src/server/server.js';
+import { httpRemote, memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { forSeeds, isDeep } from './property.js';
 import type { Random } from './random.js';
 

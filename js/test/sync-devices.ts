@@ -1,9 +1,9 @@
 /** Devices that meet at a remote, for the tests of sync. */
 import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
-import type { Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
-import type { LinkOptions } from '../src/sync/open-link.js';
+import type { Link } from '../src/sync/link/link.js';
+import type { LinkOptions } from '../src/sync/link/open-link.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 
 export interface Device {

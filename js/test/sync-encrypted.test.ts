@@ -2,10 +2,10 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { generateKey, importKey, passphraseKey, remoteKeys } from '../src/encryption/index.js';
 import { clone, type HedgerowError, memory } from '../src/index.js';
-import type { RemoteEncryption } from '../src/remote/format/suite.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { generateKey, importKey, passphraseKey, remoteKeys } from '../src/sync/encryption/index.js';
+import type { RemoteEncryption } from '../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

@@ -1,9 +1,9 @@
 /** Remotes that do not continue what a device has seen: restored, deleted, forked, exchanged. */
 import { describe, expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/remote-keys.js';
 import type { HedgerowError } from '../src/index.js';
-import type { Remote } from '../src/remote/index.js';
-import type { LinkOptions } from '../src/sync/open-link.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import type { LinkOptions } from '../src/sync/link/open-link.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import { keyOf } from './remote-scopes.js';
 import { PRIVATE, signedBy } from './signed-keys.js';
 import { type Device, device, rowsOf } from './sync-devices.js';

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 import { device, rowsOf } from './sync-devices.js';
 import { watched } from './watched-storage.js';

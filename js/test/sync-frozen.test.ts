@@ -2,13 +2,13 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
 import { HedgerowError, type Store } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
-import type { SyncLoop } from '../src/sync/loop.js';
+import type { Link } from '../src/sync/link/link.js';
+import type { SyncLoop } from '../src/sync/link/loop.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { Browser, breathe, pass, settled, type Tab } from './tabs-world.js';
 
 // Other threads take real time, of which the tabs have none: here it is done at once.
-vi.mock('../src/remote/format/deflate.js', () => ({
+vi.mock('../src/sync/remote/format/deflate.js', () => ({
   deflate: async (bytes: Uint8Array) => new Uint8Array(deflateRawSync(bytes)),
   async *inflate(bytes: Uint8Array, maxOutputLength: number) {
     yield new Uint8Array(inflateRawSync(bytes, { maxOutputLength }));

@@ -1,11 +1,11 @@
 /** Blocks of history: what a checkpoint adds, and what they show of a push. */
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { type BlockRecord, NO_CHECKPOINT, type Push } from '../src/remote/format/head.js';
-import { decodeBlock, encodeBlock } from '../src/remote/format/history.js';
-import { memoryRemote } from '../src/remote/index.js';
-import type { SyncContext } from '../src/sync/context.js';
-import { checkHasPush, extendHistory } from '../src/sync/history.js';
+import type { SyncContext } from '../src/sync/link/context.js';
+import { checkHasPush, extendHistory } from '../src/sync/link/history.js';
+import { type BlockRecord, NO_CHECKPOINT, type Push } from '../src/sync/remote/format/head.js';
+import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { forSeeds } from './property.js';
 import { type Random, random } from './random.js';

@@ -1,7 +1,7 @@
 /** Devices that were away, or cut off, and need more entries than a head has. */
 import { expect, it } from 'vitest';
 import { sameBytes } from '../src/base/bytes.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { longRows } from './long-rows.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { pause } from '../src/base/timeout.js';
 import { HedgerowError, type SyncState } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { SyncProgress } from '../src/sync/context.js';
-import { type LoopHost, SyncLoop } from '../src/sync/loop.js';
+import type { SyncProgress } from '../src/sync/link/context.js';
+import { type LoopHost, SyncLoop } from '../src/sync/link/loop.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { device, many, offline } from './sync-devices.js';
 
 it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {

@@ -1,8 +1,8 @@
 /** Pushes whose answer was lost. */
 import { expect, it } from 'vitest';
-import { decodeHead } from '../src/remote/format/head-codec.js';
-import { PLAIN_SCOPE } from '../src/remote/format/suite.js';
-import { memoryRemote, type Remote, type Swap } from '../src/remote/index.js';
+import { decodeHead } from '../src/sync/remote/format/head-codec.js';
+import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { device, many, offline, rowsOf } from './sync-devices.js';
 
 const headOf = async (remote: Remote) =>

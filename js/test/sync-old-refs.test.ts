@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { FORMAT } from '../src/base/limits.js';
 import { memory, open, type Storage } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { Ref } from '../src/storage/segment-store.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { device, rowsOf } from './sync-devices.js';
 
 const NAME = 'app';

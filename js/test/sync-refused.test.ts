@@ -1,6 +1,6 @@
 /** Remotes that are damaged, went back or are unsafe: they are refused, and rows stay. */
 import { expect, it } from 'vitest';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';
 import { cost, device, many, rowsOf } from './sync-devices.js';

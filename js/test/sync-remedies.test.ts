@@ -1,9 +1,9 @@
 /** The remedies of the pages of errors of sync, each after its error. */
 import { afterEach, expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/index.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
+import { remoteKeys } from '../src/sync/encryption/index.js';
+import type { Link } from '../src/sync/link/link.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { type Folder, restore } from './copied-remote.js';
 import { closeAll, runBlocks } from './page-examples.js';
 import { random } from './random.js';

@@ -1,12 +1,12 @@
 /** Devices that crash, and the edits that are made on them: for the simulations of sync. */
 import { expect } from 'vitest';
 import { hex } from '../src/base/hex.js';
+import { Changes } from '../src/engine/read/changes.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
-import { Changes } from '../src/read/changes.js';
-import type { Remote } from '../src/remote/index.js';
-import type { Link } from '../src/sync/link.js';
-import { type LinkOptions, openLink } from '../src/sync/open-link.js';
-import type { ConflictPolicy } from '../src/sync/policy.js';
+import type { Link } from '../src/sync/link/link.js';
+import { type LinkOptions, openLink } from '../src/sync/link/open-link.js';
+import type { ConflictPolicy } from '../src/sync/link/policy.js';
+import type { Remote } from '../src/sync/remote/index.js';
 import type { Random } from './random.js';
 import { headOf } from './remote-store.js';
 

@@ -6,15 +6,15 @@
  */
 import { afterEach, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { HedgerowError } from '../src/index.js';
-import { faultyRemote } from '../src/remote/adapters/faulty.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
 import {
   type ListPrefix,
   memoryRemote,
   type Remote,
   type RemoteObject,
-} from '../src/remote/index.js';
+} from '../src/sync/remote/index.js';
 import {
   BEGIN,
   Clock,

@@ -5,10 +5,10 @@
  * an edit of somebody who had seen it, or is in a log of conflicts.
  */
 import { expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/remote-keys.js';
-import { faultyRemote } from '../src/remote/adapters/faulty.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import type { LinkOptions } from '../src/sync/open-link.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import type { LinkOptions } from '../src/sync/link/open-link.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { simulateInTurn } from './in-turn.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';

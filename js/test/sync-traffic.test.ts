@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { httpRemote, memoryRemote, type Remote, type Swap } from '../src/remote/index.js';
-import { metered } from '../src/sync/meter.js';
+import { metered } from '../src/sync/link/meter.js';
+import { httpRemote, memoryRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { cost, device } from './sync-devices.js';
 

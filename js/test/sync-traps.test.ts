@@ -1,7 +1,7 @@
 /** The core traps while a store is linked to a remote: the next call of the link works with the new instance. */
 import { afterEach, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

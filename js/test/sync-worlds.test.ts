@@ -5,9 +5,9 @@
  * each device that was refused joins again, and all are equal.
  */
 import { expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/remote-keys.js';
 import { HedgerowError } from '../src/index.js';
-import type { LinkOptions } from '../src/sync/open-link.js';
+import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
+import type { LinkOptions } from '../src/sync/link/open-link.js';
 import { simulateInTurn } from './in-turn.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';

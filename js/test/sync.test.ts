@@ -1,6 +1,6 @@
 /** Sync: stores that meet at a remote. Requests are counted, not timed. */
 import { expect, it } from 'vitest';
-import { memoryRemote } from '../src/remote/index.js';
+import { memoryRemote } from '../src/sync/remote/index.js';
 import { longRows } from './long-rows.js';
 import { expectSame } from './model.js';
 import { isDeep } from './property.js';

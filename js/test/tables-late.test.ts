@@ -1,13 +1,13 @@
 /** What tables load late comes late, or not at all. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { rest } from './watching.js';
 
 /** What loads the code of filters waits for this. */
 const gate = vi.hoisted(() => ({ opened: Promise.resolve() }));
 
-vi.mock(import('../src/tables/later.js'), async (original) => {
+vi.mock(import('../src/store/tables/later.js'), async (original) => {
   const later = await original();
   const loadMatch = async () => {
     await gate.opened;

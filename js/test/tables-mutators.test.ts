@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
 
 interface Issue {
   id: string;

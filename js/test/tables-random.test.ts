@@ -1,7 +1,7 @@
 /** Random tables, rows, edits and queries, against a plain list of rows. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { type StandardSchema, table } from '../src/tables/index.js';
+import { type StandardSchema, table } from '../src/store/tables/index.js';
 import { SOON } from './model.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';

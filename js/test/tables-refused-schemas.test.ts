@@ -1,6 +1,6 @@
 /** What tables refuse of schemas, and of rows by them. */
 import { describe, expect, it } from 'vitest';
-import type { StandardSchema } from '../src/tables/index.js';
+import type { StandardSchema } from '../src/store/tables/index.js';
 import { type Any, define, named, type Row, refused, store } from './tables-refusing.js';
 
 describe('a schema', () => {

@@ -1,7 +1,7 @@
 /** Tables whose calls are refused, and their errors. */
 import { afterEach, expect } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 export type Row = Record<string, unknown>;
 /** A table, or a query, without types. */

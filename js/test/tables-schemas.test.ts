@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {

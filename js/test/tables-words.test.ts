@@ -1,7 +1,7 @@
 /** Random queries by words, against the words of each row. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { modelWords } from './index-model.js';
 import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';

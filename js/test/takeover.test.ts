@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { bytesOf } from '../src/base/root.js';
+import { Inspection } from '../src/engine/verify/verify.js';
 import { HedgerowError, type Snapshot, type Store } from '../src/index.js';
-import { Inspection } from '../src/verify/verify.js';
 import { type Entry, expectSame, sorted } from './model.js';
 import { forSeeds, hasAllSeeds } from './property.js';
 import type { Random } from './random.js';

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import * as newest from '@tanstack/db';
 import { afterEach } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 export interface Issue {
   id: string;

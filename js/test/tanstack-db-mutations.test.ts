@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { hedgerowCollectionOptions } from '../src/tanstack-db/index.js';
 import {
   closing,

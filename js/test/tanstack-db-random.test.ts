@@ -7,7 +7,7 @@ import {
 } from '@tanstack/db';
 import { expect, test } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { hedgerowCollectionOptions, hedgerowPersistence } from '../src/tanstack-db/index.js';
 import { forSeeds } from './property.js';
 import type { Random } from './random.js';

@@ -1,7 +1,7 @@
 import * as newest from '@tanstack/db';
 import { describe, expect, test, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { hedgerowCollectionOptions } from '../src/tanstack-db/index.js';
 import { closing, issue, issues, ready, stores, VERSIONS } from './tanstack-db-issues.js';
 import { rest, until, watches } from './watching.js';

@@ -5,7 +5,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import { expect, test, vi } from 'vitest';
 import { HedgerowError, idb, memory, open, type Storage } from '../src/index.js';
 import { live } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 interface Issue {
   id: string;

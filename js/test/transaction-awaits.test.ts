@@ -1,10 +1,10 @@
 /** Calls of a transaction that its function does not await: nothing of them is lost in silence. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { Transaction } from '../src/engine/transaction/transaction.js';
 import { memory, open } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { table } from '../src/tables/index.js';
-import { TxTable } from '../src/tables/tx-table.js';
-import { Transaction } from '../src/transaction/transaction.js';
+import { table } from '../src/store/tables/index.js';
+import { TxTable } from '../src/store/tables/tx-table.js';
+import { mutators } from '../src/sync/mutators/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect } from '../src/worker/index.js';
 import { failure } from './model.js';

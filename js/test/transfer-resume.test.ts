@@ -1,9 +1,9 @@
 /** Imports that are cut off, repeated, or run at the same time as other writers. */
 import { describe, expect, it } from 'vitest';
+import { endOf, frameOf, headerOf } from '../src/engine/transfer/format.js';
 import { HedgerowError, importStore, memory, open, type Storage } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import type { Ref } from '../src/storage/segment-store.js';
-import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
 import { below, forSampled } from './property.js';
 import { random } from './random.js';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type HedgerowError, memory, open, type Store } from '../src/index.js';
 import { live, liveCount, liveRow } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {

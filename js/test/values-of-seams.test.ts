@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowKeyv } from '../src/adapters/keyv.js';
 import { memory, open, type Store } from '../src/index.js';
-import { mutators } from '../src/mutators/index.js';
-import { rest } from '../src/rest/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
+import { mutators } from '../src/sync/mutators/index.js';
+import { rest } from '../src/sync/rest/index.js';
 import { revoked } from './hostile-values.js';
 
 type Row = { readonly id: string; readonly [name: string]: unknown };

@@ -1,9 +1,9 @@
 /** Random commits by several handles, watched in random ranges: copies equal the store. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keyRange } from '../src/base/range.js';
+import { intervalOf, isEmpty } from '../src/engine/watch/interval.js';
+import { Matcher } from '../src/engine/watch/matcher.js';
 import type { KeyRange } from '../src/index.js';
-import { intervalOf, isEmpty } from '../src/watch/interval.js';
-import { Matcher } from '../src/watch/matcher.js';
 import { compareKeys, type Entry, select } from './model.js';
 import { line } from './one-line.js';
 import { forSeeds, hasAllSeeds } from './property.js';

@@ -1,10 +1,10 @@
 /** Ways back: from a remote that went back, and from one whose objects are gone or lead elsewhere. */
 import { expect, it } from 'vitest';
-import { remoteKeys } from '../src/encryption/index.js';
 import { HedgerowError } from '../src/index.js';
-import { deflate } from '../src/remote/format/deflate.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { contextOf, type LinkOptions } from '../src/sync/open-link.js';
+import { remoteKeys } from '../src/sync/encryption/index.js';
+import { contextOf, type LinkOptions } from '../src/sync/link/open-link.js';
+import { deflate } from '../src/sync/remote/format/deflate.js';
+import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { restore } from './copied-remote.js';
 import { random } from './random.js';
 import { device, many, rowsOf } from './sync-devices.js';

@@ -1,7 +1,7 @@
 /** What a page may not do: messages that no page of ours sends harm nobody, and reach nothing but the calls of a store. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import {
   CALL,

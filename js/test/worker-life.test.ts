@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localLocks } from '../src/base/locks.js';
 import { memory, open, type Store } from '../src/index.js';
 import { live } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect, HedgerowError, type RemoteStore } from '../src/worker/index.js';
 import { HELLO, PROTOCOL, REFUSED } from '../src/worker/protocol.js';

@@ -1,9 +1,9 @@
 /** Live queries over a store in a worker. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { Held, ROW, ROWS } from '../src/frameworks/held.js';
 import { memory, open } from '../src/index.js';
+import { Held, ROW, ROWS } from '../src/live/frameworks/held.js';
 import { live, liveCount, liveRow } from '../src/live/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect } from '../src/worker/index.js';
 import { PART } from '../src/worker/protocol.js';

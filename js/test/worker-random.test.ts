@@ -1,7 +1,7 @@
 /** Random calls give the same in a worker as in a page, and lead to the same root. */
 import { afterEach, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import type { RemoteStore } from '../src/worker/index.js';
 import { type Entry, expectSame, rankIn, select, sorted } from './model.js';
 import { forSeeds } from './property.js';

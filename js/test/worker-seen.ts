@@ -1,6 +1,6 @@
 /** A store in a worker whose messages a test can see. */
 import { memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect } from '../src/worker/index.js';
 import { PART } from '../src/worker/protocol.js';

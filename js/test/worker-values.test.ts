@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { reactive, readonly } from 'vue';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { table } from '../src/tables/index.js';
+import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import { connect } from '../src/worker/index.js';
 import { revoked } from './hostile-values.js';

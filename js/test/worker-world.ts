@@ -1,6 +1,6 @@
 /** A store in a worker, and pages of it: both ends of message channels in one process. */
 import { memory, type OpenOptions, open, type Store } from '../src/index.js';
-import type { Tables } from '../src/tables/index.js';
+import type { Tables } from '../src/store/tables/index.js';
 import { type Served, type ServeOptions, serve } from '../src/worker/host.js';
 import { type ConnectOptions, connect, type RemoteStore } from '../src/worker/index.js';
 import { opened, wire } from './worker-wire.js';

@@ -1,5 +1,5 @@
 /** The ways of an operator with a remote: put an old copy in its place, and show each device another one. */
-import { memoryRemote, type Remote, type Swap } from '../src/remote/index.js';
+import { memoryRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 
 /** One state of a remote, which goes on by itself. */
 export interface World {

@@ -110,7 +110,7 @@ export const FEATURES = [
   {
     name: '`BroadcastChannel`',
     data: ['api/BroadcastChannel'],
-    used: ['js/src/tabs/tabs.ts', 'new BroadcastChannel'],
+    used: ['js/src/storage/tabs/tabs.ts', 'new BroadcastChannel'],
     without: 'a tab sees commits of others when it is shown, gets the focus, or writes',
     tests: [
       [WITHOUT, "'BroadcastChannel',"],
@@ -137,7 +137,7 @@ export const FEATURES = [
   {
     name: '`requestIdleCallback`',
     data: ['api/Window/requestIdleCallback'],
-    used: ['js/src/collect/collector.ts', 'requestIdleCallback('],
+    used: ['js/src/engine/collect/collector.ts', 'requestIdleCallback('],
     without: 'a collection begins in its turn, in slices, and not when the page is idle',
     tests: [
       [WITHOUT, "'requestIdleCallback',"],
@@ -182,7 +182,7 @@ export const FEATURES = [
   {
     name: 'Ed25519 in WebCrypto (over HTTPS)',
     data: ['api/SubtleCrypto/sign/ed25519', 'api/SubtleCrypto/verify/ed25519'],
-    used: ['js/src/encryption/ed25519.ts', "'Ed25519'"],
+    used: ['js/src/sync/encryption/ed25519.ts', "'Ed25519'"],
     without:
       '`signedRemote` and `signingKeys` are `unsupported`, before any request; nothing else needs it',
     tests: [['js/test/signed-remote.test.ts', 'in an engine without %s are `unsupported`']],
@@ -197,7 +197,7 @@ export const FEATURES = [
   {
     name: '`freeze` and `resume` of a page',
     data: ['api/Document/freeze_event'],
-    used: ['js/src/tabs/tabs.ts', "'freeze'"],
+    used: ['js/src/storage/tabs/tabs.ts', "'freeze'"],
     without:
       '`pagehide` and `pageshow` tell as much; no other engine freezes a page that it keeps shown',
     tests: [['e2e/tests/frozen.spec.ts', 'frozen']],

@@ -9,7 +9,7 @@ const DIST = join(ROOT, 'js', 'dist');
 
 /** What it has besides all of `hedgerow`, by the entries that the types are of. */
 const MORE = {
-  'tables/index': 'file, StoredFile, table',
+  'store/tables/index': 'file, StoredFile, table',
   'live/index': 'live, liveCount, liveRow',
   'worker/host': 'serve',
 };

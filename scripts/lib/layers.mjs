@@ -100,15 +100,18 @@ function judge(own, target, name) {
   return isAllowed ? undefined : `names \`${name}\`, which is not in a lower layer`;
 }
 
-/** The number of the layer and the room of `name`; `undefined` if it is in no room. */
+/** The number of the layer and the room of `name`, by the longest pattern; `undefined` if it is in no room. */
 function placeOf(layers, name) {
   const matches = (pattern) =>
     pattern.endsWith('/*') ? `${name}/`.startsWith(pattern.slice(0, -1)) : name === pattern;
+  let [place, longest] = [undefined, 0];
   for (const [layer, rooms] of layers.entries()) {
-    const room = rooms.find((patterns) => patterns.some(matches));
-    if (room !== undefined) return { layer, room };
+    for (const room of rooms) {
+      const length = Math.max(0, ...room.filter(matches).map((pattern) => pattern.length));
+      if (length > longest) [place, longest] = [{ layer, room }, length];
+    }
   }
-  return undefined;
+  return place;
 }
 
 const TYPESCRIPT_NOISE = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;

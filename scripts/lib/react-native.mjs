@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
 const SOURCE_DIR = join(ROOT, 'js', 'src');
-const STAND_INS = join(SOURCE_DIR, 'react-native');
+const STAND_INS = join(SOURCE_DIR, 'core', 'react-native');
 
 /**
  * The sources of the entries by their names: those that the exports of the package have for `react-native`. One build makes

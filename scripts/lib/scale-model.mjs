@@ -1,4 +1,4 @@
-// A model of many devices that sync by one bucket: when each polls, pushes, loses and waits, as `js/src/sync/loop.ts` and
+// A model of many devices that sync by one bucket: when each polls, pushes, loses and waits, as `js/src/sync/link/loop.ts` and
 // `push.ts` have it. No store and no network: only times and counts, by a seed.
 
 /** Numbers from 0 up to 1 (mulberry32). */
@@ -59,16 +59,16 @@ class Agenda {
   }
 }
 
-// Of js/src/sync/loop.ts.
+// Of js/src/sync/link/loop.ts.
 const FIRST_WAIT_MS = 2000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const PAUSE_MS = 1000;
-// Of js/src/sync/push.ts.
+// Of js/src/sync/link/push.ts.
 const FIRST_RACE_MS = 20;
 const MAX_RACE_MS = 2000;
 const MAX_TRIES = 40;
-// Of js/src/remote/patient-swap.ts.
+// Of js/src/sync/remote/patient-swap.ts.
 const SLOWED_MS = 1000;
 const MAX_REFUSED = 3;
 

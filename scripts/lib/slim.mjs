@@ -13,8 +13,8 @@ const DIST = join(ROOT, 'js', 'dist');
 /** Modules that are left out, and those that replace them. */
 const SWAPPED = new Map(
   [
-    ['core/module.ts', 'slim/core.ts'],
-    ['core/later-module.ts', 'slim/later-core.ts'],
+    ['core/module.ts', 'core/slim/core.ts'],
+    ['core/later-module.ts', 'core/slim/later-core.ts'],
   ].map(([from, to]) => [join(SOURCE, from), join(SOURCE, to)]),
 );
 
@@ -26,7 +26,7 @@ const fileOf = (id) => id.slice(0, -MARK.length);
 /** Gives slim a copy of each module of the package for which `isOwn` holds. */
 export function slimPlugin(isOwn) {
   const ownFileOf = (id) => {
-    if (id.startsWith(join(SOURCE, 'slim', sep))) return id;
+    if (id.startsWith(join(SOURCE, 'core', 'slim', sep))) return id;
     return isOwn(id) ? (SWAPPED.get(id) ?? id) : undefined;
   };
   return {

@@ -96,7 +96,7 @@ test('each call of a store, a snapshot, a reader and a transaction is on the pag
     ['Store', 'js/src/store/store.ts', 'db.'],
     ['Reader', 'js/src/store/reader.ts', ''],
     ['Snapshot', 'js/src/store/snapshot.ts', ''],
-    ['Transaction', 'js/src/transaction/transaction.ts', 'tx.'],
+    ['Transaction', 'js/src/engine/transaction/transaction.ts', 'tx.'],
   ];
   const missing = [];
   for (const [name, file, before] of classes) {

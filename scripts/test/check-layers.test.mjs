@@ -56,7 +56,7 @@ test('comments and strings of Rust name nothing', () => {
 test('rooms of one layer may not name each other', () => {
   assert.equal(rust({ 'json/mod.rs': 'use crate::batch::Batch;\n' }).length, 1);
   assert.equal(
-    typescript({ 'read/scan.ts': "import { Ingest } from '../write/ingest.js';\n" }).length,
+    typescript({ 'engine/read/scan.ts': "import { Ingest } from '../write/ingest.js';\n" }).length,
     1,
   );
 });
@@ -78,8 +78,8 @@ test('TypeScript that names only lower layers and its own room passes', () => {
   const problems = typescript({
     'index.ts': "export { open } from './store/store.js';\nexport * from './base/errors.js';\n",
     'store/store.ts':
-      "import { sha256 } from '@noble/hashes/sha2.js';\nimport { head } from '../history/head.js';\n",
-    'read/scan.ts': "import type { Head } from '../history/head.js';\n",
+      "import { sha256 } from '@noble/hashes/sha2.js';\nimport { head } from '../engine/history/head.js';\n",
+    'engine/read/scan.ts': "import type { Head } from '../history/head.js';\n",
     'storage/idb/idb.ts': "import type { A } from '../segment-store.js';\nimport '../memory.js';\n",
   });
   assert.deepEqual(problems, []);

@@ -34,12 +34,12 @@ test('the core has the same versions', () => {
 test('nothing else in the package has a version of a format of its own', () => {
   const read = (file) => readFileSync(join(ROOT, 'js', 'src', file), 'utf8');
   const used = {
-    'transfer/format.ts': 'EXPORT_FORMAT',
-    'remote/format/envelope.ts': 'REMOTE_FORMAT',
-    'encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
+    'engine/transfer/format.ts': 'EXPORT_FORMAT',
+    'sync/remote/format/envelope.ts': 'REMOTE_FORMAT',
+    'sync/encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
     'storage/sql/schema.ts': 'SQL_FORMAT',
     'storage/idb/open-database.ts': 'IDB_FORMAT',
-    'history/inventory.ts': 'FORMAT',
+    'engine/history/inventory.ts': 'FORMAT',
   };
   for (const [file, name] of Object.entries(used)) {
     assert.match(

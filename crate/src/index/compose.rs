@@ -1,5 +1,5 @@
 //! Letters that are written as two characters: of Latin, Greek, Cyrillic and Hangul, as the normal form NFC composes them.
-//! `js/src/indexes/words.ts` asks the platform for the same.
+//! `js/src/core/indexes/words.ts` asks the platform for the same.
 
 /// For each combining mark the small letters that it is a part of: one without it, and the same with it. The dot of a small i
 /// is no other letter.

@@ -1,4 +1,4 @@
-//! The words of a text: its runs of letters and digits, in small letters, each as one character. `js/src/indexes/words.ts` has the same rule.
+//! The words of a text: its runs of letters and digits, in small letters, each as one character. `js/src/core/indexes/words.ts` has the same rule.
 
 use super::compose::composed;
 use super::encode::{END, STRING};

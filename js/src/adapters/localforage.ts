@@ -3,7 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
-import { decodeStructured, encodeStructured } from '../tables/values/structured.js';
+import { decodeStructured, encodeStructured } from '../store/tables/values/structured.js';
 import { checkedPrefix, type Opened, openedOnce } from './handle.js';
 
 /** Options of `localForageDriver`. */

@@ -1,7 +1,7 @@
 /** `npx hedgerow check`: what a remote grants, and what is missing. */
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { hashedName, probeRemote, type Remote } from '../remote/index.js';
+import { hashedName, probeRemote, type Remote } from '../sync/remote/index.js';
 import { pageFetch } from './page-fetch.js';
 import { isFolder, parsed, UsageError } from './platform.js';
 import { ADDRESS, kindAt, plainRemoteAt, S3_USAGE } from './remote-at.js';

@@ -1,7 +1,7 @@
 /** `npx hedgerow clone` and `npx hedgerow publish`: between a store in SQLite and a remote. */
 import { open, type SyncProgress } from '../index.js';
 import { sqlite } from '../node/index.js';
-import type { Remote } from '../remote/index.js';
+import type { Remote } from '../sync/remote/index.js';
 import { encryption, folderAt, isFolder, parsed, process } from './platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 

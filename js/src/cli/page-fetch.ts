@@ -1,5 +1,5 @@
 /** `fetch` as a page has it: it asks for leave (CORS) as a browser does, and sees only what it may see. */
-import type { Fetch } from '../remote/adapters/exchange.js';
+import type { Fetch } from '../sync/remote/adapters/exchange.js';
 
 /** Headers that a page may send unasked, of those that adapters send. */
 const SENT_UNASKED = /^(accept|range)$/;

@@ -1,11 +1,11 @@
 /** What the program uses of Node, without whose types the package is compiled. */
 import { unhex } from '../base/hex.js';
 import { builtin } from '../base/node.js';
-import { signingKeys } from '../encryption/ed25519.js';
-import { remoteKeys } from '../encryption/remote-keys.js';
-import { signedRemote } from '../encryption/signed-remote.js';
-import type { RemoteEncryption } from '../remote/format/suite.js';
-import type { Remote } from '../remote/remote.js';
+import { signingKeys } from '../sync/encryption/ed25519.js';
+import { remoteKeys } from '../sync/encryption/remote-keys.js';
+import { signedRemote } from '../sync/encryption/signed-remote.js';
+import type { RemoteEncryption } from '../sync/remote/format/suite.js';
+import type { Remote } from '../sync/remote/remote.js';
 
 interface Process {
   readonly argv: readonly string[];

@@ -1,8 +1,8 @@
 /** The remote at an address: the one place that makes one of what a command was given. */
 import { folderRemote } from '../node/index.js';
-import type { Fetch } from '../remote/adapters/exchange.js';
-import { s3Remote } from '../remote/adapters/s3.js';
-import { httpRemote, type Remote } from '../remote/index.js';
+import type { Fetch } from '../sync/remote/adapters/exchange.js';
+import { s3Remote } from '../sync/remote/adapters/s3.js';
+import { httpRemote, type Remote } from '../sync/remote/index.js';
 import { folderAt, process, signed, token, UsageError } from './platform.js';
 
 /** How a usage names what `remoteAt` takes. */

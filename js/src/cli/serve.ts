@@ -1,6 +1,7 @@
 /** `npx hedgerow serve <folder>`: serves a folder as a remote. */
-import { folderRemote } from '../remote/adapters/folder.js';
+
 import { serveRemote } from '../server/server.js';
+import { folderRemote } from '../sync/remote/adapters/folder.js';
 import { folderAt, parsed, process, token, UsageError } from './platform.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]

@@ -5,7 +5,7 @@ import { type Locks, localLocks } from '../base/locks.js';
 import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import type { Store } from '../index.js';
-import { Leases } from '../sync/leases.js';
+import { Leases } from '../sync/link/leases.js';
 import { runRounds } from './rounds.js';
 import { branchOf, doneResult, type Job, openBranch, resultOf } from './start.js';
 import { firstState, Overtaken, type State, StateRow } from './state.js';

@@ -1,7 +1,7 @@
 /** Keys of IndexedDB: as text to go on from, as text for people, and as keys of a store. */
 
 import { hex, unhex } from '../base/hex.js';
-import { encodeKey, HedgerowError, type Scalar } from '../keys/index.js';
+import { encodeKey, HedgerowError, type Scalar } from '../store/keys/index.js';
 
 /** A key as JSON can hold it. */
 type Coded = string | number | readonly Coded[] | { readonly [kind: string]: string | number };

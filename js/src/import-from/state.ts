@@ -5,8 +5,8 @@
  */
 
 import { keyRange } from '../base/range.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../index.js';
-import type { Transaction } from '../transaction/transaction.js';
 import { KEY, type StoredState } from './state-key.js';
 import type { FailedRecord } from './types.js';
 

@@ -1,7 +1,7 @@
 /** What an import reads from, what it writes to, and what it tells. */
 
+import type { PatchOperation } from '../engine/write/patch.js';
 import type { ErrorCode, Store } from '../index.js';
-import type { PatchOperation } from '../write/patch.js';
 
 /** Records of a source, and where reading goes on. */
 export interface RecordBatch<Value = unknown, Key = IDBValidKey> {

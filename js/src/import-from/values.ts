@@ -2,7 +2,7 @@
 
 import { isBuffer } from '../base/byte-kinds.js';
 import { isPlain } from '../base/kind.js';
-import { file } from '../tables/index.js';
+import { file } from '../store/tables/index.js';
 
 /** How deep the parts of a value are counted. */
 const MAX_DEPTH = 6;

@@ -1,5 +1,5 @@
+import type { ReadContext } from '../engine/read/context.js';
 import type { Snapshot } from '../index.js';
-import type { ReadContext } from '../read/context.js';
 import { Follower, type Wanted } from './follower.js';
 import type { News } from './news.js';
 import { now } from './now.js';

@@ -1,8 +1,8 @@
 import { later } from '../base/timeout.js';
+import type { ReadContext } from '../engine/read/context.js';
+import type { ScanOptions } from '../engine/read/scan-options.js';
+import { Tries } from '../engine/watch/tries.js';
 import type { Snapshot } from '../index.js';
-import type { ReadContext } from '../read/context.js';
-import type { ScanOptions } from '../read/scan-options.js';
-import { Tries } from '../watch/tries.js';
 import { Group } from './group.js';
 import type { Following, Hub } from './hub.js';
 import type { Member, Placed } from './lane.js';

@@ -1,5 +1,5 @@
-import type { ReadContext } from '../read/context.js';
-import type { Change } from '../read/diff.js';
+import type { ReadContext } from '../engine/read/context.js';
+import type { Change } from '../engine/read/diff.js';
 import { Lane, type Member } from './lane.js';
 import { type Followed, News } from './news.js';
 import { inSlices } from './slices.js';

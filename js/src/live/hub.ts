@@ -1,6 +1,6 @@
 import { memberOf } from '../base/kind.js';
 import { checkHas } from '../base/options.js';
-import type { ReadContext } from '../read/context.js';
+import type { ReadContext } from '../engine/read/context.js';
 import type { Ground, Group } from './group.js';
 import type { Here, Watchable } from './types.js';
 

@@ -4,7 +4,7 @@
  * at once.
  */
 import { RANGE, rangeOf } from '../base/options.js';
-import type { SecondaryKey } from '../indexes/columns.js';
+import type { SecondaryKey } from '../core/indexes/columns.js';
 import { CountFollower } from './counter.js';
 import { Shown } from './shown.js';
 import { elsewhere, rowSourceOf, sourceOf, wantedCount, wantedRows } from './source.js';

@@ -1,4 +1,4 @@
-import { UNLIMITED } from '../read/scan-options.js';
+import { UNLIMITED } from '../engine/read/scan-options.js';
 import { type News, split } from './news.js';
 
 /** A row, or an entry of an index, in its place. */

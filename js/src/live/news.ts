@@ -7,9 +7,9 @@ import {
   type IndexRange,
   positionOf,
   type SecondaryKey,
-} from '../indexes/columns.js';
-import { type IndexSet, isOfIndex } from '../indexes/index-set.js';
-import type { Change } from '../read/diff.js';
+} from '../core/indexes/columns.js';
+import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
+import type { Change } from '../engine/read/diff.js';
 
 /** Where rows, or entries of an index, are in their order: a text. */
 export interface Places {

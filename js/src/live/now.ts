@@ -3,9 +3,9 @@
 import * as Status from '../base/abi/status.js';
 import { isInRange, type KeyRange } from '../base/range.js';
 import type { Engine, Op } from '../core/engine.js';
-import type { IndexRange } from '../indexes/columns.js';
-import { isOfIndex, State } from '../indexes/index-set.js';
-import type { ReadContext } from '../read/context.js';
+import type { IndexRange } from '../core/indexes/columns.js';
+import { isOfIndex, State } from '../core/indexes/index-set.js';
+import type { ReadContext } from '../engine/read/context.js';
 
 /** Bytes of work in one turn: about a thousand rows, in a millisecond or two. */
 const NOW_BYTES = 128 << 10;

@@ -2,9 +2,9 @@
 
 import type { FOLLOW } from '../base/follow.js';
 import type { KeyRange } from '../base/range.js';
+import type { IndexRange, SecondaryKey } from '../core/indexes/columns.js';
+import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../index.js';
-import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
-import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 
 /** A handle of a store that is here. */
 export type Here = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;

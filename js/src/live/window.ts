@@ -2,13 +2,12 @@ import * as ReadFlag from '../base/abi/read-flag.js';
 import { frozen } from '../base/frozen.js';
 import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/scheduler.js';
-
+import type { SecondaryKey } from '../core/indexes/columns.js';
+import { isOfIndex } from '../core/indexes/index-set.js';
+import type { ReadContext } from '../engine/read/context.js';
+import type { Change } from '../engine/read/diff.js';
+import { optionsOfPlan } from '../engine/read/scan-options.js';
 import type { Snapshot } from '../index.js';
-import type { SecondaryKey } from '../indexes/columns.js';
-import { isOfIndex } from '../indexes/index-set.js';
-import type { ReadContext } from '../read/context.js';
-import type { Change } from '../read/diff.js';
-import { optionsOfPlan } from '../read/scan-options.js';
 import { Follower, type Wanted } from './follower.js';
 import type { Placed } from './lane.js';
 import { type News, split } from './news.js';

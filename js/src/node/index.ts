@@ -1,7 +1,8 @@
 /** `hedgerow/node`: stores in SQLite, and remotes in folders. */
-export { folderRemote } from '../remote/adapters/folder.js';
+
 export {
   type SqliteDriver,
   type SqliteOptions,
   sqlite,
 } from '../storage/sql/node.js';
+export { folderRemote } from '../sync/remote/adapters/folder.js';

@@ -1,8 +1,8 @@
 /** The calls of a handle that concern what is stored: how much it is, whether it is sound, and what can go. */
 import { ended } from '../base/ended.js';
-import type { CompactResult } from '../collect/collection.js';
-import type { Stats } from '../read/stats.js';
-import type { Verification, VerifyOptions } from '../verify/verify.js';
+import type { CompactResult } from '../engine/collect/collection.js';
+import type { Stats } from '../engine/read/stats.js';
+import type { Verification, VerifyOptions } from '../engine/verify/verify.js';
 import { HealthCalls } from './health-calls.js';
 import { readParts, verifying } from './later.js';
 

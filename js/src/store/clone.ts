@@ -4,15 +4,15 @@ import { HedgerowError } from '../base/errors.js';
 import { checkPlain, optionsOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import { checkSignal, ending } from '../base/signal.js';
-import type { Branch, BranchesOptions } from '../branches/branches.js';
-import type { LazyRemote } from '../lazy/open.js';
-import type { LazySegments } from '../lazy/segments.js';
-import { checkedRemote } from '../remote/checked.js';
-import type { Remote } from '../remote/remote.js';
+import type { Branch, BranchesOptions } from '../engine/branches/branches.js';
 import type { Storage } from '../storage/segment-store.js';
-import type { Link, PullOptions } from '../sync/link.js';
-import { originOf } from '../sync/names.js';
-import type { LinkOptions } from '../sync/open-link.js';
+import type { LazyRemote } from '../sync/lazy/open.js';
+import type { LazySegments } from '../sync/lazy/segments.js';
+import type { Link, PullOptions } from '../sync/link/link.js';
+import { originOf } from '../sync/link/names.js';
+import type { LinkOptions } from '../sync/link/open-link.js';
+import { checkedRemote } from '../sync/remote/checked.js';
+import type { Remote } from '../sync/remote/remote.js';
 import type { OpenOptions } from './open.js';
 
 /** Options of `clone`: those of `open`, those of `pull`, and `link`. */
@@ -87,7 +87,7 @@ async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): 
 
 /** What a clone whose rows come when they are read is opened with, and what its link is made of once it is open. */
 async function lazyOpening({ encryption, ...opening }: OpenOptions) {
-  const { LazyRemote, LazyStorage } = await part(() => import('../lazy/parts.js'));
+  const { LazyRemote, LazyStorage } = await part(() => import('../sync/lazy/parts.js'));
   let segments: (() => LazySegments | undefined) | undefined;
   // Above what encrypts, whose tables tell what is at the remote; over the fallback, too, if it is that.
   const over = (place: Storage): Storage => {

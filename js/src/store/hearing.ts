@@ -1,6 +1,6 @@
 import type { HedgerowError } from '../base/errors.js';
-import type { SharedStore } from '../history/shared-store.js';
-import { Tabs } from '../tabs/tabs.js';
+import type { SharedStore } from '../engine/history/shared-store.js';
+import { Tabs } from '../storage/tabs/tabs.js';
 
 /**
  * What is heard of storage and of other handles. A store is read while its core starts, so that there may be news of it

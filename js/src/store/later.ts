@@ -4,23 +4,23 @@
  */
 import { part } from '../base/parts.js';
 
-type Reads = typeof import('../read/read-parts.js');
-type Rescue = typeof import('../repair/rescue.js');
+type Reads = typeof import('../engine/read/read-parts.js');
+type Rescue = typeof import('../engine/repair/rescue.js');
 
 /** Proofs of rows, the changes between two roots, and what a store holds. */
-export const readParts = (): Promise<Reads> => part(() => import('../read/read-parts.js'));
+export const readParts = (): Promise<Reads> => part(() => import('../engine/read/read-parts.js'));
 
 /** Verification of what is stored. */
-export const verifying = () => part(() => import('../verify/inspect.js'));
+export const verifying = () => part(() => import('../engine/verify/inspect.js'));
 
 /** Repair of what is damaged. */
-export const repairing = () => part(() => import('../repair/repair.js'));
+export const repairing = () => part(() => import('../engine/repair/repair.js'));
 
 /** The health of storage. */
 export const loadHealth = () => part(() => import('./health-teller.js'));
 
 /** Both for stores that do not open. */
-export const rescuing = (): Promise<Rescue> => part(() => import('../repair/rescue.js'));
+export const rescuing = (): Promise<Rescue> => part(() => import('../engine/repair/rescue.js'));
 
 /**
  * What `proof` shows of a key, or of a range, under `root`, as `db.root` tells it: its value, or

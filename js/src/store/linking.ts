@@ -1,19 +1,19 @@
 /** What `db.remote()` loads: a link to a remote, or to the app's own server. */
 import { memberOf } from '../base/kind.js';
 import { part } from '../base/parts.js';
-import type { LazyRemote } from '../lazy/open.js';
-import type { MutatorOptions, Mutators } from '../mutators/types.js';
-import type { Remote } from '../remote/remote.js';
-import type { RestOptions } from '../rest/types.js';
-import type { SyncHost } from '../sync/host.js';
+import type { LazyRemote } from '../sync/lazy/open.js';
+import type { SyncHost } from '../sync/link/host.js';
 import {
   contextOf,
   type Link,
   type LinkOptions,
   loadParts,
   openLink as openRemote,
-} from '../sync/index.js';
-import { isOwnServer, type OwnServer } from '../wire/own-server.js';
+} from '../sync/link/index.js';
+import type { MutatorOptions, Mutators } from '../sync/mutators/types.js';
+import type { Remote } from '../sync/remote/remote.js';
+import type { RestOptions } from '../sync/rest/types.js';
+import { isOwnServer, type OwnServer } from '../sync/wire/own-server.js';
 
 /** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
 export async function openLink(
@@ -37,10 +37,10 @@ function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
   return memberOf(remote, 'segments') !== undefined;
 }
 
-const lazily = () => part(() => import('../lazy/parts.js'));
-const mending = () => part(() => import('../lazy/mend.js'));
-const mutating = () => part(() => import('../mutators/open.js'));
-const resting = () => part(() => import('../rest/open.js'));
+const lazily = () => part(() => import('../sync/lazy/parts.js'));
+const mending = () => part(() => import('../sync/lazy/mend.js'));
+const mutating = () => part(() => import('../sync/mutators/open.js'));
+const resting = () => part(() => import('../sync/rest/open.js'));
 
 /** Loads what links load at need: to remotes, to the app's own server, of stores that are partly at a remote. */
 export const loadAll = () => Promise.all([loadParts(), mutating(), resting(), lazily(), mending()]);

@@ -5,27 +5,32 @@ import { LOOK, type Looking, OWN } from '../base/own.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
-import type { MergeOptions } from '../branches/merge.js';
-import type { RevertResult } from '../branches/revert.js';
-import type { Collecting } from '../collect/collecting.js';
-import type { Changes } from '../read/changes.js';
-import type { ReadContext } from '../read/context.js';
-import type { Change, DiffOptions } from '../read/diff.js';
-import type { Rows } from '../read/scan.js';
+import type { MergeOptions } from '../engine/branches/merge.js';
+import type { RevertResult } from '../engine/branches/revert.js';
+import type { Collecting } from '../engine/collect/collecting.js';
+import type { Changes } from '../engine/read/changes.js';
+import type { ReadContext } from '../engine/read/context.js';
+import type { Change, DiffOptions } from '../engine/read/diff.js';
+import type { Rows } from '../engine/read/scan.js';
+import { type Deletes, deleteMany } from '../engine/transaction/delete-many.js';
+import type {
+  CommitOptions,
+  CommitResult,
+  Job,
+  TransactionOptions,
+} from '../engine/transaction/run.js';
+import type { Taken, ValueUpdate } from '../engine/transaction/single.js';
+import { transacting } from '../engine/transaction/transacting.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
+import type { Watchers } from '../engine/watch/watchers.js';
+import { inOrder } from '../engine/write/in-order.js';
+import type { IngestResult } from '../engine/write/ingest.js';
+import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
+import { deleteRange, type PutManyOptions, putMany } from '../engine/write/put-many.js';
+import type { EditOptions, SingleEdits } from '../engine/write/single-edits.js';
+import { isFed, type Source } from '../engine/write/source.js';
+import { Flusher, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
-import { type Deletes, deleteMany } from '../transaction/delete-many.js';
-import type { CommitOptions, CommitResult, Job, TransactionOptions } from '../transaction/run.js';
-import type { Taken, ValueUpdate } from '../transaction/single.js';
-import { transacting } from '../transaction/transacting.js';
-import type { Transaction } from '../transaction/transaction.js';
-import type { Watchers } from '../watch/watchers.js';
-import { inOrder } from '../write/in-order.js';
-import type { IngestResult } from '../write/ingest.js';
-import { applyPatch, type Patch, type PatchOptions } from '../write/patch.js';
-import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js';
-import type { EditOptions, SingleEdits } from '../write/single-edits.js';
-import { isFed, type Source } from '../write/source.js';
-import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
 import type { HealthWatch } from './health-watch.js';
 import { diffOf, Reader } from './reader.js';
 import type { Snapshot } from './snapshot.js';

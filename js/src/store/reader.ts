@@ -6,15 +6,15 @@ import { until } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
 import type { Engine, Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
+import type { EntryPosition, SecondaryKey } from '../core/indexes/columns.js';
+import { isOfIndex } from '../core/indexes/index-set.js';
 import { fail } from '../core/status.js';
-import type { BranchHead, Head } from '../history/branch-head.js';
-import type { EntryPosition, SecondaryKey } from '../indexes/columns.js';
-import { isOfIndex } from '../indexes/index-set.js';
-import type { ReadContext } from '../read/context.js';
-import { type CountOptions, type CountPlan, checkedCount } from '../read/count.js';
-import type { Change, DiffOptions } from '../read/diff.js';
-import { holdWith, ownEdits } from '../read/holder.js';
-import { foundOf, KeyParts } from '../read/key-parts.js';
+import type { BranchHead, Head } from '../engine/history/branch-head.js';
+import type { ReadContext } from '../engine/read/context.js';
+import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count.js';
+import type { Change, DiffOptions } from '../engine/read/diff.js';
+import { holdWith, ownEdits } from '../engine/read/holder.js';
+import { foundOf, KeyParts } from '../engine/read/key-parts.js';
 import {
   atOf,
   checkedAt,
@@ -22,10 +22,17 @@ import {
   type IndexOrderOptions,
   type OrderOptions,
   oneOf,
-} from '../read/order.js';
-import { type IndexScan, loaded, type Rows, rowsOf, type Scan, scanOf } from '../read/scan.js';
-import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
-import { SumTree } from '../sums/sum-tree.js';
+} from '../engine/read/order.js';
+import {
+  type IndexScan,
+  loaded,
+  type Rows,
+  rowsOf,
+  type Scan,
+  scanOf,
+} from '../engine/read/scan.js';
+import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
+import { SumTree } from '../engine/sums/sum-tree.js';
 import { readParts } from './later.js';
 
 /** The changes that lead from one root, or from where the branch was forked, to another, or to the head. */

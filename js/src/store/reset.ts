@@ -1,11 +1,11 @@
-import { holdNamed } from '../branches/branches.js';
 import { sumEngine } from '../core/sum-engine.js';
-import type { BranchHead } from '../history/branch-head.js';
-import { type HeldCommit, holdBranch } from '../history/branch-refs.js';
-import type { Pinned } from '../read/pinned-commit.js';
+import { holdNamed } from '../engine/branches/branches.js';
+import type { BranchHead } from '../engine/history/branch-head.js';
+import { type HeldCommit, holdBranch } from '../engine/history/branch-refs.js';
+import type { Pinned } from '../engine/read/pinned-commit.js';
+import { isBehind } from '../engine/sums/follow.js';
+import { guarded, Ingest } from '../engine/write/ingest.js';
 import type { Durability } from '../storage/segment-store.js';
-import { isBehind } from '../sums/follow.js';
-import { guarded, Ingest } from '../write/ingest.js';
 
 /** How it is moved. */
 export interface ResetOptions {

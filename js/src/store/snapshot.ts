@@ -1,8 +1,8 @@
 import { disposable } from '../base/disposable.js';
 import { Forgotten } from '../base/forgotten.js';
 import { hex } from '../base/hex.js';
-import type { BranchHead } from '../history/branch-head.js';
-import { notePinned, PinnedCommit } from '../read/pinned-commit.js';
+import type { BranchHead } from '../engine/history/branch-head.js';
+import { notePinned, PinnedCommit } from '../engine/read/pinned-commit.js';
 import { Reader } from './reader.js';
 
 const snapshots = new Forgotten<PinnedCommit>((held) => held.release());

@@ -2,24 +2,29 @@ import { disposable } from '../base/disposable.js';
 import { ended } from '../base/ended.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import type { Branch, BranchesOptions, BranchOptions } from '../branches/branches.js';
-import type { MergeOptions, MergePreview, MergeResult, PreviewOptions } from '../branches/merge.js';
-import { Collecting } from '../collect/collecting.js';
 import type { Host } from '../core/host.js';
-import type { BranchHead } from '../history/branch-head.js';
-import { Changes } from '../read/changes.js';
-import { readContext } from '../read/context.js';
-import type { Remote } from '../remote/remote.js';
-import type { RepairOptions, RepairResult } from '../repair/types.js';
+import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
+import type {
+  MergeOptions,
+  MergePreview,
+  MergeResult,
+  PreviewOptions,
+} from '../engine/branches/merge.js';
+import { Collecting } from '../engine/collect/collecting.js';
+import type { BranchHead } from '../engine/history/branch-head.js';
+import { Changes } from '../engine/read/changes.js';
+import { readContext } from '../engine/read/context.js';
+import type { RepairOptions, RepairResult } from '../engine/repair/types.js';
+import { loadSums } from '../engine/sums/sum-tree.js';
+import type { Export, ExportOptions } from '../engine/transfer/export.js';
+import { Watchers } from '../engine/watch/watchers.js';
+import { IndexBuilder } from '../engine/write/index-builder.js';
+import { SingleEdits } from '../engine/write/single-edits.js';
 import type { Durability } from '../storage/segment-store.js';
-import { loadSums } from '../sums/sum-tree.js';
-import type { Link } from '../sync/link.js';
-import type { LinkOptions } from '../sync/open-link.js';
-import type { Tabs } from '../tabs/tabs.js';
-import type { Export, ExportOptions } from '../transfer/export.js';
-import { Watchers } from '../watch/watchers.js';
-import { IndexBuilder } from '../write/index-builder.js';
-import { SingleEdits } from '../write/single-edits.js';
+import type { Tabs } from '../storage/tabs/tabs.js';
+import type { Link } from '../sync/link/link.js';
+import type { LinkOptions } from '../sync/link/open-link.js';
+import type { Remote } from '../sync/remote/remote.js';
 import { CareCalls } from './care-calls.js';
 import type { HealthWatch } from './health-watch.js';
 import { repairing } from './later.js';

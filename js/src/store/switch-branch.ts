@@ -1,9 +1,9 @@
 /** How a handle moves to another branch. Loaded at the first use. */
 import { HedgerowError } from '../base/errors.js';
-import type { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-name.js';
-import type { Changes } from '../read/changes.js';
-import type { SingleEdits } from '../write/single-edits.js';
+import type { BranchHead } from '../engine/history/branch-head.js';
+import { refOfBranch } from '../engine/history/branch-name.js';
+import type { Changes } from '../engine/read/changes.js';
+import type { SingleEdits } from '../engine/write/single-edits.js';
 
 /** What a handle has under way. */
 interface UnderWay {

@@ -1,8 +1,8 @@
 /** The calls of a handle that tell of changes. */
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
-import type { IndexRange } from '../indexes/columns.js';
-import type { CountCallback, WatchCallback, WatchOptions } from '../watch/watcher.js';
+import type { IndexRange } from '../core/indexes/columns.js';
+import type { CountCallback, WatchCallback, WatchOptions } from '../engine/watch/watcher.js';
 import { ReaderWriter } from './reader-writer.js';
 import { loadCounts } from './store-later.js';
 

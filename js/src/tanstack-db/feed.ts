@@ -3,7 +3,7 @@
 import type { LoadSubsetOptions, SyncConfig } from '@tanstack/db';
 import { report } from '../base/report.js';
 import { later } from '../base/timeout.js';
-import type { Change } from '../read/diff.js';
+import type { Change } from '../engine/read/diff.js';
 import type { Snapshot } from '../store/snapshot.js';
 import { type Plan, planOf, readPlanned } from './read.js';
 import type { Key, Source, TableCandidate } from './source.js';

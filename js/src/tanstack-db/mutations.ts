@@ -2,7 +2,7 @@
 
 import type { PendingMutation } from '@tanstack/db';
 import type { Store } from '../store/store.js';
-import type { TxTable } from '../tables/tx-table.js';
+import type { TxTable } from '../store/tables/tx-table.js';
 import type { Feed } from './feed.js';
 import type { Source } from './source.js';
 import type { Row } from './subset.js';

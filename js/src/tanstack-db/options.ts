@@ -8,7 +8,7 @@ import {
 } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
 import { isPlain, kindOf } from '../base/kind.js';
-import type { TableHandle } from '../tables/handles.js';
+import type { TableHandle } from '../store/tables/handles.js';
 import { Feed, type Target } from './feed.js';
 import { feeds, type Mutated, sources, writeMutations } from './mutations.js';
 import { type Key, Source } from './source.js';

@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { memberAt } from '../base/json-pointer.js';
-import type { Transaction } from '../transaction/transaction.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
 import type { IndexMeta, Meta, Places } from './persisted-keys.js';
 import type { StoredRow } from './persisted-rows.js';
 import type { Noted, PersistedTransaction } from './persistence-types.js';

@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
 import { MAX_KEY_BYTES } from '../base/limits.js';
-import { encodeScalar, Tag } from '../indexes/scalar.js';
+import { encodeScalar, Tag } from '../core/indexes/scalar.js';
 import type { Key } from './source.js';
 
 /** How far the collection has come, and which indexes it has. */

@@ -1,6 +1,6 @@
 /** The log of a persisted collection: its last transactions, in the order in which they count. */
 
-import type { Transaction } from '../transaction/transaction.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Form } from './persisted-collection.js';
 import type { Places } from './persisted-keys.js';
 import type { Reads } from './persisted-rows.js';

@@ -1,6 +1,6 @@
 /** The rows of a persisted collection at one commit, read by its indexes. */
 
-import { after } from '../indexes/scalar.js';
+import { after } from '../core/indexes/scalar.js';
 import type { Candidate } from './access.js';
 import { pathText } from './expression.js';
 import { columnOf, type IndexMeta, listed, type Meta, type Places } from './persisted-keys.js';

@@ -4,7 +4,7 @@ import { compileSingleRowExpression } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
 import { uniqueName } from '../base/locks.js';
 import type { Store } from '../store/store.js';
-import { loadStructured } from '../tables/later.js';
+import { loadStructured } from '../store/tables/later.js';
 import { compare } from './compare.js';
 import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './persisted-collection.js';
 import { type Meta, Places } from './persisted-keys.js';

@@ -1,7 +1,7 @@
 /** Tells the collections of a tab what all tabs commit. */
 
 import { uniqueName } from '../base/locks.js';
-import type { Change } from '../read/diff.js';
+import type { Change } from '../engine/read/diff.js';
 import type { Store } from '../store/store.js';
 import type { Meta } from './persisted-keys.js';
 import { isLater, type Logged, type Place } from './persisted-log.js';

@@ -1,6 +1,7 @@
 /** What each kind of answer does. */
+
+import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
-import type { Transaction } from '../transaction/transaction.js';
 import { Fed } from './fed.js';
 import type { OpenCall } from './open-call.js';
 import type { Answer, Kind } from './protocol.js';

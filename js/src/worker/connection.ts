@@ -1,7 +1,7 @@
 /** The connection of one page: what it has called for, and what it holds. */
 import { HedgerowError } from '../base/errors.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
-import type { Transaction } from '../transaction/transaction.js';
 import { ANSWERS, type Ground } from './answers.js';
 import { toldError } from './errors.js';
 import { Fed } from './fed.js';

@@ -7,7 +7,7 @@ import { HedgerowError } from '../base/errors.js';
 import { isList, memberOf } from '../base/kind.js';
 import { checkHas, checkPlain, optionsOf } from '../base/options.js';
 import { later } from '../base/timeout.js';
-import type { Tables } from '../tables/types.js';
+import type { Tables } from '../store/tables/types.js';
 import { refuse } from './args.js';
 import { Link } from './link.js';
 import { numberOf } from './own.js';

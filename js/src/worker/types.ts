@@ -1,6 +1,6 @@
 /** What handles of a store in a worker have: the calls of a store and its tables, but for what cannot cross. */
 
-import type { BranchOptions } from '../branches/branches.js';
+import type { BranchOptions } from '../engine/branches/branches.js';
 import type {
   CommitOptions,
   CommitResult,
@@ -25,8 +25,8 @@ import type {
   TableReader,
   TransactionTable,
   Watching,
-} from '../tables/handles.js';
-import type { AnyTable, KeyOf, Table, Tables } from '../tables/types.js';
+} from '../store/tables/handles.js';
+import type { AnyTable, KeyOf, Table, Tables } from '../store/tables/types.js';
 
 /** A query of a snapshot in a worker. */
 export interface RemoteSnapshotQuery<Row, Definition = unknown>

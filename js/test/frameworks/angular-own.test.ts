@@ -4,7 +4,7 @@ import '@angular/compiler';
 import { createEnvironmentInjector, Injector, PLATFORM_ID, signal } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';
 import { afterEach, expect, it, vi } from 'vitest';
-import { injectLive, injectLiveCount, injectLiveRow } from '../../src/frameworks/angular.js';
+import { injectLive, injectLiveCount, injectLiveRow } from '../../src/live/frameworks/angular.js';
 import { rest, until, watches } from '../watching.js';
 import { issueOf, storeOf, tablesOf } from './framework.js';
 

@@ -14,7 +14,7 @@ import {
   signal,
 } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';
-import { injectLive, injectLiveCount, injectLiveRow } from '../../src/frameworks/angular.js';
+import { injectLive, injectLiveCount, injectLiveRow } from '../../src/live/frameworks/angular.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => Signal<State>;

@@ -1,7 +1,7 @@
 /** What a framework is to the tests, and what its components are to show. */
 import { memory, open, type Store } from '../../src/index.js';
 import type { LiveQuery, Told, Watchable } from '../../src/live/types.js';
-import { table } from '../../src/tables/index.js';
+import { table } from '../../src/store/tables/index.js';
 import type { Entry } from '../model.js';
 
 /** The calls of an entry. */

@@ -2,8 +2,8 @@
 /** Hooks show why they can show no more, and read again when they are asked to. */
 import { createElement, type ReactNode, StrictMode, useEffect } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { useLive, useLiveRow } from '../../src/frameworks/react.js';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
+import { useLive, useLiveRow } from '../../src/live/frameworks/react.js';
 import type { LiveRowState, LiveState } from '../../src/live/index.js';
 import { type Entry, failure } from '../model.js';
 import { type WatchedStorage, watched } from '../watched-storage.js';

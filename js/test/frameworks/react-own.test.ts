@@ -13,8 +13,8 @@ import {
 import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { useLive, useLiveRowSuspense, useLiveSuspense } from '../../src/frameworks/react.js';
 import type { HedgerowError } from '../../src/index.js';
+import { useLive, useLiveRowSuspense, useLiveSuspense } from '../../src/live/frameworks/react.js';
 import type { LiveQuery } from '../../src/live/types.js';
 import type { Entry } from '../model.js';
 import { rest, until, watches } from '../watching.js';

@@ -2,7 +2,7 @@
 import { createElement, type ReactNode, StrictMode, useEffect } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/react.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/react.js';
 import type { Call, Framework, Page, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;

@@ -4,7 +4,7 @@ import { createEffect, createRoot, createSignal } from 'solid-js';
 import { createStore } from 'solid-js/store';
 import { createComponent, getNextElement, hydrate, insert, template } from 'solid-js/web';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/solid.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/solid.js';
 import { until, watches } from '../watching.js';
 import { issueOf, storeOf, tablesOf } from './framework.js';
 

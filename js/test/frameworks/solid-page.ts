@@ -1,7 +1,7 @@
 /** Mounts components of Solid. */
 import { createEffect, createSignal } from 'solid-js';
 import { createComponent, insert, render } from 'solid-js/web';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/solid.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/solid.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;

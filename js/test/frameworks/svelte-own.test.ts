@@ -3,7 +3,7 @@
 import { flushSync, mount, unmount } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import { afterEach, expect, it, vi } from 'vitest';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/svelte.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/svelte.js';
 import { until, watches } from '../watching.js';
 import { issueOf, storeOf, tablesOf } from './framework.js';
 import Proxied from './Proxied.svelte';

@@ -1,7 +1,7 @@
 /** Mounts components of Svelte. */
 import { mount, unmount } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/svelte.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/svelte.js';
 import type { Call, Framework, State } from './framework.js';
 import Shown from './Shown.svelte';
 

@@ -15,7 +15,7 @@ import {
   shallowRef,
 } from 'vue';
 import { renderToString } from 'vue/server-renderer';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/vue.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/vue.js';
 import { live } from '../../src/live/index.js';
 import { rest, until, watches } from '../watching.js';
 import { issueOf, rowsOf, storeOf, tablesOf } from './framework.js';

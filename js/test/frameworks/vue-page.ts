@@ -1,6 +1,6 @@
 /** Mounts components of Vue. */
 import { type App, type ComputedRef, createApp, h, shallowRef, watch } from 'vue';
-import { useLive, useLiveCount, useLiveRow } from '../../src/frameworks/vue.js';
+import { useLive, useLiveCount, useLiveRow } from '../../src/live/frameworks/vue.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => ComputedRef<State>;

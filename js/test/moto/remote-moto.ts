@@ -1,7 +1,7 @@
 /** The contract of remotes with moto, a second server of S3. Run by `node scripts/moto.mjs`. */
 import { assert, describe, expect, it } from 'vitest';
-import { s3Remote } from '../../src/remote/adapters/s3.js';
-import { probeRemote } from '../../src/remote/index.js';
+import { s3Remote } from '../../src/sync/remote/adapters/s3.js';
+import { probeRemote } from '../../src/sync/remote/index.js';
 import { remoteContract } from '../remote-contract.js';
 
 const { MOTO_ENDPOINT: endpoint } = process.env;

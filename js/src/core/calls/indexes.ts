@@ -2,8 +2,8 @@
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { IndexCore } from '../../indexes/index-set.js';
 import type { Engine } from '../engine.js';
+import type { IndexCore } from '../indexes/index-set.js';
 
 /** An engine's view of indexes. */
 export function indexCore(engine: Engine): IndexCore {

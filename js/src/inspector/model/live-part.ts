@@ -13,7 +13,7 @@ import {
   TABLE_HEADER_BYTES,
 } from '../../base/segment-table.js';
 import { checkSignal } from '../../base/signal.js';
-import { BRANCH_REF, FORK_REF, REF } from '../../history/inventory.js';
+import { BRANCH_REF, FORK_REF, REF } from '../../engine/history/inventory.js';
 import type {
   Ref,
   SegmentPart,

@@ -1,6 +1,6 @@
 /** Who has a store open, as the locks of its handles tell it: see `tabs/pins.ts` and `tabs/role.ts`. */
 
-import { prefixOf } from '../../tabs/pins.js';
+import { prefixOf } from '../../storage/tabs/pins.js';
 
 /** One lock of a store. */
 export interface LockShown {

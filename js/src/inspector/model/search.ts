@@ -1,8 +1,8 @@
 /** What a search is for: a range of rows by their keys, or of the entries of an index. */
 
 import type { KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../indexes/columns.js';
-import type { Scalar } from '../../indexes/scalar.js';
+import type { IndexRange } from '../../core/indexes/columns.js';
+import type { Scalar } from '../../core/indexes/scalar.js';
 
 /** The order of rows: by their keys, or by the index of this name. */
 export type Order = string | undefined;

@@ -2,8 +2,8 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { sameValue } from '../../base/same-value.js';
+import type { IndexDefinitions } from '../../core/indexes/index-set.js';
 import { open, type Snapshot, type Store } from '../../index.js';
-import type { IndexDefinitions } from '../../indexes/index-set.js';
 import type { Storage } from '../../storage/segment-store.js';
 import { readOnly } from './read-only.js';
 import { type TreeOf, treesOf } from './trees.js';

@@ -2,7 +2,7 @@
 
 import { hex } from '../../base/hex.js';
 import { bytesOf, EMPTY_ROOT } from '../../base/root.js';
-import { refOfBranch } from '../../history/branch-name.js';
+import { refOfBranch } from '../../engine/history/branch-name.js';
 import type { Branch } from '../../index.js';
 import { readOnly } from './read-only.js';
 import type { Place, Session } from './session.js';

@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { segmentLength } from '../../base/segment-table.js';
-import { BRANCH_REF } from '../../history/inventory.js';
+import { BRANCH_REF } from '../../engine/history/inventory.js';
 import { open } from '../../index.js';
 import { databaseName } from '../../storage/idb/idb.js';
 import type { Storage } from '../../storage/segment-store.js';

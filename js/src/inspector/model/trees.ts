@@ -4,8 +4,8 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { type IndexDefinition, indexOf } from '../../indexes/definition.js';
-import { decodeKey } from '../../keys/index.js';
+import { type IndexDefinition, indexOf } from '../../core/indexes/definition.js';
+import { decodeKey } from '../../store/keys/index.js';
 import type { Reader } from '../../store/reader.js';
 import { chunkOf } from './chunks.js';
 

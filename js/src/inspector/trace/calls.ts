@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import type { Store } from '../../index.js';
-import type { Link } from '../../sync/link.js';
+import type { Link } from '../../sync/link/link.js';
 import type { Bars, Details } from './bars.js';
 import { shadow } from './shadow.js';
 

@@ -1,8 +1,8 @@
 /** The trace of one store: of all of its handles that are traced. */
 
 import type { Host } from '../../core/host.js';
+import type { Watchers } from '../../engine/watch/watchers.js';
 import type { Store } from '../../index.js';
-import type { Watchers } from '../../watch/watchers.js';
 import { Bars } from './bars.js';
 import { Calls, STORE_CALLS } from './calls.js';
 import { Links } from './links.js';

@@ -1,6 +1,6 @@
 /** Lists the watches of a handle that begin from now on, and measures their callbacks. */
 
-import type { Watchers } from '../../watch/watchers.js';
+import type { Watchers } from '../../engine/watch/watchers.js';
 import type { Bars } from './bars.js';
 import { rangeText } from './calls.js';
 import { shadow } from './shadow.js';

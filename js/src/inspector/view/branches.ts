@@ -1,6 +1,6 @@
 /** Branches with what they left, and the remotes whose rows the store keeps. */
 
-import { REMOTE_BRANCHES } from '../../history/branch-name.js';
+import { REMOTE_BRANCHES } from '../../engine/history/branch-name.js';
 import type { Branch } from '../../index.js';
 import { type TreeOf, titleOf, treesOf } from '../model/trees.js';
 import { countText, shortRoot } from '../model/values.js';

@@ -2,7 +2,7 @@
 import { createCollection } from '@tanstack/db';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/tables/index.js';
+import { table } from '../../../src/store/tables/index.js';
 import { hedgerowCollectionOptions } from '../../../src/tanstack-db/index.js';
 import { e2eConfig } from './e2e-config.js';
 import { generateSeedData, runSuites } from './suites.js';

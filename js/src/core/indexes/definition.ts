@@ -1,0 +1,81 @@
+/** Definitions of indexes: their check, and their text for the core. */
+import { HedgerowError } from '../../base/errors.js';
+import { namesOf } from '../../base/json-pointer.js';
+import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
+import { isPlain, shownAs } from '../../base/kind.js';
+import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../../base/limits.js';
+import { optionsOf } from '../../base/options.js';
+import { encodeScalar } from './scalar.js';
+
+/**
+ * A column of an index: a JSON pointer into the value of a row, such as `/owner`. With `words` the texts
+ * there are split into words, each of which makes an entry: see `wordsOf`.
+ */
+export type IndexColumn = string | { readonly words: string };
+
+/** Which rows an index lists, and under which keys. */
+export interface IndexDefinition {
+  /**
+   * A column, or several for a composite key. It leads to a string, a number or a boolean. One of the
+   * columns may be an array of these, or have words: each member makes an entry. Rows with anything else
+   * there are not in the index.
+   */
+  readonly path: IndexColumn | readonly IndexColumn[];
+  /** Only rows whose keys begin with this. */
+  readonly prefix?: string | undefined;
+  /** Lists null, too: what is missing or null, an empty array, and a text without words. */
+  readonly nulls?: boolean | undefined;
+  /** Only entries whose first column comes before this one. */
+  readonly below?: string | number | boolean | undefined;
+}
+
+/** A checked definition. */
+export interface Index {
+  readonly name: string;
+  /** The definition as text: the name of the index's tree. */
+  readonly text: string;
+  readonly prefix: string;
+  /** For each column the names in its pointer. */
+  readonly columns: readonly (readonly string[])[];
+  /** The column whose texts are split into words, or -1. */
+  readonly words: number;
+  readonly nulls: boolean;
+  /** The encoded scalar that entries are below. */
+  readonly below: string | undefined;
+}
+
+function refused(name: string, why: string): HedgerowError {
+  return new HedgerowError('invalid-argument', `the index ${name}: ${why}`);
+}
+
+/** Checks a definition; throws `invalid-argument`. */
+export function indexOf(name: string, definition: IndexDefinition): Index {
+  const given = optionsOf(`the index ${name}`, definition, 'path prefix nulls below');
+  const { path, prefix = '', nulls = false, below } = given;
+  const all: readonly IndexColumn[] = Array.isArray(path) ? path : [path];
+  if (all.length === 0 || all.length > MAX_COLUMNS) {
+    throw refused(name, `path must be a JSON pointer, or 1 to ${MAX_COLUMNS} of them`);
+  }
+  if (typeof prefix !== 'string') throw refused(name, 'prefix must be a string');
+  const words = all.findIndex(isPlain);
+  const parts = [prefix];
+  const columns = all.map((column, at) => {
+    const hasWords = isPlain(column);
+    const path = hasWords ? optionsOf(`the index ${name}`, column, 'words').words : column;
+    const names = namesOf(path);
+    if (names === undefined) throw refused(name, `not a JSON pointer: ${shownAs(path)}`);
+    if (hasWords && at !== words) throw refused(name, 'two columns have words');
+    parts.push(hasWords ? `w${path}` : path);
+    return names;
+  });
+  const limit = encodeScalar(below);
+  if (below !== limit && limit === undefined) throw refused(name, 'below must be a scalar');
+  if (nulls) parts.push('?');
+  if (limit !== undefined) parts.push(`<${limit}`);
+  const text = JSON.stringify(parts);
+  if (LONE_SURROGATE.test(prefix)) throw refused(name, 'it holds half of a surrogate pair');
+  if (utf8Length(text) > MAX_DEFINITION_BYTES) {
+    throw refused(name, `its definition takes more than ${MAX_DEFINITION_BYTES} bytes`);
+  }
+  return { name, text, prefix, columns, words, nulls, below: limit };
+}

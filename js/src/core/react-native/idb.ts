@@ -1,0 +1,15 @@
+/** Replaces the IndexedDB adapter: React Native has no IndexedDB. */
+import { HedgerowError } from '../../base/errors.js';
+import type { Storage } from '../../storage/segment-store.js';
+
+/** Does nothing: this build loads nothing later. */
+export async function loadRest(): Promise<void> {}
+
+/** Its methods reject: React Native has no default storage. */
+export function idb(): Storage {
+  const refuse = async (): Promise<never> => {
+    const message = 'give `storage`: React Native has no IndexedDB; see `hedgerow/op-sqlite`';
+    throw new HedgerowError('invalid-argument', message);
+  };
+  return { open: refuse, destroy: refuse };
+}

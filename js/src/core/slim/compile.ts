@@ -1,0 +1,27 @@
+/** Compiles a module that is a file beside the script. */
+import { HedgerowError } from '../../base/errors.js';
+import { part } from '../../base/parts.js';
+
+/** Compiles while it loads, where the server names the type of the file: only then may browsers keep what they compile. */
+async function compiled(response: Response): Promise<WebAssembly.Module> {
+  const { compileStreaming } = WebAssembly as Partial<typeof WebAssembly>;
+  if (response.headers.get('content-type') !== 'application/wasm' || !compileStreaming) {
+    return WebAssembly.compile(await part(() => response.arrayBuffer()));
+  }
+  try {
+    return await compileStreaming(response);
+  } catch (cause) {
+    // The connection broke. Code that the browser refuses is a `CompileError`.
+    if (cause instanceof TypeError) return part(() => Promise.reject(cause));
+    throw cause;
+  }
+}
+
+/** Compiles the module at `url`. Rejects with `not-loaded` when it does not arrive. */
+export async function compileFile(url: URL): Promise<WebAssembly.Module> {
+  const response = await part(() => fetch(url));
+  const { ok, status } = response;
+  if (ok) return compiled(response);
+  const advice = 'serve the file beside its script';
+  throw new HedgerowError('not-loaded', `${url} answers ${status}: ${advice}`, { status });
+}

@@ -1,0 +1,205 @@
+/** Creates, lists and deletes branches of a store. Loaded at first use. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { FORMAT } from '../../base/limits.js';
+import { optionsOf } from '../../base/options.js';
+import { bytesOf } from '../../base/root.js';
+import { untilWon } from '../../base/timeout.js';
+import type { Durability, RefDrop } from '../../storage/segment-store.js';
+import { BranchHead } from '../history/branch-head.js';
+import { REMOTE_BRANCHES, refOfBranch } from '../history/branch-name.js';
+import {
+  firstGeneration,
+  forkedFrom,
+  forkOf,
+  type HeldCommit,
+  lookFor,
+  MUTATORS_REF,
+  noBranch,
+} from '../history/branch-refs.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
+import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
+
+/** One branch of a store. */
+export interface Branch {
+  readonly name: string;
+  /** The hash of its head, in hexadecimal. */
+  readonly root: string;
+  /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
+  readonly parent?: string;
+  /**
+   * The root at which it was forked from `parent`, or that was merged last between the two: `db.diff(base, root)` has
+   * its changes since then. No collection deletes anything of it while both branches exist.
+   */
+  readonly base?: string;
+}
+
+/** Options for opening a branch. */
+export interface BranchOptions {
+  /** Where to fork if no branch has this name: at a snapshot or a root; at the head by default. */
+  readonly from?: string | Pinned | undefined;
+}
+
+/** Holds the commit that a root or a snapshot names, which must be stored. */
+export async function holdNamed(
+  branchHead: BranchHead,
+  target: string | Pinned,
+): Promise<HeldCommit> {
+  const pinned = pinnedOf(target);
+  if (pinned !== undefined) {
+    if (pinned.branchHead.shared !== branchHead.shared) {
+      throw new HedgerowError('invalid-argument', 'the snapshot is of another store');
+    }
+    pinned.check();
+    await pinned.holding;
+    const { commitBytes } = pinned.head;
+    const { release } = await branchHead.shared.hold(commitBytes);
+    return { commitBytes, release };
+  }
+  if (typeof target !== 'string') {
+    throw new HedgerowError(
+      'invalid-argument',
+      'not a root of 64 hexadecimal digits, nor a snapshot of this open store',
+    );
+  }
+  const commitBytes = bytesOf(target);
+  const { release } = await branchHead.shared.holdAny(commitBytes);
+  return { commitBytes, release };
+}
+
+async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
+  const { head, release } = await branchHead.holdHead();
+  return { commitBytes: head.commitBytes, release };
+}
+
+/**
+ * A head that stands on the branch `name`. Creates the branch if it does not exist, by one small write: at `from`, or at
+ * the head of `parent`. `check` throws when the store was closed meanwhile.
+ */
+export async function openBranch(
+  parent: BranchHead,
+  name: string,
+  options: BranchOptions,
+  durability: Durability,
+  check: () => void,
+): Promise<BranchHead> {
+  const ref = refOfBranch(name);
+  const { from } = optionsOf('branch', options, 'from');
+  const branchHead = new BranchHead(parent.shared, ref);
+  try {
+    await moveTo(branchHead, parent, from, durability);
+    check();
+    return branchHead;
+  } catch (cause) {
+    branchHead.leave();
+    throw cause;
+  }
+}
+
+/** Moves a new branch head to its branch, and creates that if it does not exist. */
+async function moveTo(
+  branchHead: BranchHead,
+  parent: BranchHead,
+  from: string | Pinned | undefined,
+  durability: Durability,
+): Promise<void> {
+  const { shared, ref } = branchHead;
+  await untilWon(async () => {
+    if (ref === REF || shared.inventory.refs.has(ref)) {
+      // The ref is known, but the branch may be deleted by now.
+      if (await shared.queued(() => branchHead.refresh().then(() => true, isGone))) return true;
+    }
+    const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
+    try {
+      const generation = firstGeneration();
+      const { commitBytes } = held;
+      const move = { name: ref, commitBytes, generation, format: FORMAT, expected: 0 };
+      const fork = { ...move, name: forkOf(branchHead.branchName, parent.branchName) };
+      const batch = { segments: [], move, also: [fork], durability };
+      if (await writeRefs(shared.host.segments, batch)) {
+        shared.inventory.moved([move, fork]);
+        shared.announce(ref, generation);
+        await shared.queued(async () => {
+          for (const one of shared.branchHeads) if (one.ref === ref) await one.stand(move);
+        });
+        return true;
+      }
+    } finally {
+      held.release();
+    }
+    // Another tab has created it.
+    await lookFor(branchHead, ref);
+    return undefined;
+  });
+}
+
+function isGone(cause: unknown): boolean {
+  if (cause instanceof HedgerowError && cause.code === 'branch-not-found') return false;
+  throw cause;
+}
+
+/** Which branches are listed. */
+export interface BranchesOptions {
+  /** Also those of remotes, whose names begin with `remote/`: what was last seen there, and what a sync has under way. */
+  readonly remotes?: boolean | undefined;
+}
+
+/** All branches, the main one first, then by name. */
+export async function listBranches(
+  branchHead: BranchHead,
+  options: BranchesOptions,
+): Promise<Branch[]> {
+  const { remotes = false } = optionsOf('branches', options, 'remotes');
+  if (typeof remotes !== 'boolean') {
+    throw new HedgerowError('invalid-argument', 'branches: remotes is a boolean');
+  }
+  const { shared } = branchHead;
+  const refs = await shared.queued(() => shared.inventory.look());
+  const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? EMPTY_COMMIT) };
+  const others = [...refs.values()]
+    .filter(({ name }) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF))
+    .filter(({ name }) => remotes || !name.startsWith(BRANCH_REF + REMOTE_BRANCHES))
+    .map((ref) => {
+      const name = ref.name.slice(BRANCH_REF.length);
+      const fork = forkedFrom(name, refs.values());
+      const base = fork && { parent: fork.parent, base: hex(fork.ref.commitBytes) };
+      return { name, root: hex(ref.commitBytes), ...base };
+    });
+  return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+/** Deletes a branch, and the refs of its forks. */
+export async function deleteBranch(
+  branchHead: BranchHead,
+  name: string,
+  durability: Durability,
+): Promise<void> {
+  const { shared } = branchHead;
+  const ref = refOfBranch(name);
+  if (ref === REF)
+    throw new HedgerowError(
+      'invalid-argument',
+      `the branch ${REF} cannot be deleted: see clear() and destroy()`,
+    );
+  const encoded = encodeURIComponent(name);
+  const isDropped = (other: string) =>
+    other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
+  await untilWon(async () => {
+    const refs = await shared.queued(() => shared.inventory.look());
+    if (!refs.has(ref)) throw noBranch(name);
+    // A collection that reads refs before and after this would miss the branch: see `collect/collection.ts`.
+    await shared.endCollections();
+    const also = [...refs.values()]
+      .filter((other) => isDropped(other.name))
+      .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
+    const batch = { segments: [], also, durability };
+    if (!(await writeRefs(shared.host.segments, batch))) return undefined;
+    shared.announce(ref, Number.POSITIVE_INFINITY);
+    await shared.queued(async () => {
+      for (const one of shared.branchHeads) if (one.ref === ref) await one.keepUp();
+    });
+    return true;
+  });
+}

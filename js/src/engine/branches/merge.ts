@@ -1,0 +1,132 @@
+/**
+ * Merges one branch into another: the result has what either has changed since their last common
+ * ancestor, by two diffs. A ref names the ancestor. A merge moves it to the commit that was merged in,
+ * which both branches now contain, so that nothing is merged twice.
+ */
+
+import { type Conflict, HedgerowError } from '../../base/errors.js';
+import { compareKeys } from '../../base/key.js';
+import { checkSignal } from '../../base/signal.js';
+import { untilWon } from '../../base/timeout.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { holdBranch, holdSides } from '../history/branch-refs.js';
+import type { Change } from '../read/diff.js';
+import {
+  type Decisions,
+  type Job,
+  type MergeOptions,
+  newValueOf,
+  type Outcome,
+  type Pair,
+  type Reading,
+  type Resolution,
+  ThreeWay,
+} from './three-way.js';
+
+export type { MergeOptions, Resolution };
+
+/** Most changes of a preview by default. */
+const MOST_CHANGES = 1000;
+
+/** The result of a merge. */
+export interface MergeResult {
+  /** The new root of the branch that was merged into, in hexadecimal. */
+  readonly root: string;
+  /** Rows that changed in it. */
+  readonly applied: number;
+  /** Keys that both branches had changed, to different values. */
+  readonly conflicts: number;
+}
+
+/** What a merge would do. */
+export interface MergePreview<Value = unknown> {
+  /**
+   * What it would change in this branch besides conflicts, as `watch` would tell it, in the order of keys: the first
+   * `limit` of these changes.
+   */
+  readonly changes: readonly Change<Value>[];
+  /** How many changes there are in all. */
+  readonly changed: number;
+  /** All conflicts, in the order of keys. `onConflict` of a merge would get these. */
+  readonly conflicts: readonly Conflict[];
+}
+
+/** How a merge is previewed. */
+export interface PreviewOptions {
+  /** Most `changes` that are kept; 1,000 by default. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Merges the branch `name` into that of `branchHead`. */
+export async function mergeBranch(
+  branchHead: BranchHead,
+  name: string,
+  job: Job,
+): Promise<MergeResult> {
+  const { root, applied, conflicts } = await trying(branchHead, name, job, attempt);
+  return { root, applied, conflicts };
+}
+
+/** Finds out what `mergeBranch` would do. */
+export async function previewMerge(
+  branchHead: BranchHead,
+  name: string,
+  { limit = MOST_CHANGES, signal }: PreviewOptions,
+): Promise<MergePreview> {
+  const job = { signal, durability: 'relaxed' } as const;
+  return trying(branchHead, name, job, (merge) => merge.preview(limit));
+}
+
+/** Runs `work` until no ref moves meanwhile. */
+async function trying<T>(
+  branchHead: BranchHead,
+  name: string,
+  job: Job,
+  work: (merge: ThreeWay, tries: number) => Promise<T | undefined>,
+): Promise<T> {
+  const decisions: Decisions = new Map();
+  return untilWon(async (tries) => {
+    checkSignal(job.signal);
+    // `onConflict` must not be asked about an outdated head.
+    await branchHead.shared.queued(() => branchHead.refresh());
+    const theirs = await holdBranch(branchHead, name);
+    try {
+      if (branchHead.branchName === name) {
+        throw new HedgerowError('invalid-argument', 'a branch cannot be merged into itself');
+      }
+      const hold = () => holdSides(branchHead, name, theirs.commitBytes);
+      const way = { hold, pairs: bothChanged, otherwise: 'fail' } as const;
+      return await work(new ThreeWay(branchHead, way, job, decisions), tries);
+    } finally {
+      theirs.release();
+    }
+  });
+}
+
+/** Other writers may keep winning: then they wait for the merge, but never for `onConflict`. */
+export function attempt(merge: ThreeWay, tries: number): Promise<Outcome | undefined> {
+  return tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone();
+}
+
+/** Reads the changes of both sides in parallel. */
+async function* bothChanged(reading: Reading): AsyncGenerator<Pair, void, void> {
+  const { base, ours, theirs } = reading;
+  const own = singly(reading.changes(base, ours));
+  try {
+    let mine = await own.next();
+    for await (const change of singly(reading.changes(base, theirs))) {
+      while (mine.done !== true && compareKeys(mine.value.key, change.key) < 0) {
+        mine = await own.next();
+      }
+      const isBoth = mine.done !== true && mine.value.key === change.key;
+      yield [change, isBoth ? { value: newValueOf(mine.value as Change) } : undefined];
+    }
+  } finally {
+    await own.return();
+  }
+}
+
+async function* singly(all: AsyncGenerator<Change[], void, void>): AsyncGenerator<Change, void> {
+  for await (const changes of all) yield* changes;
+}

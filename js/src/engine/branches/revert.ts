@@ -1,0 +1,79 @@
+/**
+ * Takes one change back: brings the difference from the commit after it to the one before it into the head. A row that
+ * has another value now than right after the change is a conflict.
+ *
+ * The rows of the change are looked up in the head, so that it costs what the change touched, however much others have
+ * changed since.
+ */
+
+import { hex } from '../../base/hex.js';
+import { bytesOf } from '../../base/root.js';
+import { sameValue } from '../../base/same-value.js';
+import { checkSignal } from '../../base/signal.js';
+import { untilWon } from '../../base/timeout.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { findMany } from '../read/find-many.js';
+import { KeyParts } from '../read/key-parts.js';
+import type { Pinned } from '../read/pinned-commit.js';
+import { holdNamed } from './branches.js';
+import { attempt } from './merge.js';
+import { type Decisions, type Job, type Pair, type Reading, ThreeWay } from './three-way.js';
+
+/** The result of a revert. */
+export interface RevertResult {
+  /** The root of the branch after it, in hexadecimal. */
+  readonly root: string;
+  /** Rows that it changed. */
+  readonly reverted: number;
+  /** Keys of rows that were changed meanwhile, and were left so, in order. */
+  readonly kept: readonly string[];
+}
+
+/** Takes back what led from `before` to `after`: roots, or snapshots. */
+export async function revert(
+  branchHead: BranchHead,
+  before: string | Pinned,
+  after: string | Pinned,
+  job: Job,
+): Promise<RevertResult> {
+  if (before === after && typeof before === 'string') {
+    bytesOf(before);
+    return { root: hex(branchHead.head.commitBytes), reverted: 0, kept: [] };
+  }
+  const theirs = await holdNamed(branchHead, before);
+  try {
+    const base = await holdNamed(branchHead, after);
+    try {
+      const [baseBytes, theirsBytes] = [base.commitBytes, theirs.commitBytes];
+      const sides = { baseBytes, theirsBytes, also: [], release: () => {} };
+      const way = { hold: async () => sides, pairs: nowOther, otherwise: 'ours' } as const;
+      const decisions: Decisions = new Map();
+      const { root, applied, kept } = await untilWon(async (tries) => {
+        checkSignal(job.signal);
+        // `onConflict` must not be asked about an outdated head.
+        await branchHead.shared.queued(() => branchHead.refresh());
+        return attempt(new ThreeWay(branchHead, way, job, decisions), tries);
+      });
+      return { root, reverted: applied, kept };
+    } finally {
+      base.release();
+    }
+  } finally {
+    theirs.release();
+  }
+}
+
+/** Looks the rows of the change up in the head. */
+export async function* nowOther(reading: Reading): AsyncGenerator<Pair, void, void> {
+  const { host, base, ours, theirs, check } = reading;
+  for await (const changes of reading.changes(base, theirs)) {
+    check();
+    const keys = new KeyParts(changes.map(({ key }) => key));
+    const values = await findMany(host, ours, keys, check);
+    for (const [at, change] of changes.entries()) {
+      const value = values[at];
+      const was = change.op === 'add' ? undefined : change.oldValue;
+      yield [change, sameValue(value, was) ? undefined : { value }];
+    }
+  }
+}

@@ -1,0 +1,377 @@
+/**
+ * A three-way merge: brings the change from one commit to another (`base`, `theirs`) into the head (`ours`). The rows that
+ * it touched are compared with the head, to find conflicts and resolve them. Then the core copies the changed rows as
+ * they are stored, in one commit.
+ */
+
+import { sameBytes } from '../../base/bytes.js';
+import { type Conflict, HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { encodeRange } from '../../base/range.js';
+import { sameValue } from '../../base/same-value.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal, committing, until } from '../../base/signal.js';
+import { keptValue } from '../../base/value.js';
+import * as reads from '../../core/calls/reads.js';
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { Hold } from '../../storage/tabs/pins.js';
+import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
+import type { Sides } from '../history/branch-refs.js';
+import { writeRefs } from '../history/ref-write.js';
+import { type Change, changesOf } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { RowGatherer } from '../write/row-gatherer.js';
+
+/** The outcome of a conflict: a value, or `undefined` for no row. */
+export type Resolution = unknown;
+
+/** Options of a merge and of a revert. */
+export interface MergeOptions {
+  /**
+   * Returns the value that a key gets, `undefined` to delete it, or a promise of these. The promise is awaited before
+   * the next call. It may be called again for the same key, when another writer was first. When it throws, or the
+   * promise rejects, nothing is merged.
+   */
+  readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Ends the call with `aborted`; the store is then as it was. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A row of the change, and its value in the head if the head has another one than the base. */
+export type Pair = readonly [change: Change, ours: { readonly value: unknown } | undefined];
+
+/** The views of the three commits, and how to read them. */
+export interface Reading {
+  readonly host: Host;
+  readonly base: number;
+  readonly ours: number;
+  readonly theirs: number;
+  /** The changes between two views, in blocks. */
+  changes(from: number, to: number): AsyncGenerator<Change[], void, void>;
+  /** Throws when no read would end. */
+  check(): void;
+}
+
+/** What a merge and a revert do in their own ways. */
+export interface Way {
+  /** Resolves to `undefined` when a ref moved meanwhile: begin again. */
+  hold(): Promise<Sides | undefined>;
+  /** All that the change touched. */
+  pairs(reading: Reading): AsyncGenerator<Pair, void, void>;
+  /** What a conflict comes to without `onConflict`. */
+  readonly otherwise: 'fail' | 'ours';
+}
+
+/** What a three-way merge has done. */
+export interface Outcome {
+  readonly root: string;
+  readonly applied: number;
+  readonly conflicts: number;
+  /** Keys of conflicts whose rows stayed as the head had them. */
+  readonly kept: readonly string[];
+}
+
+/** What a three-way merge would do. */
+export interface Preview {
+  readonly changes: readonly Change[];
+  readonly changed: number;
+  readonly conflicts: readonly Conflict[];
+}
+
+export interface Job extends MergeOptions {
+  readonly durability: Durability;
+  /** Called before the commit, when all that `onConflict` was asked is decided. */
+  readonly onDecided?: (() => Promise<void>) | undefined;
+}
+
+/** Most conflicts that an error lists, and most keys in its message. */
+const LISTED = 100;
+const LISTED_KEYS = 5;
+
+/** The outcome of a resolved conflict: a key, and its value, or `undefined` to delete the row. */
+type Resolved = readonly [key: string, value: unknown];
+
+/** How a conflict was resolved, in case the merge meets it again. */
+export interface Decision {
+  readonly ours: unknown;
+  readonly theirs: unknown;
+  readonly value: unknown;
+}
+
+/** The decisions of `onConflict` so far, by key, for the next try. */
+export type Decisions = Map<string, Decision>;
+
+/** One try: it builds on the head as it is now. */
+export class ThreeWay {
+  readonly #branchHead: BranchHead;
+  readonly #way: Way;
+  readonly #job: Job;
+  readonly #decisions: Decisions;
+  readonly #resolved: Resolved[] = [];
+  readonly #unresolved: Conflict[] = [];
+  #mayAsk = true;
+  #isUndecided = false;
+  readonly #kept: string[] = [];
+  #applied = 0;
+  #conflicts = 0;
+
+  constructor(branchHead: BranchHead, way: Way, job: Job, decisions: Decisions) {
+    this.#branchHead = branchHead;
+    this.#way = way;
+    this.#job = job;
+    this.#decisions = decisions;
+  }
+
+  /** Resolves to `undefined` when it must run again, since a ref has moved. */
+  async run(): Promise<Outcome | undefined> {
+    const branchHead = this.#branchHead;
+    const sides = await this.#way.hold();
+    if (sides === undefined) return undefined;
+    const held = await branchHead.holdHead();
+    try {
+      const change = await this.#prepare(sides, held);
+      await this.#job.onDecided?.();
+      return await branchHead.exclusively(change, this.#job.signal);
+    } finally {
+      held.release();
+      this.#end(sides);
+    }
+  }
+
+  /** As `run`, while other writers of this tab wait; does not call `onConflict`. */
+  async runAlone(): Promise<Outcome | undefined> {
+    this.#mayAsk = false;
+    const sides = await this.#way.hold();
+    if (sides === undefined) return undefined;
+    const change = async () => {
+      const held = await this.#branchHead.holdNow();
+      try {
+        const commit = await this.#prepare(sides, held);
+        return await commit();
+      } finally {
+        held.release();
+      }
+    };
+    try {
+      return await this.#branchHead.exclusively(change, this.#job.signal);
+    } finally {
+      this.#end(sides);
+    }
+  }
+
+  readonly #views: number[] = [];
+
+  #end(sides: Hold): void {
+    for (const view of this.#views) this.#branchHead.shared.host.engine.closeView(view);
+    sides.release();
+  }
+
+  async #open(commitBytes: Uint8Array): Promise<number> {
+    const { view } = await this.#branchHead.shared.openView(commitBytes);
+    this.#views.push(view);
+    return view;
+  }
+
+  /** Compares the three. Resolves to a function that commits, if the branch has not moved since. */
+  async #prepare(sides: Sides, { head }: HeldHead): Promise<() => Promise<Outcome | undefined>> {
+    const branchHead = this.#branchHead;
+    const { baseBytes, theirsBytes } = sides;
+    if (sameBytes(baseBytes, theirsBytes)) return async () => this.#outcome(head.commitBytes);
+    const [base, theirs] = [await this.#open(baseBytes), await this.#open(theirsBytes)];
+    await this.#compare(base, head.view, theirs);
+    if (this.#unresolved.length > 0) {
+      const conflicts = this.#unresolved;
+      const keys = conflicts.slice(0, LISTED_KEYS).map(({ key }) => JSON.stringify(key));
+      if (this.#conflicts > LISTED_KEYS) keys.push('...');
+      const message = `${this.#conflicts} keys were changed in both branches: ${keys.join(', ')}`;
+      throw new HedgerowError('conflict', message, { conflicts });
+    }
+    return async () => {
+      // The commit must build on the head that was compared.
+      const isSame = branchHead.head.generation === head.generation && !this.#isUndecided;
+      return isSame ? this.#commit(sides, head, base, theirs) : undefined;
+    };
+  }
+
+  #outcome(commitBytes: Uint8Array): Outcome {
+    const [applied, conflicts, kept] = [this.#applied, this.#conflicts, this.#kept];
+    return { root: hex(commitBytes), applied, conflicts, kept };
+  }
+
+  async *#changes(from: number, to: number): AsyncGenerator<Change[], void, void> {
+    const { host } = this.#branchHead.shared;
+    const start = () => ({ op: reads.diff(host.engine, from, to, encodeRange({})) });
+    this.#check();
+    for await (const members of blocks(host, start, this.#job.signal)) {
+      yield [...changesOf(members)];
+    }
+  }
+
+  #check(): void {
+    const { engine } = this.#branchHead.shared.host;
+    checkSignal(this.#job.signal);
+    // `runAlone` holds the queue in which a new instance would be started: waiting for it would never end.
+    if (!this.#mayAsk && !engine.isReady) {
+      throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');
+    }
+  }
+
+  #pairs(base: number, ours: number, theirs: number): AsyncGenerator<Pair, void, void> {
+    const { host } = this.#branchHead.shared;
+    const changes = (from: number, to: number) => this.#changes(from, to);
+    const check = () => this.#check();
+    return this.#way.pairs({ host, base, ours, theirs, changes, check });
+  }
+
+  /** Finds what both sides have changed, and resolves conflicts. */
+  async #compare(base: number, ours: number, theirs: number): Promise<void> {
+    for await (const [change, mine] of this.#pairs(base, ours, theirs)) {
+      const conflict = mine && conflictOf(change, mine.value);
+      if (conflict !== undefined) await this.#decide(conflict);
+      else if (mine === undefined) this.#applied += 1;
+    }
+  }
+
+  /** What `run` would find now; keeps `most` of the changes. Writes nothing. */
+  async preview(most: number): Promise<Preview | undefined> {
+    const sides = await this.#way.hold();
+    if (sides === undefined) return undefined;
+    const held = await this.#branchHead.holdHead();
+    const { view } = held.head;
+    const found = { changes: [] as Change[], changed: 0, conflicts: [] as Conflict[] };
+    try {
+      if (sameBytes(sides.baseBytes, sides.theirsBytes)) return found;
+      const base = await this.#open(sides.baseBytes);
+      const theirs = await this.#open(sides.theirsBytes);
+      for await (const [change, mine] of this.#pairs(base, view, theirs)) {
+        const conflict = mine && conflictOf(change, mine.value);
+        if (conflict !== undefined) found.conflicts.push(conflict);
+        if (mine !== undefined) continue;
+        found.changed += 1;
+        if (found.changed <= most) found.changes.push(change);
+      }
+      return found;
+    } finally {
+      held.release();
+      this.#end(sides);
+    }
+  }
+
+  async #decide(conflict: Conflict): Promise<void> {
+    this.#conflicts += 1;
+    const { key, ours, theirs } = conflict;
+    const { onConflict } = this.#job;
+    if (onConflict === undefined && this.#way.otherwise === 'ours') {
+      return this.#resolve(key, ours, ours, theirs);
+    }
+    if (onConflict === undefined) {
+      if (this.#unresolved.length < LISTED) this.#unresolved.push(conflict);
+      return;
+    }
+    let decision = this.#decisions.get(key);
+    if (!decision || !sameValue(decision.ours, ours) || !sameValue(decision.theirs, theirs)) {
+      if (!this.#mayAsk) {
+        this.#isUndecided = true;
+        return;
+      }
+      const resolved = await until(onConflict(conflict), this.#job.signal);
+      const value = normal(key, resolved);
+      decision = { ours, theirs, value };
+      this.#decisions.set(key, decision);
+    }
+    this.#resolve(key, decision.value, ours, theirs);
+  }
+
+  #resolve(key: string, value: unknown, ours: unknown, theirs: unknown): void {
+    if (sameValue(value, ours)) this.#kept.push(key);
+    else this.#applied += 1;
+    // A value of theirs needs no put: it comes with their other changes, as it is stored.
+    if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
+  }
+
+  async #commit(
+    { also }: Sides,
+    head: Head,
+    base: number,
+    theirs: number,
+  ): Promise<Outcome | undefined> {
+    const branchHead = this.#branchHead;
+    const { host, writerQueue } = branchHead.shared;
+    const { durability, signal } = this.#job;
+    await branchHead.shared.prepareIds();
+    const held = { head, release: () => {} };
+    const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
+    const committed = await guarded(ingest, async () => {
+      await this.#feed(ingest);
+      await ingest.bringIn(base, theirs);
+      return ingest.commitOnce();
+    });
+    if (committed === undefined) {
+      writerQueue.noteRace();
+      await ingest.abandon();
+      return undefined;
+    }
+    // If there was nothing to commit, only the other refs move.
+    const isAlone = also.length > 0 && branchHead.head.generation === head.generation;
+    const undo = isAlone ? committing(signal) : () => {};
+    const batch = { segments: [], also, durability };
+    if (isAlone && !(await writeRefs(host.segments, batch))) {
+      undo();
+      return undefined;
+    }
+    branchHead.inventory.moved(also);
+    return this.#outcome(committed.commitBytes);
+  }
+
+  async #feed(ingest: Ingest): Promise<void> {
+    const { sliceMs } = this.#branchHead.shared.host;
+    const isDelete = ([, value]: Resolved) => value === undefined;
+    const puts = new RowGatherer<Resolved>('pairs', undefined, sliceMs);
+    const deletes = new RowGatherer<string>('deletes', undefined, sliceMs);
+    const feed = async (gatherer: {
+      readonly rows: number;
+      take(): Parameters<Ingest['feed']>[0];
+    }) => {
+      if (gatherer.rows === 0) return;
+      await turn();
+      await ingest.feed(gatherer.take(), performance.now());
+    };
+    for (const row of this.#resolved) {
+      if (isDelete(row) ? deletes.add(row[0]) : puts.add(row)) {
+        await feed(isDelete(row) ? deletes : puts);
+      }
+    }
+    await feed(puts);
+    await feed(deletes);
+  }
+}
+
+/** The resolution of a conflict as a read would return it; throws `invalid-value` if it cannot be stored. */
+function normal(key: string, resolved: unknown): unknown {
+  if (resolved === undefined) return undefined;
+  try {
+    const kept = keptValue(resolved);
+    return typeof kept === 'string' ? JSON.parse(kept) : kept;
+  } catch (cause) {
+    const { code, message, pointer } = cause as HedgerowError;
+    const text = `onConflict, of ${JSON.stringify(key)}: ${message}`;
+    throw new HedgerowError(code, text, { cause, pointer });
+  }
+}
+
+/** The conflict of a row that has the value `ours` in the head; `undefined` if the change gave it the same one. */
+function conflictOf(change: Change, ours: unknown): Conflict | undefined {
+  const theirs = newValueOf(change);
+  if (sameValue(ours, theirs)) return undefined;
+  const base = 'oldValue' in change ? change.oldValue : undefined;
+  return { key: change.key, base, ours, theirs };
+}
+
+/** The value of a row after a change. */
+export function newValueOf(change: Change): unknown {
+  return change.op === 'del' ? undefined : change.newValue;
+}

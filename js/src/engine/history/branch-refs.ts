@@ -1,0 +1,114 @@
+/** Refs of branches: where these were forked, and the commits that they name. Loaded with the parts that use them. */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { FORMAT } from '../../base/limits.js';
+import { untilWon } from '../../base/timeout.js';
+import type { Ref, RefMove } from '../../storage/segment-store.js';
+import type { Hold } from '../../storage/tabs/pins.js';
+import type { BranchHead } from './branch-head.js';
+import { refOfBranch } from './branch-name.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+
+/** The refs of what mutators keep of their server. They name commits, but no branches of the app. */
+export const MUTATORS_REF = `${BRANCH_REF}mutators/`;
+
+/** A commit that stays whole until it is released. */
+export interface HeldCommit extends Hold {
+  readonly commitBytes: Uint8Array;
+}
+
+/** The ref that names the commit at which `one` was forked from `parent`, or last merged with it. */
+export function forkOf(one: string, parent: string): string {
+  const [a, b] = [one, parent].map(encodeURIComponent);
+  return `${FORK_REF}${a}/${b}`;
+}
+
+/** Where `refs` say that a branch was forked; `undefined` for the main one, and if its parent was deleted. */
+export function forkedFrom(
+  one: string,
+  refs: Iterable<Ref>,
+): { readonly parent: string; readonly ref: Ref } | undefined {
+  const start = forkOf(one, '');
+  for (const ref of refs) {
+    if (!ref.name.startsWith(start)) continue;
+    return { parent: decodeURIComponent(ref.name.slice(start.length)), ref };
+  }
+  return undefined;
+}
+
+/** The error for a branch that does not exist. */
+export function noBranch(name: string): HedgerowError {
+  return new HedgerowError('branch-not-found', `there is no branch ${name}`);
+}
+
+/**
+ * The first generation of a ref, a random number: so no tab takes the ref for a deleted one of the
+ * same name.
+ */
+export function firstGeneration(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return (random >>> 1) * 2 ** 20 + 1;
+}
+
+/** The ref `name` as storage has it now, or `undefined`. */
+export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref | undefined> {
+  const refs = await shared.queued(() => shared.inventory.look());
+  return refs.get(name);
+}
+
+/** Holds the head of another branch. */
+export async function holdBranch(branchHead: BranchHead, name: string): Promise<HeldCommit> {
+  const ref = refOfBranch(name);
+  return untilWon(async () => {
+    const found = await lookFor(branchHead, ref);
+    if (found === undefined && ref !== REF) throw noBranch(name);
+    const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
+    const { release } = await branchHead.shared.hold(commitBytes);
+    // It is whole if it is still the head: see `tabs/pins.ts`.
+    const again = await lookFor(branchHead, ref);
+    if (sameBytes(again?.commitBytes ?? EMPTY_COMMIT, commitBytes)) {
+      return { commitBytes, release };
+    }
+    release();
+    return undefined;
+  }, `the branch ${name} moved while it was read`);
+}
+
+/** The change that is brought in: from `baseBytes` to `theirsBytes`, both held. */
+export interface Sides extends Hold {
+  readonly baseBytes: Uint8Array;
+  readonly theirsBytes: Uint8Array;
+  /** Refs that move with the commit. */
+  readonly also: readonly RefMove[];
+}
+
+/** The last common ancestor, held, and the branch, which the caller holds. */
+export async function holdSides(
+  branchHead: BranchHead,
+  name: string,
+  theirsBytes: Uint8Array,
+): Promise<Sides | undefined> {
+  const { shared, inventory } = branchHead;
+  const ref = refOfFork(branchHead, name);
+  const { release } = await shared.hold(ref.commitBytes);
+  // It is whole if it is still the ancestor: see `tabs/pins.ts`.
+  const refs = await shared.queued(() => inventory.look());
+  const { generation: expected } = ref;
+  if (refs.get(ref.name)?.generation === expected) {
+    const next = { name: ref.name, commitBytes: theirsBytes, generation: expected + 1 };
+    const also = [{ ...next, format: FORMAT, expected }];
+    return { baseBytes: ref.commitBytes, theirsBytes, also, release };
+  }
+  release();
+  return undefined;
+}
+
+/** The ref of the last common ancestor, as last read. */
+function refOfFork({ inventory, branchName }: BranchHead, name: string): Ref {
+  const { refs } = inventory;
+  const fork = refs.get(forkOf(name, branchName)) ?? refs.get(forkOf(branchName, name));
+  if (fork !== undefined) return fork;
+  const message = `cannot merge: neither of ${branchName} and ${name} was forked from the other`;
+  throw new HedgerowError('invalid-argument', message);
+}

@@ -1,0 +1,16 @@
+import type { Hold } from '../../storage/tabs/pins.js';
+
+/** The commit that a branch is at. */
+export interface Head {
+  readonly commitBytes: Uint8Array;
+  readonly generation: number;
+  /** The core's view of it. */
+  readonly view: number;
+  /** Number of rows. */
+  readonly rows: number;
+}
+
+/** A head that stays whole, with its view open, until it is released. */
+export interface HeldHead extends Hold {
+  readonly head: Head;
+}

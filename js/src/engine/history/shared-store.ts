@@ -1,0 +1,238 @@
+import * as Status from '../../base/abi/status.js';
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { SEGMENTS_PER_WRITER } from '../../base/limits.js';
+import { setNextSegment } from '../../core/calls/segments.js';
+import type { Host } from '../../core/host.js';
+import { fail } from '../../core/status.js';
+import type { Ref } from '../../storage/segment-store.js';
+import type { Hold, Pins } from '../../storage/tabs/pins.js';
+import { WriterQueue } from '../../storage/tabs/writer-queue.js';
+import { Inventory } from './inventory.js';
+import type { Leftovers } from './leftovers.js';
+
+/** Announces a move of a ref to other tabs. */
+export type Announce = (ref: string, generation: number) => void;
+
+/** A commit, at the generation of the ref that names it. */
+export interface CommitAt {
+  readonly commitBytes: Uint8Array;
+  readonly generation: number;
+}
+
+/** The head of a branch, as the shared store uses it. */
+export interface StoreBranch {
+  readonly ref: string;
+  readonly headPin: { drop(): void };
+  /** Moves in the background: storage has, or may have, a newer generation of its ref. */
+  follow(generation?: number): void;
+  /** Moves to where its ref points in storage. */
+  keepUp(): Promise<void>;
+  /** Opens its view again, in a new instance of the core. */
+  reopen(): Promise<void>;
+  /** The branch was deleted. */
+  readonly isGone: boolean;
+  /** The commit that it points to. */
+  readonly head: CommitAt;
+  /** What an earlier commit may have left to do: see `leftovers.ts`. */
+  leftovers: Leftovers;
+  /** Moves to where another handle of this tab has moved the ref. */
+  moveAlong(to: CommitAt): Promise<void>;
+  /** Moves to where its ref points now, after this store has moved it. */
+  stand(ref: Ref): Promise<void>;
+}
+
+/**
+ * What all branches of one open store share: the core, the queue of changes, the ids of segments, what is known to be
+ * stored, and what is in use.
+ */
+export class SharedStore {
+  readonly host: Host;
+  readonly pins: Pins;
+  readonly writerQueue: WriterQueue;
+  readonly announce: Announce;
+  /** What is stored, as far as is known here. */
+  readonly inventory: Inventory;
+  /** The heads of branches that are open here. */
+  readonly branchHeads = new Set<StoreBranch>();
+  /** Whether a head was opened once; stays true after a trap. */
+  isOpen = false;
+  /** Bytes of segments that changes in progress here have made, and that no commit reaches yet. */
+  unusedBytes = 0;
+  /**
+   * What a writer waits for when far more than the live bytes is stored; `undefined` when it need not wait. A bulk
+   * change waits longer than a small one.
+   */
+  room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
+  /** Ends all collections in progress: see `fence.ts`. */
+  endCollections: () => Promise<unknown> = async () => {};
+  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/whole.ts`. */
+  checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
+  /** Throws when a writer of rows does not own its branch: see `mutators/own-branch.ts`. */
+  checkOwner: (writer: StoreBranch) => void = () => {};
+  /** Why all calls fail from now on: the core has trapped for good, or the store was deleted. */
+  lost: HedgerowError | undefined;
+  /** Called when `lost` is set. */
+  onLost: (cause: HedgerowError) => void = () => {};
+  /** Called when storage had no space for a write. */
+  onFull: () => void = () => {};
+  #lastId = 0;
+  #endId = 0;
+  #tail: Promise<unknown> = Promise.resolve();
+  #rebuilding: Promise<void> | undefined;
+
+  constructor(
+    host: Host,
+    pins: Pins,
+    announce: Announce = () => {},
+    writerQueue: WriterQueue = new WriterQueue(),
+  ) {
+    this.host = host;
+    this.pins = pins;
+    this.writerQueue = writerQueue;
+    this.announce = announce;
+    this.inventory = new Inventory(host);
+    host.engine.onTrap(() => {
+      const { finalTrap, isOver } = host.engine;
+      if (isOver) return;
+      if (finalTrap !== undefined) this.lose(finalTrap);
+      // While the store is being opened, the opening fails instead.
+      else if (this.isOpen) this.ready().catch(() => {});
+    });
+    host.recover = () => this.ready();
+  }
+
+  /** Makes all calls fail from now on. */
+  lose(cause: HedgerowError): void {
+    this.lost ??= cause;
+    this.onLost(this.lost);
+  }
+
+  /** Another tab has moved this ref to this generation; without them, it may have moved any. */
+  heard(ref?: string, generation?: number): void {
+    for (const branch of this.branchHeads) {
+      if (ref === undefined || ref === branch.ref) branch.follow(generation);
+    }
+  }
+
+  /** The page may be suspended when this returns: releases what other tabs may wait for. */
+  rest(): void {
+    for (const { headPin } of this.branchHeads) headPin.drop();
+    this.pins.rest();
+    this.host.segments.rest?.();
+  }
+
+  /** The page continues. */
+  wake(): void {
+    this.pins.wake().catch(() => {});
+    this.heard();
+  }
+
+  /** Moves all branch heads to where their refs point in storage. Run it exclusively. */
+  async keepUp(): Promise<void> {
+    for (const branch of this.branchHeads) await branch.keepUp();
+  }
+
+  /** Runs `work` after all work queued before it, and nothing else at the same time. */
+  queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() =>
+      this.host.engine.isReady ? work() : this.rebuild().then(work),
+    );
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+
+  /** Runs `change` after all queued work, even if the core has trapped. */
+  afterAll(change: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(change);
+    return this.#tail as Promise<void>;
+  }
+
+  /**
+   * After a trap: resolves when a new instance has opened the heads in storage. A call that must act in
+   * its own turn checks `engine.isReady` first.
+   */
+  ready(): Promise<void> {
+    this.#rebuilding ??= this.queued(async () => {}).finally(() => {
+      this.#rebuilding = undefined;
+    });
+    return this.#rebuilding;
+  }
+
+  /** Replaces an instance that trapped. Run it exclusively. */
+  async rebuild(): Promise<void> {
+    const { engine } = this.host;
+    const { finalTrap: cause } = engine;
+    if (cause !== undefined)
+      throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
+    await engine.restart();
+    // Ids that the old instance used are never used again, even if none of its segments was stored.
+    if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
+    this.inventory.clear();
+    for (const branch of this.branchHeads) await branch.reopen();
+    engine.ready();
+  }
+
+  /** Opens a view of a commit; the caller closes it. */
+  async openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
+    const { engine } = this.host;
+    let status = engine.openView(commitBytes);
+    while (status === Status.need) {
+      await this.host.load(engine.needed());
+      status = engine.openView(commitBytes);
+    }
+    if (status !== Status.done) fail(engine, status);
+    return engine.openedView();
+  }
+
+  /** Holds a commit from now on, even if parts of it are deleted already. */
+  hold(commitBytes: Uint8Array): Promise<Hold> {
+    return this.pins.use(commitBytes);
+  }
+
+  /**
+   * Holds a commit that was a head once; rejects with `missing-chunk` when parts of it are deleted. It is whole if a
+   * ref points to it after it was pinned: see `tabs/pins.ts`. Else everything that it reaches is checked, which
+   * costs a read of its internal nodes.
+   */
+  async holdAny(commitBytes: Uint8Array): Promise<Hold> {
+    const hold = await this.hold(commitBytes);
+    try {
+      await this.queued(() => this.inventory.look());
+      const isRef = this.inventory.commitRefs.some((ref) =>
+        sameBytes(ref.commitBytes, commitBytes),
+      );
+      if (!isRef) await this.checkWhole(commitBytes);
+      return hold;
+    } catch (cause) {
+      hold.release();
+      throw cause;
+    }
+  }
+
+  /** Makes sure that new segments have ids that no other writer uses. */
+  async prepareIds(makesRoom?: boolean): Promise<void> {
+    if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
+    const writer = await this.host.segments.reserve(makesRoom);
+    this.#lastId = writer * SEGMENTS_PER_WRITER;
+    this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
+    setNextSegment(this.host.engine, this.#lastId);
+  }
+
+  /** The writer that an id belongs to. */
+  writerOf(id: number): number {
+    return Math.floor(id / SEGMENTS_PER_WRITER);
+  }
+
+  /** The ids of a writer: from the first to before the second. */
+  idsOf(writer: number): [number, number] {
+    return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
+  }
+
+  /** Records a segment that was made here. */
+  made(id: number): void {
+    this.inventory.made(id);
+    // The core assigns ids, and a collection takes its segments late: higher ids may have been taken before.
+    this.#lastId = Math.max(this.#lastId, id);
+  }
+}

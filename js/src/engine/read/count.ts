@@ -1,0 +1,41 @@
+/** The options of `count` of a store, a snapshot or a transaction. */
+
+import type { Exactly } from '../../base/exactly.js';
+import { RANGE, rangeOf } from '../../base/options.js';
+import type { KeyRange } from '../../base/range.js';
+import { checkSignal } from '../../base/signal.js';
+import type { EntryCut, IndexRange } from '../../core/indexes/columns.js';
+import type { WaitOptions } from './holder.js';
+
+/** Which rows, or entries of an index, to count. */
+export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
+
+/** The options of a count, and of reads that number rows. */
+type Counted = IndexRange & WaitOptions & { readonly reverse?: boolean | undefined };
+
+/** The checked options of a count. */
+export interface CountPlan extends WaitOptions {
+  readonly range: KeyRange | IndexRange;
+  /** Of an index, the side of an entry that is counted. */
+  readonly cut?: EntryCut | undefined;
+}
+
+/** Checks the options of a count, or of a read of an order. Throws `invalid-argument`, or `aborted`. */
+export function checkedCount(
+  call: string,
+  options: CountOptions,
+  names: typeof RANGE.counted | typeof RANGE.ordered = RANGE.counted,
+): CountPlan & { readonly reverse: boolean } {
+  const {
+    reverse = false,
+    wait,
+    signal,
+    ...range
+  }: Exactly<Counted, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
+    call,
+    options as Counted,
+    names,
+  );
+  checkSignal(signal);
+  return { range, reverse, wait, signal };
+}

@@ -1,0 +1,54 @@
+/** Reads the values of many keys, in slices. Loaded when there is more than one part of them. */
+
+import { Pace, turn } from '../../base/scheduler.js';
+import * as reads from '../../core/calls/reads.js';
+import type { Host } from '../../core/host.js';
+import { ROWS_IN_MS } from '../../core/speed.js';
+import { foundOf, type KeyParts } from './key-parts.js';
+
+/** Most keys in one part: absent keys are fast, so that the pace alone would not limit it. */
+const MOST_KEYS = 8192;
+
+/**
+ * Reads the values of many keys from a view that the caller holds. `check` throws to stop it between
+ * slices. Keys for which `own` returns a value are not searched.
+ */
+export async function findMany(
+  host: Host,
+  view: number,
+  parts: KeyParts,
+  check: () => void,
+  own?: (key: string) => { readonly value: unknown } | undefined,
+): Promise<unknown[]> {
+  const { engine } = host;
+  const values: unknown[] = [];
+  // Half of a slice: the last step of the search shares the slice.
+  const pace = new Pace(host.sliceMs / 2, ROWS_IN_MS);
+  try {
+    for (let beginMs = performance.now(); ; ) {
+      const { part } = parts;
+      const known = own && part.map(own);
+      const wanted = known ? part.filter((_, at) => known[at] === undefined) : part;
+      const op = reads.find(engine, view, wanted);
+      const passingMs = performance.now() - beginMs;
+      let startMs = 0;
+      const found = await host.read(op, () => {
+        startMs = performance.now();
+        return foundOf(engine, wanted.length);
+      });
+      let at = 0;
+      for (const index of part.keys()) {
+        const one = known?.[index];
+        values.push(one === undefined ? found[at++] : one.value);
+      }
+      if (parts.isLast) return values;
+      pace.learn(part.length, passingMs + performance.now() - startMs);
+      await turn();
+      check();
+      beginMs = performance.now();
+      parts.advance(Math.min(pace.units, MOST_KEYS));
+    }
+  } finally {
+    parts.end();
+  }
+}

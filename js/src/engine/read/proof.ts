@@ -1,0 +1,103 @@
+/**
+ * Proofs of rows: made from a store, and verified with nothing but a root. `crate/src/proof.rs`
+ * describes what is in them.
+ */
+
+import { isByteArray } from '../../base/byte-kinds.js';
+import { HedgerowError } from '../../base/errors.js';
+import { MAX_PROOF_BYTES } from '../../base/limits.js';
+import { RANGE, rangeOf } from '../../base/options.js';
+import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
+import { bytesOf } from '../../base/root.js';
+import { checkEngine } from '../../core/check-engine.js';
+import { Host } from '../../core/host.js';
+import type { Head } from '../history/branch-head.js';
+import { blocks } from './scan.js';
+
+/** What a proof shows for a key. */
+export type Proved<Value = unknown> = { readonly value: Value } | { readonly absent: true };
+
+/** What a proof shows for a range: all of its rows, in the order of their keys. */
+export interface ProvedRange<Value = unknown> {
+  readonly entries: [key: string, value: Value][];
+}
+
+/** Instances with more memory than this are dropped: linear memory never shrinks. */
+const MAX_KEPT_BYTES = 16 << 20;
+
+/** Encodes a range to prove; a key becomes the range of that key alone. */
+function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
+  const isKey = typeof keyOrRange === 'string';
+  return encodeRange(
+    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
+  );
+}
+
+/** Proves a key or a range of a commit. The caller must hold it. */
+export async function prove(
+  host: Host,
+  { commitBytes }: Head,
+  keyOrRange: string | KeyRange,
+): Promise<Uint8Array> {
+  const range = encodeProved(keyOrRange);
+  const checks = await checkEngine(host);
+  return host.read(checks.prove(commitBytes, range), () => checks.proof(), checks);
+}
+
+/** An instance of the core without a store, shared by all verifications. */
+let verifier: Promise<Host> | undefined;
+
+/**
+ * What `proof` shows for a key under `root` (a `db.root`): its value, or that it is absent. Needs no
+ * store and no storage. Rejects with `invalid-proof` unless these bytes are the one valid proof of
+ * this key under this root.
+ *
+ * Asynchronous, since the first call compiles the core, and large proofs are verified in slices.
+ * Hashes and checks each chunk. A proof has at most 128 MiB.
+ */
+export function verifyProof<Value = unknown>(
+  root: string,
+  key: string,
+  proof: Uint8Array,
+): Promise<Proved<Value>>;
+/** What `proof` shows for a range: all of its rows; it also proves that none is left out. */
+export function verifyProof<Value = unknown>(
+  root: string,
+  range: KeyRange,
+  proof: Uint8Array,
+): Promise<ProvedRange<Value>>;
+export async function verifyProof(
+  root: string,
+  keyOrRange: string | KeyRange,
+  proof: Uint8Array,
+): Promise<Proved | ProvedRange> {
+  const commitBytes = bytesOf(root);
+  const range = encodeProved(keyOrRange);
+  if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {
+    throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');
+  }
+  verifier ??= Host.alone(0, 8);
+  const own = verifier;
+  const entries: [string, unknown][] = [];
+  try {
+    const host = await own;
+    const start = async () => {
+      const runner = await checkEngine(host);
+      return { op: runner.verifyProof(commitBytes, range, proof), runner };
+    };
+    for await (const members of blocks(host, start, undefined)) {
+      for (let at = 0; at < members.length; at += 2) {
+        entries.push([members[at] as string, members[at + 1]]);
+      }
+    }
+  } finally {
+    const kept = await own.then(
+      ({ engine }) => engine.isReady && engine.memoryBytes <= MAX_KEPT_BYTES,
+      () => false,
+    );
+    if (!kept && verifier === own) verifier = undefined;
+  }
+  if (typeof keyOrRange !== 'string') return { entries };
+  const [entry] = entries;
+  return entry === undefined ? { absent: true } : { value: entry[1] };
+}

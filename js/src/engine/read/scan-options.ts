@@ -1,0 +1,101 @@
+/**
+ * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches pass on the checked
+ * form as a whole. `Exactly` makes code that takes it apart name every member.
+ */
+import type { Exactly } from '../../base/exactly.js';
+import { RANGE, rangeOf } from '../../base/options.js';
+import { cut, type KeyRange } from '../../base/range.js';
+import {
+  type EntryCut,
+  type EntryPosition,
+  entryCut,
+  type IndexRange,
+} from '../../core/indexes/columns.js';
+import { isOfIndex } from '../../core/indexes/index-set.js';
+import type { WaitOptions } from './holder.js';
+
+/** Which rows of a range a scan yields, and in which order. */
+export interface ScanControl {
+  /** Descending order. */
+  readonly reverse?: boolean | undefined;
+  /** Rows to skip at the start. Costs O(log n), however many these are. */
+  readonly offset?: number | undefined;
+  /** The most rows to yield. */
+  readonly limit?: number | undefined;
+  /** Ends the scan with `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which rows a scan yields. */
+export interface ScanOptions extends KeyRange, ScanControl {
+  /** Begin right after this key, in the order of the scan. There need not be a row with it. */
+  readonly after?: string | undefined;
+}
+
+/** Which rows a scan of an index yields. */
+export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {
+  /** Begin right after this entry, in the order of the scan. The index need not have it. */
+  readonly after?: EntryPosition | undefined;
+}
+
+/** The checked options of a scan, with all defaults. */
+export interface ScanPlan {
+  /** The rows after `after`; of an index, the whole range. */
+  readonly range: KeyRange | IndexRange;
+  /** Of an index, the entries after `after`. */
+  readonly cut?: EntryCut | undefined;
+  readonly reverse: boolean;
+  readonly offset: number;
+  readonly limit: number;
+  /** Whether the scan waits for its index. */
+  readonly wait: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A scan of one commit by the core. `parts` are the wanted parts of rows, as `ReadFlag`. */
+export type StoredScan = Omit<ScanPlan, 'wait' | 'signal'> & { readonly parts: number };
+
+/** The limit of a scan without one. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+/** Checks the options of a scan. */
+export function checkedScan(call: string, options: ScanOptions | IndexScanOptions): ScanPlan {
+  const {
+    after,
+    reverse = false,
+    offset = 0,
+    limit = UNLIMITED,
+    wait = true,
+    signal,
+    ...range
+  }: Exactly<
+    IndexScanOptions,
+    keyof IndexRange | 'after' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
+  > = rangeOf(call, options as IndexScanOptions, RANGE.scanned);
+  // Limit both, so that their sum is exact.
+  const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
+  const part = after === undefined ? { range } : partOf(call, range, after, side(reverse, true));
+  return { ...part, reverse, offset: from, limit: most, wait, signal };
+}
+
+/** The side of a row on which those after it are, or those before it. */
+export function side(reverse: boolean, isAfter: boolean): EntryCut['side'] {
+  return reverse === isAfter ? 'below' : 'above';
+}
+
+/** The part of a range on one side of a key, or of a position in an index. Throws if one is malformed. */
+export function partOf(
+  call: string,
+  range: KeyRange | IndexRange,
+  at: string | EntryPosition,
+  side: EntryCut['side'],
+): Pick<ScanPlan, 'range' | 'cut'> {
+  if (isOfIndex(range)) return { range, cut: entryCut(call, at as EntryPosition, side) };
+  return { range: cut(range, at as string, side) };
+}
+
+/** The options that give this plan. */
+export function optionsOfPlan({ range, cut, ...control }: ScanPlan): ScanOptions {
+  const options = { ...(range as KeyRange), ...control };
+  return cut === undefined ? options : { ...options, after: cut.at as never };
+}

@@ -1,0 +1,312 @@
+/** Reads ranges. Each block comes from the core as one output, and is yielded as rows. */
+
+import * as ReadFlag from '../../base/abi/read-flag.js';
+import * as Status from '../../base/abi/status.js';
+import type { Exactly } from '../../base/exactly.js';
+import { endedWhenForgotten } from '../../base/forgotten.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal, untilEnded } from '../../base/signal.js';
+import * as reads from '../../core/calls/reads.js';
+import type { Engine, Op } from '../../core/engine.js';
+import type { Host, Runner } from '../../core/host.js';
+import type { SecondaryKey } from '../../core/indexes/columns.js';
+import { isOfIndex } from '../../core/indexes/index-set.js';
+import { fail } from '../../core/status.js';
+import { type Holder, holdWith, ownEdits } from './holder.js';
+import {
+  checkedScan,
+  type IndexScanOptions,
+  type ScanOptions,
+  type StoredScan,
+  UNLIMITED,
+} from './scan-options.js';
+
+/** A stream of rows that is read while it is iterated. */
+export interface Rows<T> extends AsyncIterable<T> {
+  /** Reads all rows into an array. */
+  toArray(): Promise<T[]>;
+  /** The first row, or `undefined` if there is none. A scan reads no other row, as with `limit: 1`. */
+  first(): Promise<T | undefined>;
+}
+
+/** The result of `scan`: entries, or only their keys or values. */
+export interface Scan<Value> extends Rows<[key: string, value: Value]> {
+  /** Only the keys: values are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** The result of `scan` of an index: entries with their secondary keys, or only parts of them. */
+export interface IndexScan<Value>
+  extends Rows<[key: string, value: Value, secondary: SecondaryKey]> {
+  /** Only the keys: the rows are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** Bytes of the first block: enough for a screen, and fast. */
+const FIRST_BLOCK = 32 << 10;
+const LARGEST_BLOCK = 4 << 20;
+
+/** An operation with an output, and what to do when it ends. */
+export interface Started {
+  readonly op: Op;
+  /** The part of the core that runs it; by default the first part. */
+  readonly runner?: Runner;
+  end?(): void;
+}
+
+/** Yields the output of an operation, block by block, as `decode` reads it. */
+export function blocks(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  decode?: Decode,
+): AsyncIterableIterator<unknown[], void> {
+  return endedWhenForgotten((state) => read(host, start, signal, state, decode));
+}
+
+/** Reads the members of an output. */
+export type Decode = (engine: Engine) => unknown[];
+
+/** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds nothing any more. */
+function read(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state?: { isOver?: boolean },
+  decode?: Decode,
+): AsyncGenerator<unknown[], void, void> {
+  const reading = steps(host, start, signal, state, decode);
+  return signal === undefined ? reading : untilEnded(reading, signal);
+}
+
+async function* steps(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state: { isOver?: boolean } = {},
+  decode: Decode = reads.output,
+): AsyncGenerator<unknown[], void, void> {
+  const { engine, sliceMs } = host;
+  checkSignal(signal);
+  if (!engine.isReady) await host.recover();
+  const { op, end, runner = engine } = await start();
+  const release = () => {
+    if (state.isOver) return;
+    state.isOver = true;
+    runner.free(op);
+    end?.();
+  };
+  try {
+    let budget = FIRST_BLOCK;
+    for (;;) {
+      const startMs = performance.now();
+      const status = runner.step(op, budget);
+      if (status === Status.need) {
+        await host.load(engine.needed());
+      } else if (status === Status.done || status === Status.yield) {
+        engine.succeeded();
+        const members = decode(engine);
+        const ms = performance.now() - startMs;
+        const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
+        budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
+        if (status === Status.yield) host.prefetch(runner.ahead(op));
+        // Release now: a caller that has the last rows may never ask for more.
+        else release();
+        if (members.length > 0) yield members;
+        if (status === Status.done) return;
+        await turn();
+      } else {
+        fail(engine, status);
+      }
+      checkSignal(signal);
+    }
+  } finally {
+    release();
+  }
+}
+
+/** Starts a scan of a view. */
+export function startScan(
+  { engine, indexes }: Host,
+  view: number,
+  {
+    range,
+    cut,
+    reverse,
+    offset,
+    limit,
+    parts,
+  }: Exactly<StoredScan, 'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'parts'>,
+): Op {
+  const encoded = indexes.encode(range, cut);
+  return reads.scan(engine, view, { range: encoded, parts, reverse, offset, limit });
+}
+
+/** Makes `Rows` of a function that begins to read. */
+export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
+  return {
+    [Symbol.asyncIterator]: iterate,
+    async toArray() {
+      const all: T[] = [];
+      for await (const row of iterate()) all.push(row);
+      return all;
+    },
+    first: () => firstOf(iterate()),
+  };
+}
+
+/** The first of some rows, which are then read no further. */
+export async function firstOf<T>(rows: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const row of rows) return row;
+  return undefined;
+}
+
+/** Yields what `load` resolves to. */
+export async function* loaded<T>(
+  load: () => Promise<AsyncIterable<T>>,
+): AsyncGenerator<T, void, void> {
+  yield* await load();
+}
+
+/** How to make rows of the members of a block. */
+interface Shape<T> {
+  readonly parts: number;
+  readonly width: number;
+  at(members: unknown[], index: number): T;
+}
+
+const ENTRIES: Shape<[string, unknown]> = {
+  parts: ReadFlag.keys | ReadFlag.values,
+  width: 2,
+  at: (members, index) => [members[index] as string, members[index + 1]],
+};
+
+function single<T>(parts: number): Shape<T> {
+  return { parts, width: 1, at: (members, index) => members[index] as T };
+}
+
+/** Reads blocks with the wanted parts of rows, of `most` rows in all. */
+type Source = (
+  parts: number,
+  state?: { isOver?: boolean },
+  most?: number,
+) => ReturnType<typeof read>;
+
+class BlockRows<T> implements Rows<T> {
+  protected readonly source: Source;
+  readonly #shape: Shape<T>;
+
+  constructor(source: Source, shape: Shape<T>) {
+    this.source = source;
+    this.#shape = shape;
+  }
+
+  async toArray(): Promise<T[]> {
+    const { parts, width, at } = this.#shape;
+    const blocks: T[][] = [];
+    for await (const members of this.source(parts)) {
+      if (width === 1) blocks.push(members as T[]);
+      else {
+        // Make the rows in the slice that has read them.
+        const rows = new Array<T>(members.length / width);
+        for (let index = 0; index < rows.length; index++) rows[index] = at(members, index * width);
+        blocks.push(rows);
+      }
+    }
+    // Join at once: an array that grows row by row is copied again and again.
+    return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
+  }
+
+  async first(): Promise<T | undefined> {
+    const { parts, at } = this.#shape;
+    const members = await firstOf(this.source(parts, undefined, 1));
+    return members && at(members, 0);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
+    const { parts, width, at } = this.#shape;
+    const source = endedWhenForgotten((state) => this.source(parts, state));
+    let members: unknown[] = [];
+    let index = 0;
+    // Serialises calls that were made before the last one settled.
+    let tail: Promise<unknown> = Promise.resolve();
+    let waiting = 0;
+    const take = (): IteratorResult<T, void> => {
+      const value = at(members, index);
+      index += width;
+      return { done: false, value };
+    };
+    const answered = () => {
+      waiting -= 1;
+    };
+    const next = async (): Promise<IteratorResult<T, void>> => {
+      if (index < members.length) return take();
+      const block = await source.next();
+      if (block.done === true) return { done: true, value: undefined };
+      members = block.value;
+      index = 0;
+      return take();
+    };
+    const iterator: AsyncIterableIterator<T, void> = {
+      next: () => {
+        if (waiting === 0 && index < members.length) return Promise.resolve(take());
+        const result = waiting === 0 ? next() : tail.then(next);
+        waiting += 1;
+        tail = result.then(answered, answered);
+        return result;
+      },
+      return: async () => {
+        members = [];
+        await source.return?.();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+}
+
+const INDEXED: Shape<[string, unknown, SecondaryKey]> = {
+  parts: ENTRIES.parts | ReadFlag.secondary,
+  width: 3,
+  at: (members, index) => members.slice(index, index + 3) as [string, unknown, SecondaryKey],
+};
+
+class EntryRows<T> extends BlockRows<T> {
+  keys(): Rows<string> {
+    return new BlockRows(this.source, single<string>(ReadFlag.keys));
+  }
+
+  values(): Rows<unknown> {
+    return new BlockRows(this.source, single<unknown>(ReadFlag.values));
+  }
+}
+
+/** A scan of the head at the moment at which the caller begins to read. */
+export function scanOf(
+  host: () => Host,
+  from: Holder,
+  options: ScanOptions | IndexScanOptions,
+): Scan<unknown> | IndexScan<unknown> {
+  const source: Source = (parts, state, most = UNLIMITED) => {
+    const { signal, wait, ...plan } = checkedScan('scan', options);
+    const limit = Math.min(plan.limit, most);
+    const start = async () => {
+      const own = ownEdits(from, plan.range);
+      if (own) await own;
+      const { head, release } = await holdWith(from, plan.range, { wait, signal });
+      try {
+        return { op: startScan(from.host, head.view, { ...plan, limit, parts }), end: release };
+      } catch (cause) {
+        release();
+        throw cause;
+      }
+    };
+    return read(host(), start, signal, state);
+  };
+  return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
+}

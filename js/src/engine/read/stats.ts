@@ -1,0 +1,103 @@
+/** What an open store contains, and the shape of its tree. */
+
+import { levelWords } from '../../base/abi/size.js';
+import { hex } from '../../base/hex.js';
+import { type Persistence, persistence } from '../../base/persistence.js';
+import { cacheStats } from '../../core/calls/segments.js';
+import { checkEngine } from '../../core/check-engine.js';
+import type { Host } from '../../core/host.js';
+import { survey } from '../../core/survey.js';
+import type { BranchHead } from '../history/branch-head.js';
+
+/** One level of a tree. */
+export interface LevelStats {
+  /** 0 for leaves. */
+  readonly level: number;
+  readonly nodes: number;
+  /** All its nodes, unpacked. */
+  readonly bytes: number;
+  /** All its nodes as they are stored: leaves are packed. Nodes of a lazy clone that are at the remote have none. */
+  readonly storedBytes: number;
+  /** The smallest node, unpacked. */
+  readonly minBytes: number;
+  /** The largest node, unpacked. */
+  readonly maxBytes: number;
+}
+
+/** What a store contains, and the platform's figures for the storage of the whole origin. */
+export interface Stats extends Persistence {
+  readonly root: string;
+  readonly rows: number;
+  /** Of the tree of rows, from the top down. */
+  readonly levels: readonly LevelStats[];
+  /** Stored segments and chunks, including those that no commit reaches any more. */
+  readonly segments: number;
+  readonly chunks: number;
+  /** Their bytes as they are stored: leaves and large values are packed. */
+  readonly storedBytes: number;
+  /** How many segments are small. */
+  readonly smallSegments: number;
+  /**
+   * The part of `storedBytes` that the root reaches: that of `levels`, and its commit, indexes, sum trees and large
+   * values.
+   */
+  readonly liveBytes: number;
+  /**
+   * Which handle compacts the store: this one, another one (in this tab or elsewhere), or none, where there are no
+   * Web Locks: see `idb({ exclusive })`.
+   */
+  readonly compactor: 'this' | 'other' | 'none';
+  /**
+   * The error of the last compaction by this handle, if it failed. After `corrupt-chunk` and `missing-chunk` no space
+   * is freed until `db.repair()`, since it is unknown what the lost chunk reaches.
+   */
+  readonly compactFailure?: unknown;
+  /** How many reads of chunks found theirs in memory, and how many had to wait for storage. */
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  /** Bytes of segments and chunks in memory, packed and unpacked, and all linear memory. */
+  readonly cachedBytes: number;
+  readonly memoryBytes: number;
+  /**
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
+   * before version 126 treats it as a relaxed one.
+   */
+  readonly honoursStrict: boolean | undefined;
+}
+
+/** See `Store.stats`. */
+export async function statsOf(
+  host: Host,
+  branchHead: BranchHead,
+  failure: unknown,
+): Promise<Stats> {
+  const { engine } = host;
+  const held = await branchHead.holdHead();
+  const liveBytes = await survey(host, held.head.commitBytes).finally(held.release);
+  const { head, release } = await branchHead.holdHead();
+  const { rows } = head;
+  const root = hex(head.commitBytes);
+  let numbers: number[];
+  try {
+    const checks = await checkEngine(host);
+    numbers = await host.read(checks.census(head.view), () => engine.numbers(), checks);
+  } finally {
+    release();
+  }
+  const count = numbers.length / levelWords;
+  const levels = Array.from({ length: count }, (_, index): LevelStats => {
+    const [nodes = 0, bytes = 0, storedBytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
+      index * levelWords,
+      (index + 1) * levelWords,
+    );
+    return { level: count - 1 - index, nodes, bytes, storedBytes, minBytes, maxBytes };
+  });
+  const { memoryBytes } = engine;
+  const cache = { ...cacheStats(engine), memoryBytes };
+  if (failure !== undefined) Object.assign(cache, { compactFailure: failure });
+  const { honoursStrict } = host.segments;
+  const { isCollector, isCollected } = branchHead.pins;
+  const who = isCollector ? 'this' : isCollected ? 'other' : 'none';
+  const shape = { root, rows, levels, liveBytes };
+  return { ...shape, ...cache, compactor: who, honoursStrict, ...(await persistence()) };
+}

@@ -1,0 +1,91 @@
+/**
+ * Repairs a damaged store: moves it back to the newest commit that verifies. If there is none, and the
+ * caller says so, keeps what is left of the newest one. Then its other refs.
+ */
+
+import { HedgerowError } from '../../base/errors.js';
+import type { SegmentStore } from '../../storage/segment-store.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { unknownLeftovers } from '../history/leftovers.js';
+import { inspect, type Pin } from '../verify/inspect.js';
+import { type ChunkFault, isLoss } from '../verify/verify.js';
+import { repairOthers } from './other-refs.js';
+import { Repair, unrepaired } from './repair-branch.js';
+import type {
+  Announce,
+  Mend,
+  RepairedRef,
+  RepairJob,
+  RepairOptions,
+  RepairResult,
+} from './types.js';
+
+/** Most attempts at a repair while other tabs commit. */
+const MAX_TRIES = 8;
+
+/** See `db.repair()`; `announce` tells other tabs. */
+export async function repairOpen(
+  branchHead: BranchHead,
+  options: RepairOptions,
+  announce: Announce,
+  mend?: Mend,
+): Promise<RepairResult> {
+  const { pins, shared } = branchHead;
+  const { segments, sliceMs } = shared.host;
+  const repair = async () => {
+    const pin: Pin = (commitBytes) => pins.use(commitBytes);
+    const job = { ...options, sliceMs, durability: 'strict', pin, announce, mend } as const;
+    const result = await repairStore(segments, job);
+    // What was fetched came with no commit.
+    if (result.fetched) await shared.inventory.load();
+    // The older commit may have indexes and sum trees that no handle names now.
+    if (result.faults.length > 0 || result.others.length > 0) {
+      for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
+    }
+    // Handles of what was deleted hear of it at their next use.
+    await shared.keepUp();
+    return result;
+  };
+  return branchHead.exclusively(repair, options.signal);
+}
+
+/** Repairs a store. Run it exclusively: no other call of this tab may commit meanwhile. */
+export async function repairStore(segments: SegmentStore, job: RepairJob): Promise<RepairResult> {
+  let fetched = job.mend && 0;
+  let main: RepairResult | undefined;
+  const done: RepairedRef[] = [];
+  let mended: readonly ChunkFault[] = [];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
+    const head = inspection.ref;
+    const { root, others } = verification;
+    const first = verification.faults.find(isLoss);
+    const faults = [...mended, ...verification.faults];
+    const all = [verification, ...others].flatMap((one) => one.faults);
+    const come = all.some(isLoss) ? await job.mend?.(inspection, all) : 0;
+    if (come) {
+      fetched = (fetched ?? 0) + come;
+      mended = faults;
+      continue;
+    }
+    // This is no damage: to cut it out would destroy what a later version of this library has written.
+    const later = all.find(({ code }) => code === 'unsupported-format');
+    if (later !== undefined) {
+      const message = 'written by a newer version of Hedgerow: update the app';
+      throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
+    }
+    if (first === undefined || head === undefined) {
+      if (!(await repairOthers(inspection, others, job, done))) continue;
+      const sound = { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
+      return { ...(main ?? sound), others: done, ...(fetched !== undefined && { fetched }) };
+    }
+    const result = await new Repair(inspection, head, verification, job).make();
+    if (result === undefined) throw unrepaired(first);
+    // The other refs are compared with what is sound now.
+    if (result !== 'beaten') main = result;
+  }
+  throw new HedgerowError(
+    'conflict',
+    `another tab wrote during each of ${MAX_TRIES} repairs: close other tabs, or try again`,
+  );
+}

@@ -1,0 +1,140 @@
+import { checkKey, compareKeys } from '../../base/key.js';
+import { isInRange, type KeyRange } from '../../base/range.js';
+import { keptValue } from '../../base/value.js';
+import type { BranchHead, Overrides } from '../history/branch-head.js';
+import type { Block } from '../write/ingest.js';
+import { blockOf, type Edit } from '../write/single-edits.js';
+
+/** The last edit of a key. */
+export interface OwnEdit {
+  readonly key: string;
+  /** As JSON text or bytes; absent when the row is to be deleted. */
+  readonly value?: string | Uint8Array;
+  /** The bulk changes that were in progress when the edit was called. */
+  readonly over: readonly Overrides[];
+  /** How many keys were edited before the first edit of this key. */
+  readonly order: number;
+}
+
+/** The size of one slice's block: UTF-16 units of text plus bytes of byte values. */
+const BLOCK_UNITS = 1 << 18;
+
+/** The puts and deletes of a transaction so far. Its own reads see them; they are not committed yet. */
+export class OwnEdits {
+  readonly #branchHead: BranchHead;
+  readonly #edits = new Map<string, OwnEdit>();
+  /** The bulk changes over which these edits win; by default those in progress at each edit. */
+  over: readonly Overrides[] | undefined;
+  /** See `IngestOptions`. */
+  isUpkeep = false;
+  /** What the edits since the last mark have replaced. */
+  #replaced: Map<string, OwnEdit | undefined> | undefined;
+
+  constructor(branchHead: BranchHead, over?: readonly Overrides[]) {
+    this.#branchHead = branchHead;
+    this.over = over;
+  }
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#edits.size;
+  }
+
+  /** Whether all are deletes: such a commit may use the space that storage keeps for deletions. */
+  get areDeletes(): boolean {
+    for (const { value } of this.#edits.values()) if (value !== undefined) return false;
+    return true;
+  }
+
+  /** Buffers a put. The value is taken as it is now. */
+  put(key: string, value: unknown): void {
+    checkKey(key);
+    this.#set({ key, value: keptValue(value), ...this.#context(key) });
+  }
+
+  /** Buffers a delete. */
+  delete(key: string): void {
+    checkKey(key);
+    this.#set({ key, ...this.#context(key) });
+  }
+
+  #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
+    const order = this.#edits.get(key)?.order ?? this.#edits.size;
+    return { over: this.over ?? this.#branchHead.bulks.underWay(), order };
+  }
+
+  #set(edit: OwnEdit): void {
+    const { key } = edit;
+    if (this.#replaced?.has(key) === false) this.#replaced.set(key, this.#edits.get(key));
+    this.#edits.set(edit.key, edit);
+  }
+
+  /** Returns a function that takes back all edits from here on, up to the next mark. */
+  mark(): () => void {
+    const replaced = new Map<string, OwnEdit | undefined>();
+    this.#replaced = replaced;
+    return () => {
+      for (const [key, edit] of replaced) {
+        if (edit === undefined) this.#edits.delete(key);
+        else this.#edits.set(key, edit);
+      }
+      replaced.clear();
+    };
+  }
+
+  /** The edit of a key, if there is one. */
+  get(key: string): OwnEdit | undefined {
+    return this.#edits.get(key);
+  }
+
+  /** Whether the last edit of a key is a delete. */
+  isDeleted(key: string): boolean {
+    const edit = this.#edits.get(key);
+    return edit !== undefined && edit.value === undefined;
+  }
+
+  /** The edits of a range in the order of their keys. */
+  in(range: KeyRange, reverse = false): OwnEdit[] {
+    const sign = reverse ? -1 : 1;
+    return [...this.#edits.values()]
+      .filter(({ key }) => isInRange(key, range))
+      .sort((a, b) => sign * compareKeys(a.key, b.key));
+  }
+
+  /** Makes the bulk changes that were in progress leave the edited keys alone. */
+  override(): void {
+    for (const { key, over } of this.#edits.values()) {
+      for (const overrides of over) overrides.add(JSON.stringify(key));
+    }
+  }
+
+  /** All edits in blocks, each for one slice. */
+  *blocks(): Generator<Block, void, void> {
+    // Puts first, then deletes: each key has one edit, so the order does not matter.
+    yield* blocksOf(this.#edits.values(), true);
+    yield* blocksOf(this.#edits.values(), false);
+  }
+}
+
+/** The blocks of all puts among edits, or of all deletes. */
+function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block, void, void> {
+  let block: Edit[] = [];
+  let units = 0;
+  for (const edit of edits) {
+    if ((edit.value !== undefined) !== arePuts) continue;
+    if (units >= BLOCK_UNITS) {
+      yield blockOf(block);
+      block = [];
+      units = 0;
+    }
+    block.push({ ...edit, key: JSON.stringify(edit.key) });
+    units += edit.key.length + (edit.value?.length ?? 0);
+  }
+  if (block.length > 0) yield blockOf(block);
+}
+
+/** The value of an edit as a read returns it: a new one each time. */
+export function readBack({ value }: Pick<OwnEdit, 'value'>): unknown {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? JSON.parse(value) : new Uint8Array(value);
+}

@@ -1,0 +1,175 @@
+/** Scans of an index in a transaction: stored entries merged with those of its own edits, in order. */
+import * as ReadFlag from '../../base/abi/read-flag.js';
+import { HedgerowError } from '../../base/errors.js';
+import type { Exactly } from '../../base/exactly.js';
+import type { FunctionCalls } from '../../base/function-calls.js';
+import { compareKeys } from '../../base/key.js';
+import { isInRange } from '../../base/range.js';
+import {
+  entriesOf,
+  type IndexRange,
+  positionOf,
+  positionsOf,
+  type SecondaryKey,
+} from '../../core/indexes/columns.js';
+import type { Index } from '../../core/indexes/definition.js';
+import { State } from '../../core/indexes/index-set.js';
+import { blocks, type IndexScan, type Rows, rowsOf, startScan } from '../read/scan.js';
+import {
+  checkedScan,
+  type IndexScanOptions,
+  type ScanPlan,
+  type StoredScan,
+  UNLIMITED,
+} from '../read/scan-options.js';
+import { readBack } from './edits.js';
+import type { IndexRead } from './reads.js';
+import type { Sources } from './scan.js';
+
+/** An entry of an index, and the row that it names. */
+interface Found {
+  readonly position: string;
+  readonly key: string;
+  readonly value: unknown;
+  readonly secondary: SecondaryKey;
+}
+
+/** The index of a range; throws `not-ready` if the commit that is read does not have it completely. */
+export function readyIndex({ host, view }: Sources, { index: name }: IndexRange): Index {
+  const index = host.indexes.get(name);
+  if (host.indexes.state(view, index) === State.complete) return index;
+  throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
+}
+
+/** The entries of the transaction's own edits in a range of positions, in order. */
+export function ownEntries(
+  { edits }: Sources,
+  index: Index,
+  range: ReturnType<typeof positionsOf>,
+  reverse: boolean,
+): Found[] {
+  const sign = reverse ? -1 : 1;
+  const found: Found[] = [];
+  for (const edit of edits.in({ prefix: index.prefix })) {
+    if (edit.value === undefined) continue;
+    let isGiven = false;
+    const value = readBack(edit);
+    for (const entry of entriesOf(index, edit.key, value)) {
+      if (!isInRange(entry.position, range)) continue;
+      // Each entry gets a value of its own, as the stored ones do.
+      found.push({ ...entry, key: edit.key, value: isGiven ? readBack(edit) : value });
+      isGiven = true;
+    }
+  }
+  return found.sort((a, b) => sign * compareKeys(a.position, b.position));
+}
+
+async function* merged(
+  sources: Sources,
+  options: IndexScanOptions,
+  keysOnly: boolean,
+): AsyncGenerator<Found, void, void> {
+  const { host, view, edits, reads } = sources;
+  const {
+    range: wanted,
+    cut,
+    reverse,
+    offset,
+    limit,
+    wait: _,
+    signal,
+  }: Exactly<
+    ScanPlan,
+    'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
+  > = checkedScan('tx.scan', options);
+  const index = readyIndex(sources, wanted as IndexRange);
+  const range = positionsOf(index, wanted as IndexRange, cut);
+  const own = ownEntries(sources, index, range, reverse);
+  const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
+  const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
+  reads.index(read);
+  // Own edits may hide any number of entries. Then `offset` and `limit` are applied here, not in the core.
+  const isOwn = hidden.size > 0;
+  let skip = isOwn ? offset : 0;
+  let left = limit;
+  const isTaken = ({ position }: Found) => {
+    if (skip > 0) {
+      skip -= 1;
+      return false;
+    }
+    left -= 1;
+    read.reached = position;
+    return true;
+  };
+  if (left === 0) return;
+  const parts = ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values);
+  const bounds = isOwn ? { offset: 0, limit: UNLIMITED } : { offset, limit };
+  const stored: StoredScan = { range: wanted, cut, reverse, parts, ...bounds };
+  const width = keysOnly ? 2 : 3;
+  const start = () => ({ op: startScan(host, view, stored) });
+  let next = 0;
+  for await (const members of blocks(host, start, signal)) {
+    for (let at = 0; at < members.length; at += width) {
+      // Throws if the transaction has ended meanwhile: during a read of storage, or between two rows.
+      sources.view;
+      const key = members[at] as string;
+      if (hidden.has(key)) continue;
+      const secondary = members[at + width - 1] as SecondaryKey;
+      const position = positionOf(index, secondary, key);
+      for (let due = own[next]; due !== undefined; due = own[++next]) {
+        const order = compareKeys(due.position, position);
+        if (reverse ? order < 0 : order > 0) break;
+        if (isTaken(due)) yield due;
+        if (left === 0) return;
+      }
+      const value = keysOnly ? undefined : members[at + 1];
+      const found = { position, key, value, secondary };
+      if (isTaken(found)) yield found;
+      if (left === 0) return;
+    }
+  }
+  for (const found of own.slice(next)) {
+    if (isTaken(found)) yield found;
+    if (left === 0) return;
+  }
+  read.ended = true;
+}
+
+function shaped<T>(
+  calls: FunctionCalls,
+  found: () => AsyncGenerator<Found>,
+  shape: (found: Found) => T,
+): Rows<T> {
+  const rows = rowsOf(async function* () {
+    const end = calls.begin('tx.scan');
+    try {
+      for await (const one of found()) yield shape(one);
+    } finally {
+      end();
+    }
+  });
+  return {
+    ...rows,
+    toArray: () => calls.add('tx.scan.toArray', rows.toArray),
+    first: () => calls.add('tx.scan.first', rows.first),
+  };
+}
+
+/** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
+export function mergedIndexScan(
+  sources: () => Sources,
+  options: IndexScanOptions,
+): IndexScan<unknown> {
+  const { calls } = sources();
+  const found = (keysOnly: boolean) => () => merged(sources(), options, keysOnly);
+  const entry = ({ key, value, secondary }: Found): [string, unknown, SecondaryKey] => [
+    key,
+    value,
+    secondary,
+  ];
+  return {
+    ...shaped(calls, found(false), entry),
+    keys: () => shaped(calls, found(true), ({ key }) => key),
+    values: () => shaped(calls, found(false), ({ value }) => value),
+  };
+}

@@ -1,0 +1,268 @@
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError, isMissing } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { MAX_HOLD_MS } from '../../base/limits.js';
+import { checkSignal, until, type Waits } from '../../base/signal.js';
+import { untilWon } from '../../base/timeout.js';
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { Hold } from '../../storage/tabs/pins.js';
+import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
+import { tryEdits } from '../write/try-edits.js';
+import { Base } from './base.js';
+import { OwnEdits } from './edits.js';
+import { Run, Transaction } from './transaction.js';
+
+/** Options of a transaction. */
+export interface TransactionOptions {
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Ends the transaction with `aborted`; it writes nothing, unless storage already has its commit. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `commit`. */
+export interface CommitOptions extends TransactionOptions {
+  /** Keeps both commits from being collected, until `release` of the result, or until the handle's store closes. */
+  readonly keep?: boolean | undefined;
+}
+
+/** The function of a transaction. It may be called several times. */
+export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
+
+/** What a transaction came to. */
+export interface CommitResult<T> {
+  /** What the function returned. */
+  readonly value: T;
+  /** The root that its commit was made on, in hexadecimal. */
+  readonly before: string;
+  /** The root of its commit; that before if it changed nothing. */
+  readonly after: string;
+  /** Keeps them no longer, if `keep` was asked for. Idempotent. */
+  release(): void;
+}
+
+/** What a run does. */
+type Body<T> = (run: Run) => T | PromiseLike<T>;
+
+/** How a transaction runs. */
+export interface Job extends CommitOptions {
+  readonly durability: Durability;
+  /** Also ends the wait for the function. */
+  readonly waits?: Waits;
+  /** See `OrderedCall`. */
+  readonly over?: readonly Overrides[] | undefined;
+  /** Called when its edits are committed; not if it has none. */
+  readonly onCommit?: (made: Made) => void;
+  /** Makes the commit, which it does without edits, too. Runs exclusively; `undefined` if another writer was first. */
+  readonly commit?: (edits: OwnEdits) => Promise<Made | undefined>;
+}
+
+/** The commit of a transaction, and what made it. */
+export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
+
+/** Another writer has changed something that the transaction has read. */
+class StaleRead extends Error {}
+
+/**
+ * Runs transactions. A run is committed if all that it has read is still the same in the head that
+ * its commit builds on; else the function runs again.
+ *
+ * The first run delays no other writer. A later run makes other writers wait, since they would win
+ * again: those of its tab and, in the queue, those of other tabs. It does so for a bounded time,
+ * since its function may wait for anything, such as another write to the same store.
+ */
+export class Transactions {
+  readonly #host: Host;
+  readonly #branchHead: BranchHead;
+
+  constructor(host: Host, branchHead: BranchHead) {
+    this.#host = host;
+    this.#branchHead = branchHead;
+  }
+
+  /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
+  async run<T>(body: TransactionFunction<T>, job: Job): Promise<CommitResult<T>> {
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
+    }
+    return this.runWhole((run) => body(new Transaction(run)), job);
+  }
+
+  /** As `run`, for a body that makes the transactions itself, of parts of the run. */
+  async runWhole<T>(body: Body<T>, job: Job): Promise<CommitResult<T>> {
+    // The second run nearly always wins if all other writers are in this tab.
+    return untilWon(async (tries) => {
+      checkSignal(job.signal);
+      try {
+        const isFirst = tries === 0 && !this.#branchHead.isContended;
+        return await this.#runOnce(body, job, isFirst);
+      } catch (cause) {
+        if (!(cause instanceof StaleRead)) throw cause;
+        return undefined;
+      }
+    }, 'others changed what it had read');
+  }
+
+  async #runOnce<T>(body: Body<T>, job: Job, isFirst: boolean): Promise<CommitResult<T>> {
+    const attempt = isFirst
+      ? this.#begin(body, job, await this.#branchHead.holdHead())
+      : await this.#hold(body, job);
+    try {
+      const value = await attempt.result;
+      // Also when the function took longer than other writers wait.
+      if (attempt.isPending) {
+        await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
+      }
+      const { beforeBytes, afterBytes, kept } = attempt;
+      const release = () => {
+        for (const hold of kept.splice(0)) hold.release();
+      };
+      return { value, before: hex(beforeBytes), after: hex(afterBytes), release };
+    } finally {
+      attempt.base.close();
+    }
+  }
+
+  #begin<T>(body: Body<T>, job: Job, held: HeldHead): Attempt<T> {
+    const run = new Run(this.#host, new Base(held), new OwnEdits(this.#branchHead, job.over));
+    return new Attempt(run, body, job);
+  }
+
+  /** Runs and commits while other writers of this tab wait; after `MAX_HOLD_MS` returns without a commit. */
+  #hold<T>(body: Body<T>, job: Job): Promise<Attempt<T>> {
+    const change = async () => {
+      const attempt = this.#begin(body, job, await this.#branchHead.holdNow());
+      try {
+        if (await attempt.endsWithin(MAX_HOLD_MS)) await this.#commit(attempt, job);
+        return attempt;
+      } catch (cause) {
+        attempt.base.close();
+        throw cause;
+      }
+    };
+    return this.#branchHead.exclusively(change, job.signal);
+  }
+
+  /** Commits the edits of an attempt. Run it exclusively. */
+  async #commit<T>(
+    attempt: Attempt<T>,
+    { durability, signal, onCommit, keep, commit }: Job,
+  ): Promise<void> {
+    if (!attempt.isPending) return;
+    const branchHead = this.#branchHead;
+    const { edits } = attempt.run;
+    const { areDeletes: makesRoom, isUpkeep } = edits;
+    const options = { signal, makesRoom, isUpkeep };
+    const made = await branchHead.retry(async () => {
+      // Before the reads are checked, since it may move the head.
+      const held = keep === true ? await branchHead.holdNow() : undefined;
+      let isMade = false;
+      // Repeated for each head that it tries to build on.
+      try {
+        await attempt.checkReads(this.#host, branchHead.head);
+        // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
+        attempt.beforeBytes = branchHead.head.commitBytes;
+        const one = await (commit?.(edits) ??
+          tryEdits(this.#host, branchHead, durability, edits.blocks(), options));
+        isMade = one !== undefined;
+        return one;
+      } catch (cause) {
+        // The head is not held here: if a collection has deleted parts of it, that counts as a lost race.
+        if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
+        return undefined;
+      } finally {
+        if (isMade && held !== undefined) attempt.kept.push(held);
+        else held?.release();
+      }
+    });
+    if (keep === true) await this.#keep(attempt, made.commitBytes);
+    attempt.isCommitted = true;
+    attempt.afterBytes = made.commitBytes;
+    onCommit?.(made);
+    edits.override();
+  }
+
+  /** Holds the commit that was made. It is made whatever happens here. */
+  async #keep<T>(attempt: Attempt<T>, commitBytes: Uint8Array): Promise<void> {
+    const { shared } = this.#branchHead;
+    try {
+      attempt.kept.push(await shared.hold(commitBytes));
+      // It is whole if it is still the head; else a collection may have begun before it was held.
+      await this.#branchHead.refresh();
+      if (!this.#branchHead.isHead(commitBytes)) await shared.endCollections();
+    } catch {
+      // Then `revert` tells whether it is there.
+    }
+  }
+}
+
+/** One run of a function, and its outcome. */
+class Attempt<T> {
+  readonly run: Run;
+  /** Settles when the function has ended, or the signal was aborted. */
+  readonly result: Promise<T>;
+  isCommitted = false;
+  /** The commits before and after its own; what it has read, if it makes none. */
+  beforeBytes: Uint8Array;
+  afterBytes: Uint8Array;
+  /** Holds of both, if they are to be kept. */
+  readonly kept: Hold[] = [];
+  readonly #isAlways: boolean;
+  /** The last commit that was found to give the same reads. */
+  #checkedBytes: Uint8Array;
+
+  constructor(run: Run, body: Body<T>, job: Job) {
+    this.run = run;
+    const { commitBytes } = run.base;
+    this.beforeBytes = commitBytes;
+    this.afterBytes = commitBytes;
+    this.#checkedBytes = commitBytes;
+    this.#isAlways = job.commit !== undefined;
+    this.result = ended(run, body, job);
+    this.result.catch(() => {});
+  }
+
+  get base(): Base {
+    return this.run.base;
+  }
+
+  /** Whether there is something to commit. */
+  get isPending(): boolean {
+    return !this.isCommitted && (this.#isAlways || this.run.edits.size > 0);
+  }
+
+  /** Whether the function ends within `ms` milliseconds. */
+  async endsWithin(ms: number): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, ms, false);
+    });
+    try {
+      return await Promise.race([this.result.then(() => true), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Throws `StaleRead` when a read would differ at this head. */
+  async checkReads(host: Host, { commitBytes, view }: Head): Promise<void> {
+    if (sameBytes(this.#checkedBytes, commitBytes)) return;
+    const { base, reads, edits } = this.run;
+    if (await reads.differ(host, base.view, view, edits)) throw new StaleRead();
+    this.#checkedBytes = commitBytes;
+  }
+}
+
+async function ended<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
+  try {
+    checkSignal(signal);
+    const result = until(
+      run.calls.result(() => body(run)),
+      signal,
+    );
+    return await (waits?.until(result) ?? result);
+  } finally {
+    run.calls.end();
+  }
+}

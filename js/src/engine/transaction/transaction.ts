@@ -1,0 +1,214 @@
+/** The object that the function of a transaction gets: reads of one commit, and edits of its own. */
+
+import * as Status from '../../base/abi/status.js';
+import { belong } from '../../base/belong.js';
+import { FunctionCalls } from '../../base/function-calls.js';
+import { checkKey, checkKeys } from '../../base/key.js';
+import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
+import { turn } from '../../base/scheduler.js';
+import * as calls from '../../core/calls/reads.js';
+import type { Host } from '../../core/host.js';
+import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
+import { isOfIndex } from '../../core/indexes/index-set.js';
+import { fail } from '../../core/status.js';
+import { type CountOptions, checkedCount } from '../read/count.js';
+import { findMany } from '../read/find-many.js';
+import { KeyParts } from '../read/key-parts.js';
+import {
+  checkedAt,
+  checkedRank,
+  type IndexOrderOptions,
+  type OrderOptions,
+} from '../read/order.js';
+import type { IndexScan, Scan } from '../read/scan.js';
+import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
+import type { Base } from './base.js';
+import { type OwnEdits, readBack } from './edits.js';
+import { mergedIndexScan } from './index-scan.js';
+import { countIn, rowAt } from './numbers.js';
+import { Reads } from './reads.js';
+import { mergedScan, type Sources } from './scan.js';
+
+/** One run of a transaction: what it reads from, and what it has read and edited. */
+export class Run implements Sources {
+  readonly host: Host;
+  readonly base: Base;
+  readonly edits: OwnEdits;
+  readonly reads: Reads;
+  readonly calls = new FunctionCalls();
+
+  constructor(host: Host, base: Base, edits: OwnEdits, reads = new Reads()) {
+    this.host = host;
+    this.base = base;
+    this.edits = edits;
+    this.reads = reads;
+  }
+
+  /** A part of it that ends by itself: what it reads and edits counts for the whole. */
+  part(): Run {
+    return new Run(this.host, this.base, this.edits, this.reads);
+  }
+
+  /** Throws `closed` when the function has ended. */
+  check(): void {
+    this.calls.check();
+  }
+
+  get view(): number {
+    this.check();
+    return this.base.view;
+  }
+}
+
+/**
+ * What a transaction's function reads and writes with. Reads see the commit at which the
+ * transaction began, with its own edits so far. When the function has ended, all calls fail
+ * with `closed`.
+ */
+export class Transaction {
+  readonly #run: Run;
+
+  protected static readonly awaitedCalls = belong(
+    Transaction,
+    'get getMany has count at rank deleteMany',
+    (tx) => [tx.#run.calls, 'tx'],
+  );
+
+  /** Made by `db.transaction`. */
+  constructor(run: Run) {
+    this.#run = run;
+    run.host.onHandle?.(this, run);
+  }
+
+  /** The value of a key, or `undefined`. Every call makes a new value. */
+  async get<Value = unknown>(key: string): Promise<Value | undefined> {
+    const { view, edits, reads, host } = this.#run;
+    checkKey(key);
+    const own = edits.get(key);
+    if (own !== undefined) return readBack(own) as Value | undefined;
+    reads.value(key);
+    const { engine } = host;
+    const status = calls.get(engine, view, key);
+    if (status === Status.done) return calls.found(engine) as Value | undefined;
+    if (status >= Status.row) fail(engine, status);
+    const [value] = await this.#stored([key]);
+    return value as Value | undefined;
+  }
+
+  /** The values of keys, in their order; `undefined` for a key that is absent. In slices. */
+  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
+    const { edits, reads } = this.#run;
+    this.#run.check();
+    const own = (key: string) => {
+      const edit = edits.get(key);
+      if (edit !== undefined) return { value: readBack(edit) };
+      reads.value(key);
+      return undefined;
+    };
+    return (await this.#stored(checkKeys('tx.getMany', keys), own)) as (Value | undefined)[];
+  }
+
+  #stored(keys: Iterable<string>, own?: Parameters<typeof findMany>[4]): Promise<unknown[]> {
+    const { view, host } = this.#run;
+    return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
+  }
+
+  /** Whether a row with this key exists. */
+  async has(key: string): Promise<boolean> {
+    this.#run.check();
+    checkKey(key);
+    return (await this.count({ gte: key, lte: key })) > 0;
+  }
+
+  /**
+   * The number of rows in a range, all by default, or of entries in a range of an index. Costs two
+   * nodes for each level, and as much for each key of the range that the transaction has edited.
+   */
+  async count(range: CountOptions = {}): Promise<number> {
+    this.#run.check();
+    return countIn(this.#run, checkedCount('tx.count', range));
+  }
+
+  /**
+   * The row, or the entry of an index, with a number, from 0, in the order of a range. Costs as much as
+   * `count`, and that again for as often as the number of edited keys can be halved.
+   */
+  at<Value = unknown>(
+    n: number,
+    options: IndexOrderOptions,
+  ): Promise<[key: string, value: Value, secondary: SecondaryKey] | undefined>;
+  at<Value = unknown>(
+    n: number,
+    options?: OrderOptions,
+  ): Promise<[key: string, value: Value] | undefined>;
+  async at(n: number, options: OrderOptions | IndexOrderOptions = {}): Promise<never> {
+    this.#run.check();
+    return (await rowAt(this.#run, checkedAt('tx.at', n, options))) as never;
+  }
+
+  /** How many rows of a range come before a key, or how many entries before a position. Costs as `count`. */
+  rank(position: EntryPosition, options: IndexOrderOptions): Promise<number>;
+  rank(key: string, options?: OrderOptions): Promise<number>;
+  async rank(
+    at: string | EntryPosition,
+    options: OrderOptions | IndexOrderOptions = {},
+  ): Promise<number> {
+    this.#run.check();
+    return countIn(this.#run, checkedRank('tx.rank', at, options));
+  }
+
+  /**
+   * The rows of a range in the order of their keys, as they are when the reading begins; or those of a
+   * range of an index, which fails with `not-ready` if the index is not built yet.
+   */
+  scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
+  scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
+    this.#run.check();
+    const sources = () => {
+      this.#run.check();
+      return this.#run;
+    };
+    if (isOfIndex(options)) return mergedIndexScan(sources, options);
+    return mergedScan(sources, options);
+  }
+
+  /**
+   * Puts one row when the transaction commits. The value is taken as it is now, and checked:
+   * throws `invalid-key` or `invalid-value`.
+   */
+  put(key: string, value: unknown): void {
+    this.#run.check();
+    this.#run.edits.put(key, value);
+  }
+
+  /**
+   * Deletes many rows when the transaction commits: those with the keys of an iterable, those of a range,
+   * or those that the entries in a range of an index name. Resolves to the number of these keys or
+   * rows. Reads all their keys and keeps them in memory. A range must have a bound.
+   */
+  async deleteMany(keysOrRange: Iterable<string> | KeyRange | IndexRange): Promise<number> {
+    const { edits, host } = this.#run;
+    this.#run.check();
+    const keys = isRange(keysOrRange)
+      ? this.scan(deletedRange('tx.deleteMany', keysOrRange as KeyRange)).keys()
+      : checkKeys('tx.deleteMany', keysOrRange as Iterable<string>);
+    let startMs = performance.now();
+    let count = 0;
+    for await (const key of keys) {
+      // A row with an array has several entries.
+      if (!edits.isDeleted(key)) count += 1;
+      this.delete(key);
+      if (performance.now() - startMs < host.sliceMs / 2) continue;
+      await turn();
+      startMs = performance.now();
+    }
+    return count;
+  }
+
+  /** Deletes one row when the transaction commits; does nothing when there is none. */
+  delete(key: string): void {
+    this.#run.check();
+    this.#run.edits.delete(key);
+  }
+}

@@ -1,0 +1,110 @@
+import { HedgerowError } from '../../base/errors.js';
+import type { ByteSource } from '../../base/read-bytes.js';
+import { isPart } from '../../base/read-bytes.js';
+import { turn } from '../../base/scheduler.js';
+import { AbortableWait } from '../../base/signal.js';
+import { endIterator, openSource } from '../write/source.js';
+import { invalid, type Reads } from './format.js';
+
+/** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */
+export class ByteReader implements Reads {
+  readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
+  readonly #wait: AbortableWait;
+  readonly #sliceMs: number;
+  #part: Uint8Array = new Uint8Array();
+  #used = 0;
+  #at: number;
+  #isOver = false;
+  #startMs = performance.now();
+
+  private constructor(
+    parts: AsyncIterator<unknown> | Iterator<unknown>,
+    at: number,
+    signal: AbortSignal | undefined,
+    sliceMs: number,
+  ) {
+    this.#parts = parts;
+    this.#at = at;
+    this.#wait = new AbortableWait(signal);
+    this.#sliceMs = sliceMs;
+  }
+
+  /** Opens a source whose first byte is at offset `at` of the whole. */
+  static async open(
+    source: ByteSource,
+    at: number,
+    signal: AbortSignal | undefined,
+    sliceMs: number,
+  ): Promise<ByteReader> {
+    const opened = await openSource<unknown>(source, signal, true);
+    const parts =
+      opened.kind === 'bytes'
+        ? opened.parts
+        : opened.kind === 'async-rows'
+          ? opened.rows
+          : opened.rows[Symbol.iterator]();
+    return new ByteReader(parts, at, signal, sliceMs);
+  }
+
+  /** Offset in the whole of the next byte. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Sets the offset of the next byte, when the source turned out to begin elsewhere. */
+  restartAt(at: number): void {
+    this.#at = at;
+  }
+
+  async take(length: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(length);
+    for (let filled = 0; filled < length; ) {
+      if (this.#used === this.#part.length && !(await this.#next())) {
+        throw invalid('the export ends too early', this.#at);
+      }
+      const end = this.#used + length - filled;
+      const piece = this.#part.subarray(this.#used, end);
+      taken.set(piece, filled);
+      filled += piece.length;
+      this.#used += piece.length;
+      this.#at += piece.length;
+    }
+    return taken;
+  }
+
+  /** Whether no byte follows. */
+  async isAtEnd(): Promise<boolean> {
+    while (this.#used === this.#part.length) if (!(await this.#next())) return true;
+    return false;
+  }
+
+  async #next(): Promise<boolean> {
+    // Without a turn, a source with everything in memory would block the page.
+    if (performance.now() - this.#startMs > this.#sliceMs / 2) {
+      await this.#wait.for(turn());
+      this.#startMs = performance.now();
+    }
+    if (this.#isOver) return false;
+    const { done, value } = await this.#wait.for(Promise.resolve(this.#parts.next()));
+    this.#part = new Uint8Array();
+    this.#used = 0;
+    if (done === true) {
+      this.#isOver = true;
+      return false;
+    }
+    if (!isPart(value))
+      throw new HedgerowError(
+        'invalid-argument',
+        'importStore: the source must give bytes, as a Uint8Array or ArrayBuffer',
+      );
+    this.#part = value instanceof Uint8Array ? value : new Uint8Array(value);
+    return true;
+  }
+
+  /** Ends the source, even while it waits for something. */
+  end(): void {
+    this.#wait.end();
+    if (!this.#isOver) endIterator(this.#parts);
+    this.#isOver = true;
+  }
+}

@@ -1,0 +1,56 @@
+import { collect, collected } from '../../core/calls/collect.js';
+import * as segments from '../../core/calls/segments.js';
+import { Host } from '../../core/host.js';
+import { stepped } from '../../core/survey.js';
+
+/** The smallest cache: this core has only one segment at a time. */
+const CACHE_BYTES = 0;
+/** Offset of the byte of a table that says which streams its segment has. */
+const STREAMS_AT = 5;
+const ID = 1;
+const NEXT_ID = 1 << 20;
+/** More bytes of values than any store has, so that a collection does not find out which are live. */
+const MANY_BYTES = 2 ** 50;
+
+/** Checks segments against their tables, chunk by chunk, on a core of its own. */
+export class Checker {
+  readonly #host: Host;
+
+  private constructor(host: Host) {
+    this.#host = host;
+  }
+
+  static async create(sliceMs: number): Promise<Checker> {
+    return new Checker(await Host.alone(CACHE_BYTES, sliceMs));
+  }
+
+  /** Whether a table is well-formed. */
+  isTable(tableBytes: Uint8Array): boolean {
+    const { engine } = this.#host;
+    const isWellFormed = segments.addTable(engine, ID, tableBytes);
+    segments.removeSegment(engine, ID);
+    return isWellFormed;
+  }
+
+  /**
+   * Whether each chunk of a segment has the hash that its table says, which must be well-formed. It
+   * runs a collection in which nothing is live: that deletes each segment, unless one of its chunks has
+   * a wrong hash.
+   */
+  async isWhole(tableBytes: Uint8Array, segmentBytes: Uint8Array): Promise<boolean> {
+    const { engine } = this.#host;
+    const untyped = new Uint8Array(tableBytes);
+    // Else a segment of values alone would stay unread.
+    untyped[STREAMS_AT] = 0;
+    segments.setNextSegment(engine, NEXT_ID);
+    segments.addTable(engine, ID, untyped);
+    segments.loadSegment(engine, ID, segmentBytes);
+    const op = collect(engine, 0, MANY_BYTES);
+    try {
+      return (await stepped(this.#host, op, () => collected(engine).segments)).includes(ID);
+    } finally {
+      engine.free(op, false);
+      segments.removeSegment(engine, ID);
+    }
+  }
+}

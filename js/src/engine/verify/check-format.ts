@@ -1,0 +1,14 @@
+/** The format of refs, where a store is read that is not open. */
+import { HedgerowError } from '../../base/errors.js';
+import { FORMAT, MAX_FORMAT } from '../../base/limits.js';
+
+/** Throws `wrong-key` for a ref that is sealed, and `unsupported-format` for one of a later version. */
+export function checkFormat(format: number): void {
+  if (format <= FORMAT) return;
+  throw format > MAX_FORMAT
+    ? new HedgerowError('wrong-key', 'the store is encrypted: give `encryption`, as open does')
+    : new HedgerowError(
+        'unsupported-format',
+        `written by a newer version of Hedgerow: update the app (store format ${format})`,
+      );
+}

@@ -1,0 +1,16 @@
+/** Checks that all that a pinned commit reaches is stored, and stays so. Loaded at first use. */
+
+import { survey } from '../../core/survey.js';
+import { endCollections } from '../history/fence.js';
+import type { SharedStore } from '../history/shared-store.js';
+
+export { endCollections } from '../history/fence.js';
+
+/** Rejects with `missing-chunk` if parts are not stored. First ends all collections that may have missed the pin. */
+export async function checkWhole(shared: SharedStore, commitBytes: Uint8Array): Promise<void> {
+  const { host, inventory } = shared;
+  await endCollections(host.segments);
+  // What was stored when the store was opened may be deleted by now.
+  await inventory.load();
+  await survey(host, commitBytes);
+}

@@ -1,0 +1,267 @@
+import { frozen } from '../../base/frozen.js';
+import { compareKeys } from '../../base/key.js';
+import { encodeRange, type KeyRange } from '../../base/range.js';
+import { turn } from '../../base/scheduler.js';
+import type { Engine } from '../../core/engine.js';
+import type { Host } from '../../core/host.js';
+import type { IndexEntry } from '../../core/indexes/columns.js';
+import type { BranchHead, HeldHead } from '../history/branch-head.js';
+import { type Change, changeAt, startDiff, widthAt } from '../read/diff.js';
+import { blocks, type Decode } from '../read/scan.js';
+import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
+import { Matcher } from './matcher.js';
+
+/** An ordered space of positions other than the keys of rows: an index. */
+export interface Space {
+  /** The rows that it is made from. */
+  readonly rows: KeyRange;
+  /** The entries of a row, without duplicates. */
+  entriesOf(key: string, value: unknown): readonly IndexEntry[];
+  /** Holds a head that has the index. */
+  hold(): Promise<HeldHead>;
+}
+
+/** Changes between two reads of the clock, and the share of a slice that gathering may use. */
+const CLOCK_CHANGES = 256;
+const PART_OF_SLICE = 0.25;
+/** After a first block with more members than this, a jump to the next watched range is worth a new diff. */
+const MANY_CHANGES = 64;
+/** Positions that are sorted without a break. */
+const RUN = 2048;
+
+/** Limits the work between the blocks of a diff to a share of a slice. */
+export class Slices {
+  readonly #partMs: number;
+  #startMs = 0;
+
+  constructor(sliceMs: number) {
+    this.#partMs = sliceMs * PART_OF_SLICE;
+  }
+
+  /** Starts a slice. */
+  begin(): void {
+    this.#startMs = performance.now();
+  }
+
+  /** Waits for the next slice if this one is used up. */
+  async breathe(): Promise<void> {
+    if (performance.now() - this.#startMs < this.#partMs) return;
+    await turn();
+    this.begin();
+  }
+}
+
+/** An interval of rows that receives their changes. */
+export interface Taker<Watcher> extends Interval {
+  /** Whether it takes only the kinds and keys of changes. */
+  readonly isKeysOnly?: boolean;
+  take(change: Change, touched: Set<Gathering<Watcher>>): void;
+}
+
+/** What becomes of the changes of one interval in a pass. Watchers of the same interval share it. */
+export interface Gathering<Watcher> extends Taker<Watcher> {
+  readonly watchers: Set<Watcher>;
+  /** Takes the change of an entry of an index. */
+  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void;
+  /** Returns what to tell and forgets it; an empty array is not told. */
+  finish(slices: Slices): Promise<readonly unknown[]> | readonly unknown[];
+  drop(): void;
+}
+
+/** How watchers are told something else than changes: code that is loaded later. */
+export interface Tally<Watcher> {
+  /** What they are told first, of the commit at which they begin. */
+  begin(
+    host: Host,
+    branchHead: BranchHead,
+    watcher: Watcher,
+    commitBytes: Uint8Array,
+  ): Promise<unknown[]>;
+  gather(interval: Interval): Gathering<Watcher>;
+  /** Reads the output of a diff, of which no more is wanted than some takers want. */
+  decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[];
+}
+
+/** The changes of one interval in a pass, in their order. */
+export class Gathered<Watcher> implements Gathering<Watcher> {
+  readonly low: string;
+  readonly high: string | undefined;
+  readonly watchers = new Set<Watcher>();
+  #changes: Change[] = [];
+  /** For an index: the position of each change. */
+  #positions: string[] | undefined;
+
+  constructor({ low, high }: Interval) {
+    this.low = low;
+    this.high = high;
+  }
+
+  take(change: Change, touched: Set<Gathering<Watcher>>): void {
+    if (this.#changes.push(frozen(change)) === 1) touched.add(this);
+  }
+
+  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void {
+    this.#positions ??= [];
+    this.#positions.push(position);
+    this.take(change, touched);
+  }
+
+  async finish(slices: Slices): Promise<readonly Change[]> {
+    const [changes, positions] = [this.#changes, this.#positions];
+    this.drop();
+    if (positions === undefined) return frozen(changes);
+    const order = await sorted(positions, slices);
+    return frozen(order.map((at) => changes[at] as Change));
+  }
+
+  drop(): void {
+    this.#changes = [];
+    this.#positions = undefined;
+  }
+}
+
+/** The indices of `positions` in the order of the positions. A merge sort in slices. */
+function sorted(positions: readonly string[], slices: Slices): Promise<number[]> {
+  const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
+  const part = async (from: number, to: number): Promise<number[]> => {
+    await slices.breathe();
+    if (to - from <= RUN) {
+      return Array.from({ length: to - from }, (_, index) => from + index).sort(compare);
+    }
+    const middle = (from + to) >> 1;
+    const [left, right] = [await part(from, middle), await part(middle, to)];
+    const both: number[] = [];
+    for (let [l, r] = [0, 0]; both.length < to - from; ) {
+      const isLeft = r === right.length || (l < left.length && compare(left[l], right[r]) <= 0);
+      both.push((isLeft ? left[l++] : right[r++]) as number);
+      if (both.length % RUN === 0) await slices.breathe();
+    }
+    return both;
+  };
+  return part(0, positions.length);
+}
+
+/** The rows of an index. Turns changes of rows into changes of entries. */
+class SpaceTaker<Watcher> implements Taker<Watcher> {
+  readonly low: string;
+  readonly high: string | undefined;
+  readonly #space: Space;
+  readonly #matcher: Matcher<Gathering<Watcher>>;
+
+  constructor(space: Space, ranges: Iterable<Gathering<Watcher>>) {
+    ({ low: this.low, high: this.high } = intervalOf(space.rows));
+    this.#space = space;
+    this.#matcher = new Matcher(ranges);
+  }
+
+  take(change: Change, touched: Set<Gathering<Watcher>>): void {
+    const { key } = change;
+    const space = this.#space;
+    const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
+    const newEntries = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
+    const add = ({ position, secondary }: IndexEntry, entryChange: Change) => {
+      const found = this.#matcher.at(position);
+      for (const range of found) range.takeAt(position, { ...entryChange, secondary }, touched);
+    };
+    const removed = new Map(oldEntries.map((entry) => [entry.position, entry]));
+    for (const entry of newEntries) {
+      const { newValue } = change as Change & { op: 'add' };
+      add(entry, removed.delete(entry.position) ? change : { op: 'add', key, newValue });
+    }
+    const { oldValue } = change as Change & { op: 'del' };
+    for (const entry of removed.values()) add(entry, { op: 'del', key, oldValue });
+  }
+}
+
+/** What is watched. */
+export interface Watched<Watcher> {
+  readonly interval: Interval;
+  /** Absent for a watcher that is told changes. */
+  readonly tally: Tally<Watcher> | undefined;
+  /** The watched index; `undefined` when rows are watched. */
+  readonly space: Space | undefined;
+}
+
+/** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
+export class Pass<Watcher extends Watched<Watcher>> {
+  readonly #matcher: Matcher<Taker<Watcher>>;
+  readonly #decode: Decode | undefined;
+  /** The ranges that had changes. */
+  readonly touched = new Set<Gathering<Watcher>>();
+
+  constructor(watchers: Iterable<Watcher>) {
+    const spaces = new Map<Space | undefined, Map<string, Gathering<Watcher>>>();
+    let other: Tally<Watcher> | undefined;
+    for (const watcher of watchers) {
+      const { interval, space, tally } = watcher;
+      if (isEmpty(interval)) continue;
+      other ??= tally;
+      const ranges = spaces.get(space) ?? new Map<string, Gathering<Watcher>>();
+      spaces.set(space, ranges);
+      // A lone surrogate separates the bounds: no key, and so no bound, contains one.
+      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}${tally ? '\ud800' : ''}`;
+      const range = ranges.get(name) ?? tally?.gather(interval) ?? new Gathered<Watcher>(interval);
+      ranges.set(name, range);
+      range.watchers.add(watcher);
+    }
+    const takers: Taker<Watcher>[] = [];
+    for (const [space, ranges] of spaces) {
+      if (space === undefined) takers.push(...ranges.values());
+      else takers.push(new SpaceTaker(space, ranges.values()));
+    }
+    const matcher = new Matcher(takers);
+    this.#matcher = matcher;
+    this.#decode = other && ((engine) => other.decode(engine, matcher));
+  }
+
+  /** Drops what was gathered. */
+  clear(): void {
+    for (const range of this.touched) range.drop();
+    this.touched.clear();
+  }
+
+  /**
+   * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in
+   * watched ranges that the commits do not share. Skips the gaps between ranges, except for about
+   * a block of changes in each. Stops when `isWanted` returns `false`.
+   */
+  async run(
+    host: Host,
+    branchHead: BranchHead,
+    from: Uint8Array,
+    to: Uint8Array,
+    slices: Slices,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    this.clear();
+    const matcher = this.#matcher;
+    const { low: first, high } = matcher.hull;
+    let low = first;
+    while (low !== undefined) {
+      const range = encodeRange(rangeOf({ low, high }));
+      const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
+      low = undefined;
+      let isFirst = true;
+      for await (const members of blocks(host, start, undefined, this.#decode)) {
+        slices.begin();
+        if (!isWanted()) return;
+        let found: readonly Taker<Watcher>[] = [];
+        let at = 0;
+        for (let count = 1; at < members.length; count++) {
+          found = matcher.at(members[at + 1] as string);
+          if (found.length > 0) {
+            const change = changeAt(members, at);
+            for (const taker of found) taker.take(change, this.touched);
+          }
+          at += widthAt(members, at);
+          if (count % CLOCK_CHANGES === 0) await slices.breathe();
+        }
+        if (found.length === 0 && (!isFirst || members.length > MANY_CHANGES)) {
+          low = matcher.next;
+          break;
+        }
+        isFirst = false;
+      }
+    }
+  }
+}

@@ -1,0 +1,390 @@
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import type { Exactly } from '../../base/exactly.js';
+import { hex } from '../../base/hex.js';
+import type { KeyRange } from '../../base/range.js';
+import { notify, report } from '../../base/report.js';
+import { turn } from '../../base/scheduler.js';
+import { later } from '../../base/timeout.js';
+import type { Host } from '../../core/host.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
+import type { Index } from '../../core/indexes/definition.js';
+import { isOfIndex } from '../../core/indexes/index-set.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { rowsAt } from './all-rows.js';
+import { Pass, Slices, type Space } from './gather.js';
+import { IndexSpace } from './index-space.js';
+import { intervalOf } from './interval.js';
+import { Stand } from './pinned-view.js';
+import { Recovery } from './recovery.js';
+import { Tries } from './tries.js';
+import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
+
+/**
+ * The watchers of a branch. All that are up to date are at one commit, `#main`. When the head has
+ * moved, one pass over the diff from `#main` to the head gathers the changes of all of them, and
+ * moves them to the head. A watcher that began at another commit, or whose callback is slow, is
+ * behind: it stays at a commit of its own until a pass from there brings it to `#main`. A watcher
+ * gets the changes of a commit only once that is the head.
+ */
+export class Watchers {
+  readonly #host: Host;
+  readonly #branchHead: BranchHead;
+  readonly #slices: Slices;
+  readonly #spaces = new Map<string, Space>();
+  readonly #all = new Set<Watcher>();
+  /** Those that still read the rows for their first call. */
+  readonly #beginning = new Set<Watcher>();
+  readonly #behind = new Set<Watcher>();
+  /** Those that have begun since the last look at the head: they may be ahead of `#main`, and wait for the next one. */
+  readonly #late = new Set<Watcher>();
+  #main: Stand | undefined;
+  /** The pass for all watchers; `undefined` once the set of watchers has changed. */
+  #pass: Pass<Watcher> | undefined;
+  #isGathering = false;
+  #running: Promise<void> | undefined;
+  #isStale = false;
+  readonly #tries = new Tries();
+  /** The commit at which the last watcher began; shared by others that begin there. */
+  #last: Stand | undefined;
+  #stopTimer = () => {};
+  #isClosed = false;
+  #isGone = false;
+  #order = 0;
+  readonly recovery = new Recovery();
+
+  constructor(host: Host, branchHead: BranchHead) {
+    this.#host = host;
+    this.#branchHead = branchHead;
+    this.#slices = new Slices(host.sliceMs);
+  }
+
+  /** Call it when the head has moved, or its branch was deleted or created again. */
+  moved(): void {
+    const wasGone = this.#isGone;
+    this.#isGone = this.#branchHead.isGone;
+    try {
+      this.#branchHead.checkThere();
+      if (wasGone) this.recovery.tell();
+    } catch (cause) {
+      this.#failAll(cause);
+    }
+    if (this.#all.size > 0) this.#wake();
+  }
+
+  /**
+   * Watches a range of rows or of an index; returns a function that ends the watch. With `load` the callback gets the
+   * sum of the numbers that the loaded `Tally` tells.
+   */
+  watch(
+    range: KeyRange | IndexRange,
+    callback: (told: never, at: { readonly root: string }) => unknown,
+    { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
+    load?: LoadTally,
+  ): () => void {
+    if (typeof callback !== 'function') {
+      throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
+    }
+    const { indexes } = this.#host;
+    indexes.encode(range);
+    const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
+    const stop = () => this.#end(watcher);
+    let sum = 0;
+    const summed: Watcher['callback'] = ([number]: readonly number[], at) => {
+      sum += number ?? 0;
+      return callback(sum as never, at);
+    };
+    const watcher: Watcher = {
+      order: this.#order++,
+      range,
+      interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
+      space: index && this.#spaceOf(index),
+      tally: undefined,
+      callback: load === undefined ? callback : summed,
+      onError,
+      end: () => signal?.removeEventListener('abort', stop),
+      behind: undefined,
+      isBusy: initial || load !== undefined,
+      hasMissed: false,
+      isOver: signal?.aborted === true,
+    };
+    if (watcher.isOver) return stop;
+    signal?.addEventListener('abort', stop);
+    if (watcher.isBusy) {
+      this.#beginning.add(watcher);
+      void this.#begin(watcher, load);
+    } else {
+      const { commitBytes } = this.#branchHead.head;
+      this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
+      if (watcher.behind !== undefined) this.#wake();
+    }
+    return stop;
+  }
+
+  #spaceOf(index: Index): Space {
+    const space =
+      this.#spaces.get(index.name) ?? new IndexSpace(this.#host, this.#branchHead, index);
+    this.#spaces.set(index.name, space);
+    return space;
+  }
+
+  /**
+   * Ends all watches with `reason`; resolves when no work is in progress. If the close `isAsked` for,
+   * watches without `onError` end silently.
+   */
+  async close(reason: HedgerowError, isAsked: boolean): Promise<void> {
+    this.#failAll(reason, isAsked);
+    this.#isClosed = true;
+    this.#stopTimer();
+    await this.#running;
+  }
+
+  /** Adds a watcher that is at a commit. */
+  #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
+    this.#all.add(watcher);
+    this.#beginning.delete(watcher);
+    this.#pass = undefined;
+    // A pass in progress does not include it.
+    watcher.hasMissed = this.#isGathering || !this.#isAtMain(commitBytes);
+    if (!watcher.hasMissed && !watcher.isBusy) return;
+    watcher.behind = stand();
+    this.#behind.add(watcher);
+    this.#late.add(watcher);
+  }
+
+  /** Watchers that begin at the same commit share its `Stand`. */
+  #standAt(commitBytes: Uint8Array): Stand {
+    const last = this.#last;
+    if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
+    this.#last = new Stand(commitBytes, this.#branchHead.shared.hold(commitBytes));
+    return this.#last;
+  }
+
+  #isAtMain(commitBytes: Uint8Array): boolean {
+    return this.#main !== undefined && sameBytes(this.#main.commitBytes, commitBytes);
+  }
+
+  #end(watcher: Watcher): void {
+    watcher.isOver = true;
+    watcher.end();
+    this.#beginning.delete(watcher);
+    if (!this.#all.delete(watcher)) return;
+    this.#pass = undefined;
+    this.#join(watcher);
+    if (this.#running === undefined) this.#rest();
+  }
+
+  #fail(watcher: Watcher, cause: unknown, isAsked = false): void {
+    if (this.#isOver(watcher)) return;
+    this.#end(watcher);
+    const { onError = isAsked ? () => {} : report } = watcher;
+    notify(onError, cause);
+  }
+
+  #failAll(cause: unknown, isAsked?: boolean): void {
+    for (const watcher of [...this.#all, ...this.#beginning]) this.#fail(watcher, cause, isAsked);
+  }
+
+  #isOver(watcher: Watcher): boolean {
+    return watcher.isOver || this.#isClosed;
+  }
+
+  /** Releases `#main` when no watcher is left. */
+  #rest(): void {
+    if (this.#all.size > 0) return;
+    this.#main?.release();
+    this.#main = undefined;
+  }
+
+  /** Marks a watcher as no longer behind: it is at `#main`, or has ended. */
+  #join(watcher: Watcher): void {
+    this.#behind.delete(watcher);
+    this.#late.delete(watcher);
+    watcher.behind?.release();
+    watcher.behind = undefined;
+    watcher.hasMissed = false;
+  }
+
+  /** Whether a watcher has missed no changes up to `#main`. */
+  #isUpToDate({ hasMissed, behind }: Watcher): boolean {
+    return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
+  }
+
+  /** Makes the first call, with all rows of the range or their number. The watcher continues from their commit. */
+  async #begin(watcher: Watcher, load?: LoadTally): Promise<void> {
+    const tries = new Tries();
+    const [host, branchHead] = [this.#host, this.#branchHead];
+    while (!this.#isOver(watcher)) {
+      let stand: Stand | undefined;
+      try {
+        if (load !== undefined) watcher.tally = await load();
+        const held = await (watcher.space?.hold() ?? branchHead.holdHead());
+        const { commitBytes } = held.head;
+        stand = new Stand(commitBytes, held);
+        const told =
+          (await watcher.tally?.begin(host, branchHead, watcher, commitBytes)) ??
+          (await rowsAt(host, branchHead, watcher, commitBytes, () => this.#isOver(watcher)));
+        if (this.#isOver(watcher)) return;
+        this.#add(watcher, commitBytes, stand.use.bind(stand));
+        this.#call(watcher, told, hex(commitBytes), stand);
+        if (!watcher.isBusy) this.#settled(watcher);
+        return;
+      } catch (cause) {
+        const delay = tries.delayAfter(cause);
+        if (delay === undefined) return this.#fail(watcher, cause);
+        tries.note(cause);
+        await new Promise<void>((resolve) => later(resolve, delay));
+      } finally {
+        stand?.release();
+      }
+    }
+  }
+
+  /** Starts bringing all watchers to the head, unless that is in progress. */
+  #wake(): void {
+    this.#isStale = true;
+    if (this.#running !== undefined || this.#isClosed) return;
+    this.#stopTimer();
+    const ended = () => {
+      this.#running = undefined;
+      this.#rest();
+      if (this.#isStale && this.#all.size > 0) this.#wake();
+    };
+    const failed = (cause: unknown) => {
+      const delay = this.#tries.delayAfter(cause);
+      if (delay === undefined) return this.#failAll(cause);
+      this.#tries.note(cause);
+      if (!this.#isClosed) this.#stopTimer = later(() => this.#wake(), delay);
+    };
+    this.#running = this.#run().catch(failed).then(ended);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isStale && this.#all.size > 0) {
+      this.#isStale = false;
+      await turn();
+      this.#slices.begin();
+      const branchHead = this.#branchHead;
+      if (branchHead.isBehind) await branchHead.shared.queued(() => branchHead.refresh());
+      this.#late.clear();
+      const held = await branchHead.holdHead();
+      const next = new Stand(held.head.commitBytes, held);
+      if (this.#main === undefined) this.#main = next;
+      else if (this.#isAtMain(next.commitBytes)) next.release();
+      else await this.#advance(this.#main, next);
+      await this.#catchUp();
+      this.#tries.reset();
+    }
+  }
+
+  #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
+    const isWanted = () => this.#all.size > 0;
+    const [oldBytes, newBytes] = [from.commitBytes, to.commitBytes];
+    return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slices, isWanted);
+  }
+
+  /** Brings the watchers that are up to date from `#main` to the head. */
+  async #advance(from: Stand, to: Stand): Promise<void> {
+    this.#pass ??= new Pass(this.#all);
+    const pass = this.#pass;
+    this.#isGathering = true;
+    try {
+      await this.#gather(pass, from, to);
+    } catch (cause) {
+      if (this.#tries.delayAfter(cause) !== undefined) {
+        to.release();
+        throw cause;
+      }
+      // Bring each watcher to the head by itself: only those whose changes cannot be read fail.
+      pass.clear();
+      for (const watcher of this.#all) {
+        watcher.hasMissed = true;
+        watcher.behind ??= from.use();
+        this.#behind.add(watcher);
+      }
+    } finally {
+      this.#isGathering = false;
+    }
+    this.#main = to;
+    from.release();
+    await this.#tell(pass, to, (watcher) => {
+      if (watcher.behind === undefined) return true;
+      watcher.hasMissed = true;
+      return false;
+    });
+  }
+
+  /** Brings the watchers that are behind to `#main`, unless they are busy. */
+  async #catchUp(): Promise<void> {
+    const groups = new Map<Stand, Watcher[]>();
+    for (const watcher of this.#behind) {
+      if (watcher.isBusy || this.#late.has(watcher)) continue;
+      const stand = watcher.behind as Stand;
+      const group = groups.get(stand);
+      if (this.#isUpToDate(watcher)) this.#join(watcher);
+      else if (group === undefined) groups.set(stand, [watcher]);
+      else group.push(watcher);
+    }
+    for (const [stand, watchers] of groups) await this.#catchUpFrom(stand, watchers);
+  }
+
+  async #catchUpFrom(from: Stand, watchers: readonly Watcher[]): Promise<void> {
+    const to = this.#main as Stand;
+    const pass = new Pass(watchers);
+    from.use();
+    try {
+      await this.#gather(pass, from, to);
+    } catch (cause) {
+      if (this.#tries.delayAfter(cause) !== undefined) throw cause;
+      if (watchers.length === 1) return this.#fail(watchers[0] as Watcher, cause);
+      for (const watcher of watchers) await this.#catchUpFrom(from, [watcher]);
+      return;
+    } finally {
+      from.release();
+    }
+    for (const watcher of watchers) this.#join(watcher);
+    await this.#tell(pass, to, () => true);
+  }
+
+  /** Calls watchers with what a pass has gathered, in the order in which they began. */
+  async #tell(pass: Pass<Watcher>, at: Stand, isDue: (watcher: Watcher) => boolean): Promise<void> {
+    const root = hex(at.commitBytes);
+    const due = [...pass.touched].map(
+      (range) => [range, [...range.watchers].filter(isDue)] as const,
+    );
+    const calls: (readonly [Watcher, readonly unknown[]])[] = [];
+    for (const [range, watchers] of due) {
+      const told = await range.finish(this.#slices);
+      if (told.length > 0) for (const watcher of watchers) calls.push([watcher, told]);
+    }
+    calls.sort(([a], [b]) => a.order - b.order);
+    for (const [watcher, told] of calls) {
+      await this.#slices.breathe();
+      if (!watcher.isOver) this.#call(watcher, told, root, at);
+    }
+  }
+
+  #call(watcher: Watcher, told: readonly unknown[], root: string, at: Stand): void {
+    watcher.isBusy = false;
+    try {
+      const result = watcher.callback(told as never, { root }) as PromiseLike<unknown> | undefined;
+      if (typeof result?.then !== 'function' || watcher.isOver) return;
+      watcher.isBusy = true;
+      watcher.behind ??= at.use();
+      this.#behind.add(watcher);
+      Promise.resolve(result)
+        .catch(report)
+        .then(() => this.#settled(watcher));
+    } catch (cause) {
+      report(cause);
+    }
+  }
+
+  /** Call it when a watcher's callback has settled. */
+  #settled(watcher: Watcher): void {
+    watcher.isBusy = false;
+    if (watcher.isOver) return;
+    if (this.#running === undefined && this.#isUpToDate(watcher)) this.#join(watcher);
+    else this.#wake();
+  }
+}

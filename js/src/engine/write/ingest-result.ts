@@ -1,0 +1,29 @@
+/** The progress and the result of an ingest. */
+import type { SliceTimes } from '../../core/host.js';
+
+/** The progress of an ingest. */
+export interface Progress {
+  /** Rows taken from the source. */
+  readonly rows: number;
+  /** Bytes of those rows as they were fed: JSON text and byte values. */
+  readonly bytes: number;
+  /**
+   * Rows whose segments are stored. Readers see them only after the commit. It grows while ascending
+   * keys stream into an empty store, also those of a patch, and after its `clear`. Otherwise rows are
+   * gathered and sorted first: it is 0 until they are merged, and all rows at the end.
+   */
+  readonly durableRows: number;
+  /** The part of the source that was taken, from 0 to 1; absent when its length is unknown. */
+  readonly fraction?: number;
+}
+
+/** The result of an ingest. */
+export interface IngestResult extends SliceTimes {
+  /** The new root of the store, in hexadecimal. */
+  readonly root: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly chunks: number;
+  readonly segments: number;
+  readonly ms: number;
+}

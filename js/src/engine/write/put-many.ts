@@ -1,0 +1,184 @@
+/** Bulk puts and deletes: takes rows from a source, slice by slice. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { checkKey } from '../../base/key.js';
+import { encodeRange, type KeyRange } from '../../base/range.js';
+import type { ByteFormat, ByteSource } from '../../base/read-bytes.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal } from '../../base/signal.js';
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { BranchHead } from '../history/branch-head.js';
+import {
+  type Committed,
+  guarded,
+  Ingest,
+  type IngestOptions,
+  type IngestResult,
+  type Progress,
+} from './ingest.js';
+import { Reporter, takeAsyncRows, takeBytes, takeRows } from './intake.js';
+import { type KeyOf, RowGatherer } from './row-gatherer.js';
+import { endSource, isAtHand, type OpenSource, openSource, type Source } from './source.js';
+
+/** How rows are put. */
+export interface PutManyOptions<Row> {
+  /**
+   * Where the key of a row is: a JSON pointer such as `/id`, or a function of the row (not for rows
+   * that come as bytes). Without it rows are `[key, value]`. The pointer must lead to a string; for a
+   * number use `(row) => String(row.id)`. A row is read up to a slice after the source yields it: a
+   * source must not change a row and yield it again.
+   */
+  readonly key?: KeyOf<Row> | undefined;
+  /** Added before every key. */
+  readonly prefix?: string | undefined;
+  /** The format of bytes; by default it is detected from their start. */
+  readonly format?: ByteFormat | undefined;
+  /** Rejects the call at once with `aborted`; the store is unchanged. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called at most once every 16 ms, and at the end. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** By default that of the store. */
+  readonly durability?: Durability | undefined;
+}
+
+/** What to do with the rows of a source. */
+export interface Job<Row> extends PutManyOptions<Row> {
+  readonly durability: Durability;
+  /** Rows are keys to delete, or operations of a patch; by default they are put. */
+  readonly deletes?: boolean;
+  readonly isPatch?: boolean;
+  /** Called with bytes before the core takes them. */
+  readonly look?: ((bytes: Uint8Array) => void) | undefined;
+  /** Edits before it, which a patch whose operations are in memory sees. */
+  readonly after?: Promise<unknown> | undefined;
+}
+
+/** Puts or deletes rows, or applies a patch. */
+export async function putMany<Row>(
+  host: Host,
+  branchHead: BranchHead,
+  source: Source<Row> | ByteSource,
+  job: Job<Row>,
+): Promise<IngestResult> {
+  const startMs = performance.now();
+  const { prefix, signal } = job;
+  if (prefix !== undefined) checkKey(prefix, 'prefix');
+  // In the turn of the call, so that bulk changes commit in the order of their calls.
+  const bulk = branchHead.bulks.begin(isAtHand(source));
+  try {
+    await turn();
+    if (job.isPatch && isAtHand(source)) await Promise.all([job.after, bulk.before]);
+    checkSignal(signal);
+    return await ingestAll(host, branchHead, source, job, bulk, startMs);
+  } finally {
+    bulk.end();
+  }
+}
+
+type Bulk = ReturnType<BranchHead['bulks']['begin']>;
+
+async function ingestAll<Row>(
+  host: Host,
+  branchHead: BranchHead,
+  source: Source<Row> | ByteSource,
+  job: Job<Row>,
+  bulk: Bulk,
+  startMs: number,
+): Promise<IngestResult> {
+  const { signal, durability } = job;
+  // With a function as key, bytes may be rows.
+  const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
+  const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
+  let taken = false;
+  try {
+    const options = ingestOptions(opened.kind === 'bytes', job);
+    const makesRoom = job.deletes;
+    const ingest = await Ingest.begin(host, branchHead, durability, {
+      ...options,
+      bulk,
+      makesRoom,
+    });
+    return await guarded(ingest, async () => {
+      const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
+      taken = true;
+      await take(opened, ingest, reporter, host, job);
+      const committed = await ingest.commit();
+      reporter.report(true);
+      return resultOf(ingest, committed, ingest.rows, startMs);
+    });
+  } finally {
+    if (!taken) endSource(opened);
+  }
+}
+
+function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
+  const { key, format, prefix, signal } = job;
+  const pointer = typeof key === 'string' ? key : undefined;
+  if (!isBytes) {
+    if (format === undefined) return { prefix, pointer, signal };
+    throw new HedgerowError('invalid-argument', 'format is for bytes only');
+  }
+  if (typeof key === 'function' || job.deletes === true) {
+    throw new HedgerowError('invalid-argument', 'for rows in bytes key must be a JSON pointer');
+  }
+  return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
+}
+
+function take<Row>(
+  opened: OpenSource<Row>,
+  ingest: Ingest,
+  reporter: Reporter,
+  { sliceMs }: Host,
+  { key, deletes, isPatch, look, signal }: Job<Row>,
+): Promise<void> {
+  if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal, look);
+  const puts = typeof key === 'string' ? 'rows' : 'pairs';
+  const format = deletes === true ? 'deletes' : isPatch === true ? 'patch' : puts;
+  const gatherer = new RowGatherer<Row>(format, key, sliceMs);
+  return opened.kind === 'rows'
+    ? takeRows(opened.rows, gatherer, ingest, reporter)
+    : takeAsyncRows(opened.rows, gatherer, ingest, reporter, signal);
+}
+
+function fractionOf<Row>(opened: OpenSource<Row>, ingest: Ingest): number | undefined {
+  if (opened.kind === 'async-rows' || opened.total === undefined) return undefined;
+  const taken = opened.kind === 'bytes' ? ingest.bytes : ingest.rows;
+  return opened.total > 0 ? Math.min(1, taken / opened.total) : 1;
+}
+
+/** Deletes all rows of a range. */
+export async function deleteRange(
+  host: Host,
+  branchHead: BranchHead,
+  range: KeyRange,
+  { durability, signal }: Pick<Job<string>, 'durability' | 'signal'>,
+): Promise<IngestResult> {
+  const startMs = performance.now();
+  const encoded = encodeRange(range);
+  const bulk = branchHead.bulks.beginCall();
+  try {
+    const options = { bulk, signal, makesRoom: true };
+    const ingest = await Ingest.begin(host, branchHead, durability, options);
+    return await guarded(ingest, async () => {
+      await ingest.drop(encoded);
+      const committed = await ingest.commit();
+      return resultOf(ingest, committed, committed.rowsBefore - branchHead.head.rows, startMs);
+    });
+  } finally {
+    bulk.end();
+  }
+}
+
+/** The result of a bulk change. */
+export function resultOf(
+  ingest: Ingest,
+  { chunks, commitBytes }: Committed,
+  rows: number,
+  startMs: number,
+): IngestResult {
+  const { bytes, segments, times } = ingest;
+  const ms = performance.now() - startMs;
+  return { root: hex(commitBytes), rows, bytes, chunks, segments, ms, ...times };
+}

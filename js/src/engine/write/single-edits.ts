@@ -1,0 +1,215 @@
+import { HedgerowError, isRefusal } from '../../base/errors.js';
+import { checkKey } from '../../base/key.js';
+import { committing } from '../../base/signal.js';
+import { isBytes, stringify } from '../../base/value.js';
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { BranchHead, Overrides } from '../history/branch-head.js';
+import { Pending } from '../history/pending.js';
+import type { Block } from './ingest.js';
+import { tryEdits } from './try-edits.js';
+
+/** A put or a delete of one key. */
+export interface Edit {
+  /** JSON text. */
+  readonly key: string;
+  /** JSON text or bytes; absent for a delete. */
+  readonly value?: string | Uint8Array | undefined;
+  /** The overrides of the bulk changes in progress at the call. */
+  readonly over: readonly Overrides[];
+}
+
+/** How one row is put or deleted. */
+export interface EditOptions {
+  /**
+   * Instead of the store's. The edits of one turn share a commit: it is strict if it is to be so for one of them.
+   */
+  readonly durability?: Durability | undefined;
+  /** Takes the edit back while it waits for its commit; from then on the outcome of the commit decides. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An edit that waits for its commit. */
+interface Waiting extends Edit {
+  readonly options: EditOptions | undefined;
+  resolve(): void;
+  reject(cause: unknown): void;
+}
+
+/** Edits that share a commit: no call lies between them for which the later ones would have to wait. */
+interface Batch {
+  readonly edits: Waiting[];
+  /** What they wait for: see `Bulks.calls`. */
+  readonly before: Promise<void> | undefined;
+}
+
+/**
+ * Puts and deletes of single rows. Those made in one turn, or while a commit is in progress,
+ * share the next commit.
+ */
+export class SingleEdits {
+  readonly #host: Host;
+  readonly #branchHead: BranchHead;
+  readonly #durability: Durability;
+  /** The edits that reads wait for. */
+  readonly pending = new Pending();
+  /** The last batch, until its commit begins. */
+  #open: Batch | undefined;
+  /** Settles when the edits of all batches so far are committed or refused. */
+  #flushing: Promise<void> | undefined;
+
+  constructor(host: Host, branchHead: BranchHead, durability: Durability) {
+    this.#host = host;
+    this.#branchHead = branchHead;
+    this.#durability = durability;
+  }
+
+  /** Puts one row. Copies the value at once. A `signal` must be one of `ending`. */
+  put(key: string, value: unknown, options?: EditOptions): Promise<void> {
+    checkKey(key);
+    const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
+    return this.#add(key, kept, options);
+  }
+
+  /** Deletes one row; `options` as for `put`. */
+  delete(key: string, options?: EditOptions): Promise<void> {
+    checkKey(key);
+    return this.#add(key, undefined, options);
+  }
+
+  #add(
+    key: string,
+    value: string | Uint8Array | undefined,
+    options: EditOptions | undefined,
+  ): Promise<void> {
+    const { bulks } = this.#branchHead;
+    const over = bulks.underWay();
+    const batch = this.#batch(bulks.calls);
+    const done = new Promise<void>((resolve, reject) => {
+      batch.edits.push({ key: JSON.stringify(key), value, over, options, resolve, reject });
+    });
+    this.pending.add(key, done);
+    return done;
+  }
+
+  /** The batch of an edit that waits for `before`. */
+  #batch(before: Promise<void> | undefined): Batch {
+    const open = this.#open;
+    if (open !== undefined && (before === undefined || before === open.before)) return open;
+    const batch = { edits: [], before };
+    this.#open = batch;
+    const flushing = this.#flush(batch).then(() => {
+      if (this.#flushing === flushing) this.#flushing = undefined;
+    });
+    this.#flushing = flushing;
+    return batch;
+  }
+
+  /** Resolves once the edits so far are committed or refused. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
+  /** Resolves once no edits wait any more, those made meanwhile included. */
+  async settled(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing;
+  }
+
+  async #flush(batch: Batch): Promise<void> {
+    await batch.before;
+    try {
+      await this.#branchHead.exclusively(async () => {
+        this.#close(batch);
+        await this.#commitAll(batch.edits.filter(isWanted));
+      });
+    } catch (cause) {
+      // The queue failed before the commit began.
+      this.#close(batch);
+      for (const { reject } of batch.edits) reject(cause);
+    }
+  }
+
+  #close(batch: Batch): void {
+    if (this.#open === batch) this.#open = undefined;
+  }
+
+  #commit(edits: readonly Waiting[]): Promise<object> {
+    const [host, branchHead] = [this.#host, this.#branchHead];
+    const blocks = groups(edits).map(blockOf);
+    const makesRoom = blocks.every(({ format }) => format === 'deletes');
+    const isStrict = ({ options }: Waiting) =>
+      (options?.durability ?? this.#durability) === 'strict';
+    const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
+    return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { makesRoom }));
+  }
+
+  /** Commits edits and settles their promises. A refused edit does not make the others fail. */
+  async #commitAll(edits: readonly Waiting[]): Promise<void> {
+    if (edits.length === 0) return;
+    try {
+      await this.#commit(edits);
+    } catch (cause) {
+      const { key, row = lastOf(edits, key) } = cause as HedgerowError;
+      if (isRefusal(cause) && row >= 0) {
+        // Remove the position: it means nothing to the caller of a single put.
+        const message = cause.message.replace(/^row \d+: /, '');
+        edits[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
+        return this.#commitAll(edits.filter((_, at) => at !== row));
+      }
+      if (!isRefusal(cause) || edits.length === 1) {
+        for (const { reject } of edits) reject(cause);
+        return;
+      }
+      // A sum tree refused one of them, without saying which: bisect.
+      const half = edits.length >> 1;
+      await this.#commitAll(edits.slice(0, half));
+      return this.#commitAll(edits.slice(half));
+    }
+    for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
+    for (const { resolve } of edits) resolve();
+  }
+}
+
+/** Whether an edit was not aborted. Marks its call: from now on no abort is heard. */
+function isWanted({ options, reject }: Waiting): boolean {
+  try {
+    if (options !== undefined) committing(options.signal);
+    return true;
+  } catch (cause) {
+    reject(cause);
+    return false;
+  }
+}
+
+/** The position of the last edit of a key, which is the one that counts, or -1. */
+function lastOf(edits: readonly Edit[], key: string | undefined): number {
+  return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
+}
+
+/** Splits edits into runs of puts and runs of deletes: a block holds one kind. */
+function groups(edits: readonly Edit[]): Edit[][] {
+  const split: Edit[][] = [];
+  let isPut: boolean | undefined;
+  for (const edit of edits) {
+    if (isPut !== (edit.value !== undefined)) split.push([]);
+    isPut = edit.value !== undefined;
+    split[split.length - 1]?.push(edit);
+  }
+  return split;
+}
+
+/** The block of edits that are all puts or all deletes. */
+export function blockOf(edits: readonly Edit[]): Block {
+  const values: { row: number; bytes: Uint8Array }[] = [];
+  const members: string[] = [];
+  for (const [row, { key, value }] of edits.entries()) {
+    members.push(key);
+    if (typeof value === 'string') members.push(value);
+    else if (value !== undefined) {
+      members.push('0');
+      values.push({ row, bytes: value });
+    }
+  }
+  const format = edits[0]?.value === undefined ? ('deletes' as const) : ('pairs' as const);
+  return { text: `[${members.join(',')}]`, format, rows: edits.length, values };
+}

@@ -1,0 +1,39 @@
+/** Commits a few edits. After a lost race they are made again from the start. */
+
+import { isMissing } from '../../base/errors.js';
+import { turn } from '../../base/scheduler.js';
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { type Block, type Committed, Ingest, type IngestOptions } from './ingest.js';
+
+/**
+ * Commits edits, for a caller that makes sure that no other commit of this tab is in progress.
+ * Returns `undefined` when another tab was first. The base commit is not held, since that would cost
+ * more than the edits: if chunks of it were collected meanwhile, that counts as a lost race.
+ */
+export async function tryEdits(
+  host: Host,
+  branchHead: BranchHead,
+  durability: Durability,
+  blocks: Iterable<Block>,
+  options: Pick<IngestOptions, 'signal' | 'makesRoom' | 'isUpkeep'> = {},
+): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
+  await branchHead.shared.prepareIds(options.makesRoom);
+  const ingest = new Ingest(host, branchHead, durability, options);
+  try {
+    let isNext = false;
+    for (const block of blocks) {
+      if (isNext) await turn();
+      isNext = true;
+      await ingest.feed(block, performance.now());
+    }
+    const committed = await ingest.commitOnce();
+    if (committed === undefined) await ingest.abandon();
+    return committed && { ...committed, ingest };
+  } catch (cause) {
+    await ingest.abandon();
+    if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+'use client';
+/**
+ * Hooks for React 18 and later: lists, rows and counts that are kept up to date. A component renders again only when
+ * something that it shows has changed. Arguments are compared by value: each render may make them anew.
+ */
+import type {
+  LiveCountRange,
+  LiveCountState,
+  LiveIndexOptions,
+  LiveOptions,
+  LiveQuery,
+  LiveRowState,
+  LiveState,
+  LiveTable,
+  Watchable,
+} from '../types.js';
+import { type Args, COUNT, ROW, ROWS } from './held.js';
+import { useReady, useShown } from './react-shown.js';
+import type { Entry, IndexEntry, Missing } from './types.js';
+
+/**
+ * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
+ * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
+ * ones are there.
+ */
+export function useLive<Row>(query: LiveQuery<Row> | Missing): LiveState<Row>;
+export function useLive<Value = unknown>(
+  db: Watchable | Missing,
+  options: LiveIndexOptions,
+): LiveState<IndexEntry<Value>>;
+export function useLive<Value = unknown>(
+  db: Watchable | Missing,
+  options?: LiveOptions,
+): LiveState<Entry<Value>>;
+export function useLive(...args: Args): unknown {
+  return useShown(ROWS, args);
+}
+
+/** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
+export function useLiveRow<Row, Key>(
+  table: LiveTable<Row, Key> | Missing,
+  key: NoInfer<Key> | Missing,
+): LiveRowState<Row>;
+export function useLiveRow<Value = unknown>(
+  db: Watchable | Missing,
+  key: string | Missing,
+): LiveRowState<Value>;
+export function useLiveRow(...args: Args): unknown {
+  return useShown(ROW, args);
+}
+
+/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
+export function useLiveCount(query: LiveQuery<unknown> | Missing): LiveCountState;
+export function useLiveCount(db: Watchable | Missing, range?: LiveCountRange): LiveCountState;
+export function useLiveCount(...args: Args): unknown {
+  return useShown(COUNT, args);
+}
+
+/** As `useLive`, but suspends until there are rows, and throws errors to the error boundary. */
+export function useLiveSuspense<Row>(query: LiveQuery<Row> | Missing): LiveState<Row>;
+export function useLiveSuspense<Value = unknown>(
+  db: Watchable | Missing,
+  options: LiveIndexOptions,
+): LiveState<IndexEntry<Value>>;
+export function useLiveSuspense<Value = unknown>(
+  db: Watchable | Missing,
+  options?: LiveOptions,
+): LiveState<Entry<Value>>;
+export function useLiveSuspense(...args: Args): unknown {
+  return useReady(ROWS, args);
+}
+
+/** As `useLiveRow`, but suspends until the row was read, and throws errors to the error boundary. */
+export function useLiveRowSuspense<Row, Key>(
+  table: LiveTable<Row, Key> | Missing,
+  key: NoInfer<Key> | Missing,
+): LiveRowState<Row>;
+export function useLiveRowSuspense<Value = unknown>(
+  db: Watchable | Missing,
+  key: string | Missing,
+): LiveRowState<Value>;
+export function useLiveRowSuspense(...args: Args): unknown {
+  return useReady(ROW, args);
+}

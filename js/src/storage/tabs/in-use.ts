@@ -1,0 +1,39 @@
+import { bytesOf } from '../../base/root.js';
+import type { Pins } from './pins.js';
+
+const ROOT = /^[0-9a-f]{64}$/;
+
+/** What a collection must keep because handles use it. */
+export interface InUse {
+  /** Hashes of commits. */
+  readonly commits: readonly Uint8Array[];
+  readonly writers: readonly number[];
+  /** A tab that lost the role may use commits without pins: see `role.ts`. */
+  readonly hasStrangers: boolean;
+}
+
+/** What this handle uses, and what the others announce by locks: see `pins.ts`. */
+export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promise<InUse> {
+  const own = [...uses].map(({ commitBytes }) => commitBytes);
+  const ownWriters = [...writers.keys()];
+  if (locks === undefined || role === undefined) {
+    return { commits: own, writers: ownWriters, hasStrangers: false };
+  }
+  const { held = [] } = await locks.query();
+  const after = (start: string) => {
+    const names = held
+      .map(({ name = '' }) => name)
+      .filter((name) => name.startsWith(prefix + start));
+    return names.map((name) => name.slice(prefix.length + start.length));
+  };
+  return {
+    commits: [
+      ...own,
+      ...after('pin/')
+        .filter((root) => ROOT.test(root))
+        .map(bytesOf),
+    ],
+    writers: [...ownWriters, ...after('writer/').map(Number)],
+    hasStrangers: role.hasStrangers(held),
+  };
+}

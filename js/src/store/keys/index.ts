@@ -1,0 +1,109 @@
+/**
+ * Keys that are lists of values, such as `[2024, 'ada', true]`, as text in the order of the lists: value by value, null
+ * before booleans, these before numbers, and numbers before strings. They are encoded as the columns of indexes are.
+ */
+import { HedgerowError } from '../../base/errors.js';
+import { checkKey, listOf } from '../../base/key.js';
+import { isList, kindOf } from '../../base/kind.js';
+import type { KeyRange } from '../../base/range.js';
+import { encodeScalar, type Scalar, Tag } from '../../core/indexes/scalar.js';
+
+export { HedgerowError } from '../../base/errors.js';
+export type { KeyRange } from '../../base/range.js';
+export type { Scalar } from '../../core/indexes/scalar.js';
+
+/** The key of a list of values. Throws `invalid-key` if one is no scalar, or the key has more than 1024 bytes. */
+export function encodeKey(parts: readonly Scalar[]): string {
+  if (!isList(parts)) throw refused(`encodeKey takes a list of values, not ${kindOf(parts)}`);
+  let key = '';
+  let at = 0;
+  for (const part of listOf('encodeKey', parts)) {
+    const text = encoded(part);
+    if (text === undefined) {
+      const kinds = 'well-formed strings, finite numbers, booleans and null';
+      throw refused(`part ${at} of a key is ${shown(part)}: take ${kinds}`);
+    }
+    key += text;
+    at += 1;
+  }
+  checkKey(key);
+  return key;
+}
+
+/** The values of a key. Throws `invalid-key` for text that `encodeKey` does not give. */
+export function decodeKey(key: string): Scalar[] {
+  checkKey(key);
+  const parts: Scalar[] = [];
+  let at = 0;
+  while (at < key.length) {
+    const end = endOf(key, at);
+    const text = key.slice(at, end);
+    const part = scalarOf(text);
+    // So that each list has one key only.
+    if (encoded(part) !== text) {
+      throw refused(`encodeKey has not made it: what begins at character ${at} is no value`);
+    }
+    parts.push(part);
+    at = end;
+  }
+  return parts;
+}
+
+/**
+ * The range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add `gt: encodeKey([2024, 'ada'])` and
+ * the like for a part of them. Throws `invalid-key`, also for no values: that would be all keys.
+ */
+export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix: string } {
+  // No encoded value is the beginning of another.
+  const prefix = encodeKey(parts);
+  if (prefix === '') throw refused('keyRange takes at least one value');
+  return { prefix };
+}
+
+const encoded = (part: unknown) => (part === null ? Tag.null : encodeScalar(part));
+
+function refused(message: string): HedgerowError {
+  return new HedgerowError('invalid-key', message);
+}
+
+function shown(part: unknown): string {
+  if (typeof part === 'string') return 'text with half of a surrogate pair';
+  return typeof part === 'number' ? String(part) : kindOf(part);
+}
+
+/** Characters of an encoded number: a tag, and 64 bits in groups of 7. */
+const NUMBER_LENGTH = 11;
+const END = '\0';
+
+/** Where the value ends that begins at a place. */
+function endOf(key: string, at: number): number {
+  if (key[at] === Tag.number) return at + NUMBER_LENGTH;
+  if (key[at] !== Tag.string) return at + 1;
+  const end = key.indexOf(END, at);
+  return end < 0 ? key.length : end + 1;
+}
+
+/** The value of well-formed text, and some value of other text. */
+function scalarOf(text: string): Scalar {
+  if (text[0] === Tag.number) return numberOf(text);
+  if (text === Tag.null) return null;
+  if (text[0] !== Tag.string) return text === Tag.true;
+  const inner = text.slice(1, -1);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are escapes
+  return inner.replace(/\x01([\x01\x02])/g, (_, kind) => (kind === '\x01' ? END : '\x01'));
+}
+
+/** Reverses `encodeNumber`. */
+function numberOf(text: string): number {
+  const group = (at: number, shift: number) => text.charCodeAt(at) << shift;
+  let high = text.charCodeAt(6) >> 4;
+  let low = 0;
+  for (let at = 1; at < 6; at++) high |= group(at, 38 - 7 * at);
+  for (let at = 6; at < NUMBER_LENGTH; at++) low |= group(at, 70 - 7 * at);
+  // The sign bit of a positive number is set, and all bits of a negative one are inverted.
+  const isPositive = high < 0;
+  const double = new DataView(new ArrayBuffer(8));
+  double.setInt32(0, isPositive ? high & 0x7fff_ffff : ~high);
+  double.setInt32(4, isPositive ? low : ~low);
+  return double.getFloat64(0);
+}

@@ -1,0 +1,105 @@
+/** Puts tables on the handles of a store: itself, its branches, snapshots and transactions. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import { optionsOf } from '../../base/options.js';
+import type { IndexDefinitions } from '../../core/indexes/index-set.js';
+import type { Run, Transaction } from '../../engine/transaction/transaction.js';
+import type { Snapshot } from '../snapshot.js';
+import type { Store } from '../store.js';
+import { namedError, refuse } from './errors.js';
+import type { Migrations } from './migrate/migrations.js';
+import type { Reads } from './place.js';
+import { type AllWays, Spec } from './spec.js';
+import { StoreTable } from './store-table.js';
+import { TableReads } from './table-reads.js';
+import { TxTable } from './tx-table.js';
+
+/** A handle that gets tables. */
+export type Handle = Store | Snapshot | Transaction;
+
+/** Definitions of tables, checked. */
+export class TableSet {
+  readonly specs: readonly Spec[];
+  /** Why a handle could not get a table. */
+  fault: unknown;
+
+  constructor(tables: unknown, ways: AllWays) {
+    if (!isPlain(tables)) {
+      const message = `open: tables must be a plain object, not ${kindOf(tables)}`;
+      throw new HedgerowError('invalid-argument', message);
+    }
+    this.specs = Object.entries(tables).map(([name, table]) => {
+      const definition = (table as { definition?: unknown } | undefined)?.definition;
+      if (!isPlain(definition)) refuse(name, 'a table is what table() returns');
+      // Snapshots alone, which are made later, have `release`; what has a `then` can be taken for a promise.
+      if (/^(|then|release)$/.test(name)) refuse(name, 'this is no name for a table');
+      try {
+        return new Spec(name, definition, ways);
+      } catch (cause) {
+        throw namedError(cause, name);
+      }
+    });
+    for (const one of this.specs) {
+      const other = this.specs.find((spec) => spec !== one && one.prefix.startsWith(spec.prefix));
+      if (other !== undefined) {
+        const message = `its prefix ${JSON.stringify(one.prefix)} is under that of ${other.name}`;
+        refuse(one.name, message);
+      }
+    }
+  }
+
+  /** The indexes of all tables, beside those that the store has besides. */
+  indexes(others: IndexDefinitions = {}): IndexDefinitions {
+    const { indexes } = optionsOf('open', { indexes: others }, 'indexes');
+    const all: Record<string, IndexDefinitions[string]> = { ...indexes };
+    for (const spec of this.specs) {
+      for (const [name, definition] of Object.entries(spec.definitions())) {
+        if (Object.hasOwn(all, name))
+          refuse(spec.name, `there is an index ${name} already, as this table would have one`);
+        all[name] = definition;
+      }
+    }
+    return all;
+  }
+
+  /** Puts the tables on a handle. */
+  attach(handle: Handle, migrations: Migrations | undefined, inner: unknown): void {
+    // When its constructor has ended.
+    if ('snapshot' in handle && migrations !== undefined) {
+      queueMicrotask(() => migrations.begin(handle));
+    }
+    for (const spec of this.specs) {
+      if (spec.name in handle) {
+        const message = `${spec.name}: this is no name for a table: handles have a member of it`;
+        this.fault ??= new HedgerowError('invalid-argument', message, { table: spec.name });
+        continue;
+      }
+      Object.defineProperty(handle, spec.name, {
+        configurable: true,
+        enumerable: true,
+        // A transaction makes those that it uses.
+        get: () => {
+          const value = tableOf(handle, spec, migrations, inner);
+          Object.defineProperty(handle, spec.name, { value, enumerable: true });
+          return value;
+        },
+      });
+    }
+  }
+}
+
+function tableOf(
+  handle: Handle,
+  spec: Spec,
+  migrations: Migrations | undefined,
+  inner: unknown,
+): TableReads {
+  const now = async (at: Reads) => migrations?.checkReady(spec, at);
+  if ('snapshot' in handle) {
+    return new StoreTable(handle, spec, migrations);
+  }
+  if ('put' in handle) return new TxTable(handle, spec, now, (inner as Run).calls);
+  const at = handle as unknown as Reads;
+  return new TableReads({ spec, at, whenReady: () => now(at) });
+}

@@ -1,0 +1,15 @@
+/** Rows that are kept as plain JSON, in development builds: each is looked through for what JSON would lose without a word. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { JSON_ROWS, type Kept } from './kept.js';
+import { lossOf } from './values/json.js';
+
+export const CHECKED_ROWS: Kept = {
+  ...JSON_ROWS,
+  encode(row) {
+    const loss = lossOf(row);
+    if (loss === undefined) return row;
+    const { what, pointer } = loss;
+    throw new HedgerowError('invalid-value', what, { pointer });
+  },
+};

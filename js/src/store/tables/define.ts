@@ -1,0 +1,36 @@
+/** `table()`: definitions with the types that are inferred of them. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import type { Checked, Written } from './checked.js';
+import { openTables } from './open-tables.js';
+import type { StandardSchema } from './schema.js';
+import type { OutputOf, Table, TakenBy } from './types.js';
+
+/** Takes the definition of a table whose rows have the type `Row`. */
+export type Define<Row> = <const Definition extends Written<Row, StandardSchema<unknown, Row>>>(
+  definition: Definition & Checked<Row, Definition>,
+) => Table<Row, Row, Definition>;
+
+/**
+ * Defines a table: `table<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } })`. With a `schema` the type
+ * of rows is that which it gives: `table({ schema, key: 'id' })`. Give it to `open` under the name of the table.
+ */
+export function table<Row extends object>(): Define<Row>;
+export function table<
+  Schema extends StandardSchema<object, object>,
+  const Definition extends Written<OutputOf<Schema>, Schema>,
+>(
+  definition: { readonly schema: Schema } & Definition & Checked<OutputOf<Schema>, Definition>,
+): Table<OutputOf<Schema>, TakenBy<Schema>, Definition>;
+export function table(definition?: object): unknown {
+  return definition === undefined ? made : made(definition);
+}
+
+function made(definition: object): Table {
+  if (isPlain(definition)) return { definition, open: openTables } as Table;
+  throw new HedgerowError(
+    'invalid-argument',
+    `table takes a definition in a plain object, not ${kindOf(definition)}`,
+  );
+}

@@ -1,0 +1,61 @@
+/** One edit of a row: what it was, and what it becomes. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import type { Transaction } from '../../engine/transaction/transaction.js';
+import { namedError, refuse } from './errors.js';
+import { pointerTo } from './pointer.js';
+import { type Row, type Spec, type Stored, VERSION, versionOf } from './spec.js';
+
+/** A row for the store; errors name the table and the key. */
+export function encoded(spec: Spec, row: unknown): Stored {
+  try {
+    return spec.encode(row);
+  } catch (cause) {
+    throw namedError(cause, spec.name, spec.shownKey(row));
+  }
+}
+
+/** The change of a row: members to set (`undefined`: to remove), or a function of the row. */
+export type Change = Row | ((row: Row) => unknown);
+
+/** Changes the row with a key in the store; resolves to it as it then is, or to `undefined` if there is none. */
+export async function updated(
+  tx: Transaction,
+  spec: Spec,
+  key: string,
+  change: Change,
+): Promise<Row | undefined> {
+  if (typeof change !== 'function' && !isPlain(change)) {
+    const message = `update takes members in a plain object, or a function, not ${kindOf(change)}`;
+    refuse(spec.name, message);
+  }
+  const row = spec.decodeFound(await tx.get(key));
+  if (row === undefined) return undefined;
+  tx.put(key, await changedValue(spec, key, row, change));
+  return spec.decodeFound(await tx.get(key));
+}
+
+/**
+ * What is stored of the row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
+ * place. Throws `invalid-value` if the key would be another one.
+ */
+async function changedValue(spec: Spec, key: string, row: Row, change: Change): Promise<unknown> {
+  const isFunction = typeof change === 'function';
+  const made = isFunction ? ((await change(row)) ?? row) : merged(spec, row, change);
+  const stored = encoded(spec, made);
+  if (stored.key === key) return stored.value;
+  const message = 'an update cannot change the key: delete the row, and put another';
+  throw new HedgerowError('invalid-value', message, { pointer: '' });
+}
+
+function merged(spec: Spec, row: Row, change: Row): Row {
+  const version = versionOf(change) ?? spec.version;
+  if (version < spec.version) {
+    const message = `the members are of version ${version}, and the row has ${spec.version}: put a whole row`;
+    throw new HedgerowError('invalid-value', message, { pointer: pointerTo(VERSION) });
+  }
+  const all: Row = { ...row, ...change };
+  for (const [name, value] of Object.entries(change)) if (value === undefined) delete all[name];
+  return all;
+}

@@ -1,0 +1,51 @@
+/** Errors that name the table, and the key, of the row at fault. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { kindOf } from '../../base/kind.js';
+
+/** What concerns arguments and rows. Other errors have facts of their own, and no table is at fault. */
+const CODES = /^(invalid-(key|value|row|argument|patch)|newer-version|sum-overflow)$/;
+
+const LONGEST_SHOWN = 60;
+
+/** The error of a row, with its table and its key as calls take it. Other errors stay as they are. */
+export function namedError(cause: unknown, table: string, key?: unknown): unknown {
+  if (!(cause instanceof HedgerowError) || !CODES.test(cause.code)) return cause;
+  if (cause.table !== undefined) return cause;
+  const { code, message, pointer, row, offset, issues } = cause;
+  const shown = key === undefined ? '' : ` ${shownKey(key)}`;
+  return new HedgerowError(code, `${table}${shown}: ${message}`, {
+    cause: cause.cause ?? cause,
+    table,
+    key: key === undefined ? cause.key : keyText(key),
+    pointer,
+    row,
+    offset,
+    issues,
+  });
+}
+
+/** A key as errors have it: a string as it is, others as JSON. */
+export function keyText(key: unknown): string {
+  return typeof key === 'string' ? key : jsonOf(key);
+}
+
+/** A key as messages show it. */
+export function shownKey(key: unknown): string {
+  const text = jsonOf(key);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+}
+
+/** Also of what is no key. */
+function jsonOf(key: unknown): string {
+  try {
+    return JSON.stringify(key) ?? kindOf(key);
+  } catch {
+    return kindOf(key);
+  }
+}
+
+/** Throws `invalid-argument`, in the name of a table. */
+export function refuse(table: string, message: string): never {
+  throw new HedgerowError('invalid-argument', `${table}: ${message}`, { table });
+}

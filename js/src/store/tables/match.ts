@@ -1,0 +1,105 @@
+/** Whether a row fulfils the conditions of a query: its stored form, as an index would list it. */
+
+import { memberAt, namesOf } from '../../base/json-pointer.js';
+import { compareKeys } from '../../base/key.js';
+import { encodeScalar, Tag } from '../../core/indexes/scalar.js';
+import { wordsOf } from '../../core/indexes/words.js';
+import { pointerOf } from './pointer.js';
+import { type Row, type Spec, versionOf } from './spec.js';
+import type { Bounded, Chosen } from './terms.js';
+
+/** Tests of a row, of which both must hold. */
+export interface Wanted {
+  /** Of what the store keeps of it. */
+  stored(value: unknown): boolean;
+  /** Of the row that the app has. */
+  row(row: Row): boolean;
+}
+
+type Check = (form: unknown) => boolean;
+
+/** What a query wants of a row. */
+export function wantedOf(spec: Spec, chosen: Chosen): Wanted {
+  const checks = checksOf(spec, chosen);
+  return {
+    stored(value) {
+      if (checks.length === 0) return true;
+      const form = formOf(spec, value);
+      return checks.every((check) => check(form));
+    },
+    row: (row) => chosen.tests.every((test) => test(row as never)),
+  };
+}
+
+/** A stored value in its newest form, which is what indexes list in the end. */
+function formOf(spec: Spec, stored: unknown): unknown {
+  if (spec.version === (versionOf(stored) ?? 1)) return stored;
+  return spec.kept.encode(spec.decode(structuredClone(stored)));
+}
+
+function checksOf(spec: Spec, { equal, bounded }: Chosen): Check[] {
+  const columnOf = (value: unknown) => encoded(spec.kept.column(value ?? null));
+  const checks: Check[] = [];
+  for (const [column, value] of equal) {
+    const wanted = columnOf(value);
+    checks.push(on(column, (text) => text === wanted));
+  }
+  if (bounded?.bounds.words !== undefined) checks.push(hasWords(bounded.of, bounded.bounds.words));
+  else if (bounded !== undefined) checks.push(on(bounded.of, isWithin(bounded.bounds, columnOf)));
+  return checks;
+}
+
+/** Null stands for what is absent, too. */
+function encoded(member: unknown): string | undefined {
+  return member == null ? Tag.null : encodeScalar(member);
+}
+
+/** A check of a member, or of one of the members of an array. */
+function on(column: string, isWanted: (text: string) => boolean): Check {
+  const names = namesOf(pointerOf(column)) ?? [];
+  const isOne = (member: unknown) => {
+    const text = encoded(member);
+    return text !== undefined && isWanted(text);
+  };
+  return (form) => {
+    const member = memberAt(form, names);
+    // An empty array is as if it were absent.
+    return Array.isArray(member) && member.length > 0 ? member.some(isOne) : isOne(single(member));
+  };
+}
+
+const single = (member: unknown) => (Array.isArray(member) ? null : member);
+
+function hasWords(column: string, text: string): Check {
+  const wanted = wordsOf(text);
+  const names = namesOf(pointerOf(column)) ?? [];
+  return (form) => {
+    const texts = [memberAt(form, names)].flat();
+    const all = texts.flatMap((one) => (typeof one === 'string' ? wordsOf(one) : []));
+    return wanted.every((start) => all.some((word) => word.startsWith(start)));
+  };
+}
+
+function isWithin(
+  { startsWith, gt, gte, lt, lte }: Bounded['bounds'],
+  columnOf: (value: unknown) => string | undefined,
+): (text: string) => boolean {
+  // Without the mark of its end.
+  const start = startsWith === undefined ? '' : (columnOf(startsWith)?.slice(0, -1) ?? '');
+  const [low, high] = [gt ?? gte, lt ?? lte].map((one) =>
+    one === undefined ? undefined : columnOf(one),
+  );
+  // One bound alone selects values of its type.
+  const type = low !== undefined && high !== undefined ? undefined : (low ?? high)?.[0];
+  return (text) => {
+    if (!text.startsWith(start) || (type !== undefined && !sameType(text[0], type))) return false;
+    if (low !== undefined && compareKeys(text, low) < (gt === undefined ? 0 : 1)) return false;
+    return high === undefined || compareKeys(text, high) <= (lt === undefined ? 0 : -1);
+  };
+}
+
+/** Whether first characters of encoded scalars are of one type: `false` and `true` have one each. */
+function sameType(one: string | undefined, other: string): boolean {
+  const isBoolean = (tag: string | undefined) => tag === Tag.false || tag === Tag.true;
+  return one === other || (isBoolean(one) && isBoolean(other));
+}

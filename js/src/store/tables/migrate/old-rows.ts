@@ -1,0 +1,79 @@
+/** The rows of a lower version, which an index of each table lists; and what becomes of one of them. */
+
+import { HedgerowError } from '../../../base/errors.js';
+import { namedError } from '../errors.js';
+import type { Reads } from '../place.js';
+import { Slices } from '../slices.js';
+import { type Spec, versionOf } from '../spec.js';
+
+/** A row that `migrate` or the schema refuses; it stays as it is. */
+export interface FailedRow {
+  /** Its key in the store. */
+  readonly key: string;
+  readonly error: unknown;
+}
+
+/** Rows that were refused: how many, and the first of them. */
+export class Refused {
+  rows = 0;
+  readonly failed: FailedRow[] = [];
+
+  add(failed: FailedRow): void {
+    this.rows += 1;
+    if (this.failed.length < MOST_FAILED) this.failed.push(failed);
+  }
+}
+
+/** Most refused rows that are told one by one. */
+const MOST_FAILED = 1000;
+
+/** Rows between two looks at the clock: `migrate` may take long. */
+export const CLOCK_ROWS = 16;
+
+/** The number of rows of a lower version. */
+export function countOld(at: Reads, spec: Spec, options: object = {}): Promise<number> {
+  return at.count({ index: spec.oldIndex, ...options });
+}
+
+/** Whether a stored row is of a lower version, as far as it tells one. */
+export function isOld(spec: Spec, stored: unknown): boolean {
+  try {
+    return (versionOf(stored) ?? 1) < spec.version;
+  } catch {
+    return true;
+  }
+}
+
+/** Brings the row of a key forward; returns its stored value. Throws an error that says why it cannot. */
+export function bringStored(spec: Spec, key: string, stored: unknown): unknown {
+  try {
+    const made = spec.bringForward(stored);
+    if (made.key === key) return made.value;
+    throw new HedgerowError('invalid-value', 'it is stored under another key than its own');
+  } catch (cause) {
+    throw namedError(cause, spec.name, spec.shownKey(stored));
+  }
+}
+
+/**
+ * Tries to bring forward the old rows of a place, which stay as they are: calls `refused` for each that cannot be, and
+ * `fits` for others, which may end it by returning `false`.
+ */
+export async function tryOld(
+  at: Reads,
+  spec: Spec,
+  { refused, fits }: { refused: (row: FailedRow) => void; fits: () => boolean },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const slices = new Slices(CLOCK_ROWS);
+  for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
+    if (slices.isDue) await slices.rest();
+    try {
+      bringStored(spec, key, stored);
+    } catch (error) {
+      refused({ key, error });
+      continue;
+    }
+    if (!fits()) return;
+  }
+}

@@ -1,0 +1,93 @@
+/** Whether the indexes of a commit list all rows of a table by their newest form, but for those that are refused. */
+
+import { HedgerowError, isMissing } from '../../../base/errors.js';
+import { keyRange } from '../../../base/range.js';
+import type { Snapshot } from '../../snapshot.js';
+import type { Store } from '../../store.js';
+import type { Reads } from '../place.js';
+import type { Spec } from '../spec.js';
+import { countOld, isOld, Refused, tryOld } from './old-rows.js';
+
+/** What is known of the commits of a branch. */
+export class Readiness {
+  readonly #db: Store;
+  readonly #spec: Spec;
+  /** The last commit that is known to be ready. */
+  #root = '';
+  /** Its rows of a lower version: all of them are refused. */
+  refused = new Refused();
+
+  constructor(db: Store, spec: Spec) {
+    this.#db = db;
+    this.#spec = spec;
+  }
+
+  /** Whether the head is known to be ready. */
+  get isNow(): boolean {
+    return this.#db.root === this.#root;
+  }
+
+  /** Whether a commit is ready. Costs its refused rows, or what has changed since the last one that was. */
+  async isAt(snapshot: Snapshot, signal?: AbortSignal): Promise<boolean> {
+    const { root } = snapshot;
+    if (root === this.#root) return true;
+    const at = snapshot as unknown as Reads;
+    const old = await countOld(at, this.#spec, { signal });
+    if (old > 0 && old === this.refused.rows && (await this.#isAsBefore(root, signal))) {
+      this.#root = root;
+      return true;
+    }
+    const refused = new Refused();
+    if (old > 0 && !(await areRefused(at, this.#spec, signal, refused))) return false;
+    this.#root = root;
+    this.refused = refused;
+    return true;
+  }
+
+  /** Whether no row of a lower version has changed since the last commit that was ready, as far as few changes tell. */
+  async #isAsBefore(root: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { prefix } = this.#spec;
+    let left = this.refused.rows;
+    try {
+      for await (const change of this.#db.diff(this.#root, root, {
+        ...keyRange({ prefix }),
+        signal,
+      })) {
+        const { op } = change;
+        const isOfOld =
+          (op !== 'add' && isOld(this.#spec, change.oldValue)) ||
+          (op !== 'del' && isOld(this.#spec, change.newValue));
+        left -= 1;
+        if (isOfOld || left < 0) return false;
+      }
+      return true;
+    } catch (cause) {
+      // That commit may be collected.
+      if (isMissing(cause)) return false;
+      throw cause;
+    }
+  }
+}
+
+/** Whether all old rows of a place are such that `migrate` or the schema refuses them. */
+export async function areRefused(
+  at: Reads,
+  spec: Spec,
+  signal?: AbortSignal,
+  refused = new Refused(),
+): Promise<boolean> {
+  if ((await countOld(at, spec, { signal })) === 0) return true;
+  let areAll = true;
+  const fits = () => {
+    areAll = false;
+    return false;
+  };
+  await tryOld(at, spec, { refused: (row) => refused.add(row), fits }, signal);
+  return areAll;
+}
+
+/** The error of a read that would have to wait. */
+export function notReady({ name, version }: Spec): HedgerowError {
+  const message = `${name}: rows are still being brought to version ${version}: read by key, or wait`;
+  return new HedgerowError('not-ready', message, { table: name });
+}

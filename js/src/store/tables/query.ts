@@ -1,0 +1,357 @@
+/** Queries of a table: conditions, an order and a window, read by an index. */
+
+import { belong } from '../../base/belong.js';
+import type { HedgerowError } from '../../base/errors.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import { checkNumber, optionsOf } from '../../base/options.js';
+import { checkSignal } from '../../base/signal.js';
+import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
+import { type RowChange, rowChanges } from './changes.js';
+import { namedError, refuse } from './errors.js';
+import { iterated } from './iterated.js';
+import { loadMatch } from './later.js';
+import type { Wanted } from './match.js';
+import { callsIn, type Place } from './place.js';
+import { type Plan, planOf } from './plan.js';
+import { eachInPlace, Slices } from './slices.js';
+import type { Row } from './spec.js';
+import { ALL, type Terms, withConditions } from './terms.js';
+
+/** How a query is read. */
+export interface ReadOptions {
+  /** Ends the reading with `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** `false`: rejects with `not-ready` instead of waiting for an index that is built, or a migration. */
+  readonly wait?: boolean | undefined;
+}
+
+/** A plan that is read. */
+type Read = Plan & { readonly wanted?: Wanted };
+
+/** A query of a table. Each call that narrows it makes a new one; nothing is read before a call that gives rows. */
+export class Query {
+  readonly #place: Place;
+  readonly #terms: Terms;
+
+  protected static readonly awaitedCalls = belong(Query, 'toArray first at count delete', (query) =>
+    callsIn(query.#place),
+  );
+
+  constructor(place: Place, terms: Terms = ALL) {
+    this.#place = place;
+    this.#terms = terms;
+  }
+
+  #with(terms: Partial<Terms>): Query {
+    return new Query(this.#place, { ...this.#terms, ...terms });
+  }
+
+  /** See `Reader.__v_skip`. */
+  protected __v_skip(): void {}
+
+  get #name(): string {
+    return this.#place.spec.name;
+  }
+
+  where(conditions: unknown): Query {
+    return new Query(this.#place, withConditions(this.#name, this.#terms, conditions));
+  }
+
+  between(column: string, from: unknown, to: unknown): Query {
+    if (typeof column !== 'string') {
+      refuse(this.#name, `between takes the name of a column, not ${kindOf(column)}`);
+    }
+    return this.where({ [column]: { gte: from, lt: to } });
+  }
+
+  orderBy(columns: string | readonly string[], direction: 'asc' | 'desc' = 'asc'): Query {
+    if (direction !== 'asc' && direction !== 'desc') {
+      refuse(this.#name, `orderBy: the direction is asc or desc, not ${String(direction)}`);
+    }
+    const order = typeof columns === 'string' ? [columns] : Array.isArray(columns) ? columns : [];
+    if (order.length === 0 || !order.every((column) => typeof column === 'string')) {
+      refuse(this.#name, 'orderBy takes the name of a column, or a list of such names');
+    }
+    return this.#with({ order: [...order], reverse: direction === 'desc' });
+  }
+
+  reverse(): Query {
+    return this.#with({ reverse: !this.#terms.reverse });
+  }
+
+  limit(limit: number): Query {
+    return this.#with(optionsOf(`${this.#name}.limit`, { limit }, 'limit'));
+  }
+
+  offset(offset: number): Query {
+    return this.#with(optionsOf(`${this.#name}.offset`, { offset }, 'offset'));
+  }
+
+  after(row: unknown): Query {
+    if (!isPlain(row)) refuse(this.#name, `after takes a row, not ${kindOf(row)}`);
+    return this.#with({ after: row });
+  }
+
+  using(index: string): Query {
+    return this.#with({ using: index });
+  }
+
+  scan(): Query {
+    return this.#with({ filters: true });
+  }
+
+  filter(test: (row: never) => unknown): Query {
+    if (typeof test !== 'function') refuse(this.#name, 'filter takes a function of a row');
+    return this.#with({ tests: [...this.#terms.tests, test] });
+  }
+
+  #plan(): Plan {
+    try {
+      return planOf(this.#place.spec, this.#terms);
+    } catch (cause) {
+      return this.#named(cause);
+    }
+  }
+
+  readonly #named = (cause: unknown): never => {
+    throw namedError(cause, this.#name);
+  };
+
+  /** The options of the store for a plan, without its window if rows are left out after they were read. */
+  #options({ range, after, left }: Plan, { signal, wait }: ReadOptions = {}) {
+    const { reverse, offset, limit } = this.#terms;
+    const window = left === undefined ? { offset, limit } : {};
+    // Rows have no index to wait for.
+    const waiting = 'index' in range ? { wait } : {};
+    return { ...range, ...waiting, ...window, reverse, after, signal } as object;
+  }
+
+  async #begin(call: string, given: ReadOptions): Promise<[plan: Read, options: ReadOptions]> {
+    const options = optionsOf(`${this.#name}.${call}`, given, 'signal wait');
+    const plan = this.#plan();
+    if (plan.isOfNewest) await this.#place.whenReady?.(options);
+    return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
+  }
+
+  async #wantedOf({ left }: Plan): Promise<{ readonly wanted?: Wanted }> {
+    if (left === undefined) return {};
+    const { wantedOf } = await loadMatch();
+    return { wanted: wantedOf(this.#place.spec, left) };
+  }
+
+  async toArray(given: ReadOptions = {}): Promise<Row[]> {
+    const [plan, options] = await this.#begin('toArray', given);
+    if (plan.wanted !== undefined) {
+      const rows: Row[] = [];
+      for await (const row of this.#wanted(plan, options)) rows.push(row);
+      return rows;
+    }
+    const { at, spec } = this.#place;
+    const values = at.scan(this.#options(plan, options)).values();
+    try {
+      const rows = await values.toArray();
+      await eachInPlace(rows, spec.decode, options.signal);
+      return rows as Row[];
+    } catch (cause) {
+      return this.#named(cause);
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Row, void> {
+    return iterated(
+      async () => {
+        const [plan, options] = await this.#begin('for await', {});
+        if (plan.wanted !== undefined) {
+          return { source: this.#wanted(plan, options), make: (row: Row) => row };
+        }
+        const values = this.#place.at.scan(this.#options(plan, options)).values();
+        return { source: values[Symbol.asyncIterator](), make: this.#decode };
+      },
+      () => this.#place.calls?.begin(`tx.${this.#name}`),
+    );
+  }
+
+  readonly #decode = (stored: unknown): Row => {
+    try {
+      return this.#place.spec.decode(stored);
+    } catch (cause) {
+      return this.#named(cause);
+    }
+  };
+
+  async *#wanted(plan: Read, options: ReadOptions): AsyncGenerator<Row, void, void> {
+    for await (const [, row] of this.#entries(plan, options)) yield row;
+  }
+
+  /** The rows of a plan with their keys in the store. */
+  async *#entries(plan: Read, options: ReadOptions): AsyncGenerator<[string, Row], void, void> {
+    const { wanted } = plan;
+    // Without a test the store itself keeps to the window.
+    let { offset, limit } = wanted === undefined ? ALL : this.#terms;
+    if (limit === 0) return;
+    const seen = plan.isRepeated ? new Set<string>() : undefined;
+    const slices = new Slices();
+    for await (const [key, stored] of this.#place.at.scan(this.#options(plan, options))) {
+      if (slices.isDue) await slices.rest();
+      checkSignal(options.signal);
+      if (seen?.has(key) || wanted?.stored(stored) === false) continue;
+      const row = this.#decode(stored);
+      if (wanted?.row(row) === false) continue;
+      seen?.add(key);
+      if (offset > 0) {
+        offset -= 1;
+        continue;
+      }
+      yield [key, row];
+      limit -= 1;
+      if (limit <= 0) return;
+    }
+  }
+
+  async first(options: ReadOptions = {}): Promise<Row | undefined> {
+    const [row] = await this.limit(Math.min(1, this.#terms.limit)).toArray(options);
+    return row;
+  }
+
+  async at(n: number, options: ReadOptions = {}): Promise<Row | undefined> {
+    const { offset, limit } = this.#terms;
+    checkNumber(`${this.#name}.at`, n);
+    if (n >= limit) return undefined;
+    const [row] = await this.#with({ offset: offset + n, limit: 1 }).toArray(options);
+    return row;
+  }
+
+  async count(given: ReadOptions = {}): Promise<number> {
+    const [plan, options] = await this.#begin('count', given);
+    const { at } = this.#place;
+    const { offset, limit, after } = this.#terms;
+    let count = 0;
+    if (plan.wanted !== undefined) {
+      for await (const _ of this.#entries(plan, options)) count += 1;
+    } else if (after !== undefined) {
+      for await (const _ of at.scan(this.#options(plan, options)).keys()) count += 1;
+    } else {
+      const { signal, wait } = options;
+      const waiting = plan.isIndex ? { wait } : {};
+      const range = { ...plan.range, ...waiting, signal };
+      const all = await at.count(range).catch(this.#named);
+      count = Math.max(0, Math.min(limit, all - offset));
+    }
+    return count;
+  }
+
+  watch(
+    callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
+    options: WatchOptions = {},
+  ): () => void {
+    if (!this.#isWhole) {
+      refuse(
+        this.#name,
+        'watch follows all rows of a query: for offset, limit and after take live()',
+      );
+    }
+    const { watch, spec } = this.#place;
+    if (watch === undefined) refuse(this.#name, 'watch is a call of a store or a branch');
+    const plan = this.#plan();
+    // Of an index of words a row would come for each of them.
+    const { range, left } = plan.isRepeated
+      ? { range: spec.keys.range({}), left: this.#terms }
+      : plan;
+    if (typeof callback !== 'function') {
+      refuse(this.#name, `watch takes a function of changes, not ${kindOf(callback)}`);
+    }
+    const { reverse } = this.#terms;
+    const how = { reverse, initial: options?.initial === true, isIndex: 'index' in range };
+    const take = (wanted?: Wanted) => rowChanges(spec, wanted, how, callback);
+    try {
+      if (left === undefined) return watch(range, take(), options);
+      let isOver = false;
+      const taking = loadMatch().then(({ wantedOf }) => take(wantedOf(spec, left)));
+      // If it cannot be loaded, each call reports that.
+      taking.catch(() => {});
+      const chosen: WatchCallback = async (changes, at) => {
+        const call = await taking;
+        return isOver || options.signal?.aborted ? undefined : call(changes, at);
+      };
+      const stop = watch(range, chosen, options);
+      return () => {
+        isOver = true;
+        stop();
+      };
+    } catch (cause) {
+      return this.#named(cause);
+    }
+  }
+
+  async delete(
+    given: { readonly signal?: AbortSignal | undefined } = {},
+    call = 'delete',
+  ): Promise<number> {
+    const { remove, within, at, whenReady } = this.#place;
+    if (remove === undefined) refuse(this.#name, 'delete is no call of a snapshot');
+    const { signal } = optionsOf(`${this.#name}.${call}`, given, 'signal');
+    const plan = this.#plan();
+    this.#checkDeletion();
+    // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.
+    const ready = plan.isOfNewest ? whenReady?.({ signal }) : undefined;
+    if (ready !== undefined) await ready;
+    // The store takes no whole index: what has no bound is mostly a mistake.
+    const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
+    if (this.#isWhole && hasBound && plan.left === undefined) {
+      return remove(plan.range, signal).catch(this.#named);
+    }
+    if (within !== undefined) {
+      // In a transaction the rows cannot change once they were read; but it waits for no index.
+      const inside = () => within((place) => new Query(place, this.#terms).delete(), signal);
+      return inside().catch(async (cause: unknown) => {
+        if ((cause as HedgerowError).code !== 'not-ready') this.#named(cause);
+        await at.count({ ...plan.range, signal }).catch(this.#named);
+        return inside().catch(this.#named);
+      });
+    }
+    const wanted = await this.#wantedOf(plan);
+    // Of an array a row may have several entries.
+    const keys = new Set<string>();
+    for await (const [key] of this.#entries({ ...plan, ...wanted }, { signal })) keys.add(key);
+    return remove(keys, signal);
+  }
+
+  /** Whether it has no window. */
+  get #isWhole(): boolean {
+    const { offset, limit, after } = this.#terms;
+    return offset === 0 && limit === ALL.limit && after === undefined;
+  }
+
+  /** Throws `invalid-argument` if rows would be deleted that nobody has asked for. */
+  #checkDeletion(): void {
+    const { equal, bounded, tests, isNone, isAll } = this.#terms;
+    if (isNone) {
+      refuse(
+        this.#name,
+        'delete: the text of a condition has no letters, so that it selects no row',
+      );
+    }
+    const hasCondition = equal.size > 0 || bounded !== undefined || tests.length > 0;
+    if (hasCondition || isAll || !this.#isWhole) return;
+    refuse(this.#name, 'delete needs a condition: only all().delete() and clear() delete all rows');
+  }
+
+  /** What `live` shows. */
+  source() {
+    const { spec, store, whenReady } = this.#place;
+    if (store === undefined) refuse(this.#name, 'live follows a store or a branch');
+    const plan = this.#plan();
+    if (plan.left !== undefined) {
+      refuse(
+        this.#name,
+        'live needs an index that has all of the conditions: it takes no filter and no scan()',
+      );
+    }
+    return {
+      db: store,
+      options: this.#options(plan),
+      rowOf: spec.rowOf,
+      ...(plan.isOfNewest && whenReady ? { whenReady } : {}),
+    };
+  }
+}

@@ -1,0 +1,105 @@
+/** The keys of the rows of a table: what calls take and rows hold, and what the store keeps. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { checkKey } from '../../base/key.js';
+import { kindOf } from '../../base/kind.js';
+import { type KeyRange, keyRange } from '../../base/range.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
+import { indexOf } from '../../core/indexes/definition.js';
+import { encodeScalar } from '../../core/indexes/scalar.js';
+import { pointerTo } from './pointer.js';
+
+/** How the keys of a table are made. */
+export interface RowKeys {
+  /** The columns of the key: names of members. */
+  readonly columns: readonly string[];
+  /** Whether the one member is the key as it is. */
+  readonly isPlain: boolean;
+  /** The key in the store of a row; throws `invalid-key`. */
+  ofRow(row: Record<string, unknown>): string;
+  /** The key in the store for the key of a call; throws `invalid-key`. */
+  of(key: unknown): string;
+  /** The keys of a range of columns, as of an index of them. */
+  range(range: Omit<IndexRange, 'index'>): KeyRange;
+}
+
+function refuse(message: string, pointer?: string): never {
+  throw new HedgerowError('invalid-key', message, { pointer });
+}
+
+/** Keys under `prefix` that are the member `name` of rows, a string, as it is. */
+export function plainKeys(prefix: string, name: string): RowKeys {
+  const checked = (key: unknown, isOfRow: boolean): string => {
+    if (typeof key === 'string') return prefix + key;
+    const where = isOfRow ? `the member ${name}` : 'the key';
+    const way = typeof key === 'number' ? `: declare it as key: ['${name}']` : '';
+    return refuse(
+      `${where} is ${kindOf(key)}, not a string${way}`,
+      isOfRow ? `/${name}` : undefined,
+    );
+  };
+  return {
+    columns: [name],
+    isPlain: true,
+    ofRow: (row) => checked(row[name], true),
+    of: (key) => checked(key, false),
+    range: (range) => plainRange(prefix, range),
+  };
+}
+
+/** A range of the one column, which is a string: bounds are keys. */
+function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange {
+  const bound = (value: unknown) => {
+    if (value === undefined) return undefined;
+    const [one] = Array.isArray(value) ? value : [value];
+    checkKey(one);
+    return prefix + one;
+  };
+  const { equals, prefix: start, gt, gte, lt, lte } = range;
+  if (equals !== undefined) return keyRange({ gte: bound(equals), lte: bound(equals) });
+  return keyRange({
+    prefix: prefix + (start ?? ''),
+    gt: bound(gt),
+    gte: bound(gte),
+    lt: bound(lt),
+    lte: bound(lte),
+  });
+}
+
+/** Keys under `prefix` that are encoded of the members `names` of rows, in the order of their values. */
+export function encodedKeys(prefix: string, names: readonly string[]): RowKeys {
+  /** The key as an index of these columns, whose entries name no further row. */
+  const columns = indexOf('its key', { path: names.map(pointerTo) });
+  const part = (value: unknown, name: string): string => {
+    const text = value === null ? undefined : encodeScalar(value);
+    return text ?? refuse(`the member ${name} of a key cannot be ${kindOf(value)}`, `/${name}`);
+  };
+  return {
+    columns: names,
+    isPlain: false,
+    ofRow(row) {
+      let key = prefix;
+      for (const name of names) key += part(row[name], name);
+      return key;
+    },
+    of(key) {
+      const parts: readonly unknown[] =
+        names.length === 1 && !Array.isArray(key) ? [key] : (key as []);
+      if (!Array.isArray(parts) || parts.length !== names.length) {
+        return refuse(`a key of this table is [${names.join(', ')}], not ${kindOf(key)}`);
+      }
+      return prefix + parts.map((value, at) => part(value, names[at] as string)).join('');
+    },
+    range(range) {
+      const { prefix: start, ...bounds } = positionsOf(columns, {
+        index: '',
+        ...range,
+      }) as KeyRange;
+      const all = { prefix: prefix + (start ?? '') } as Record<string, string>;
+      for (const [name, bound] of Object.entries(bounds)) {
+        if (bound !== undefined) all[name] = prefix + bound;
+      }
+      return all as KeyRange;
+    },
+  };
+}

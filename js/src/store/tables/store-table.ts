@@ -1,0 +1,184 @@
+/** A table of a store, or of a branch of one. */
+
+import { optionsOf } from '../../base/options.js';
+import { OWN } from '../../base/own.js';
+import { isRange, keyRange } from '../../base/range.js';
+import type { ByteSource } from '../../base/read-bytes.js';
+import type { Rows } from '../../engine/read/scan.js';
+import type { TransactionOptions } from '../../engine/transaction/run.js';
+import type { Transaction } from '../../engine/transaction/transaction.js';
+import type { WatchOptions } from '../../engine/watch/watcher.js';
+import type { IngestResult } from '../../engine/write/ingest.js';
+import type { PatchOperation } from '../../engine/write/patch.js';
+import type { Source } from '../../engine/write/source.js';
+import type { Store } from '../store.js';
+import { changesOfRows, type RowChange } from './changes.js';
+import { type Change, encoded, updated } from './edit.js';
+import { namedError } from './errors.js';
+import { type LoadOptions, load } from './load.js';
+import type { MigrationTrial } from './migrate/bring-forward.js';
+import type { Migrations } from './migrate/migrations.js';
+import type { MigrationProgress } from './migrate/migrator.js';
+import type { Reads } from './place.js';
+import { Query } from './query.js';
+import type { Row, Spec } from './spec.js';
+import { refuseExisting, TableReads } from './table-reads.js';
+import type { TxTable } from './tx-table.js';
+
+export class StoreTable extends TableReads {
+  readonly #db: Store;
+  /** Only of a table whose rows have versions. */
+  readonly #migrations: Migrations | undefined;
+
+  constructor(db: Store, spec: Spec, all: Migrations | undefined) {
+    const migrations = spec.version > 1 ? all : undefined;
+    super({
+      spec,
+      at: migrations?.readsOf(db, spec) ?? (db as unknown as Reads),
+      store: db,
+      ...(migrations && { whenReady: (options) => migrations.whenReady(db, spec, options) }),
+      watch: (range, callback, options) => db.watch(range, callback, options),
+      remove: async (rows, signal) => (await db.deleteMany(rows, { signal })).rows,
+      within: (body, signal) =>
+        db[OWN]((tx) => body((tx as unknown as Record<string, TxTable>)[spec.name]!.place), {
+          signal,
+        }),
+    });
+    this.#db = db;
+    this.#migrations = migrations;
+  }
+
+  put(row: unknown, options?: TransactionOptions): Promise<void> {
+    try {
+      const { key, value } = encoded(this.spec, row);
+      const done = this.#db.put(key, value, options);
+      return done.catch((cause: unknown) => {
+        throw namedError(cause, this.spec.name, this.spec.shownKey(row));
+      });
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+  }
+
+  async insert(row: unknown, options?: TransactionOptions): Promise<void> {
+    const { key, value } = encoded(this.spec, row);
+    const insert = async (tx: Transaction) => {
+      if (await tx.has(key)) refuseExisting(this.spec, row);
+      tx.put(key, value);
+    };
+    await this.#db[OWN](insert, options).catch((cause: unknown) => {
+      throw namedError(cause, this.spec.name, this.spec.shownKey(row));
+    });
+  }
+
+  /** Resolves to the row as it then is; `undefined` if there is none. */
+  async update(
+    key: unknown,
+    change: Change,
+    options?: TransactionOptions,
+  ): Promise<Row | undefined> {
+    const stored = this.keyOf(key);
+    const update = (tx: Transaction) => updated(tx, this.spec, stored, change);
+    // A function of the app may wait for a call that comes later.
+    const done =
+      typeof change === 'function'
+        ? this.#db.transaction(update, options)
+        : this.#db[OWN](update, options);
+    return done.catch((cause: unknown) => {
+      throw namedError(cause, this.spec.name, key);
+    });
+  }
+
+  async delete(key: unknown, options?: TransactionOptions): Promise<void> {
+    return this.#db.delete(this.keyOf(key), options).catch(this.named);
+  }
+
+  /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
+  async deleteMany(
+    keysOrConditions: unknown,
+    given: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<number> {
+    const options = optionsOf(`${this.spec.name}.deleteMany`, given, 'signal');
+    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete(options);
+    const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
+    return (await this.#db.deleteMany(keys, options).catch(this.named)).rows;
+  }
+
+  /** Deletes all rows of the table. */
+  async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
+    return this.all().delete(options, 'clear');
+  }
+
+  async putMany(
+    source: Source<unknown> | ByteSource,
+    given: LoadOptions = {},
+  ): Promise<IngestResult> {
+    const options = optionsOf(
+      `${this.spec.name}.putMany`,
+      given,
+      'format signal onProgress durability',
+    );
+    return load(this.#db, this.spec, source, options);
+  }
+
+  watch(
+    callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
+    options?: WatchOptions,
+  ): () => void {
+    return new Query(this.place).watch(callback, options);
+  }
+
+  changesSinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
+    const { name, prefix } = this.spec;
+    const { signal } = optionsOf(`${name}.changesSinceFork`, given, 'signal');
+    const range = { ...keyRange({ prefix }), signal };
+    return changesOfRows(this.spec, this.#db.changesSinceFork(range));
+  }
+
+  source() {
+    return new Query(this.place).source();
+  }
+
+  /** What `liveRow` shows. */
+  rowSource(key: unknown) {
+    const stored = this.keyOf(key);
+    return { db: this.#db, options: { gte: stored, lte: stored }, rowOf: this.spec.rowOf };
+  }
+
+  /** Operations for `db.applyPatch`, which may change rows of several tables in one commit. */
+  get op() {
+    const { spec } = this;
+    return {
+      put: (row: unknown): PatchOperation => ({ op: 'put', ...encoded(spec, row) }),
+      del: (key: unknown): PatchOperation => ({ op: 'del', key: this.keyOf(key) }),
+    };
+  }
+
+  /** Resolves when all indexes of the table are there, and its rows are of its version. */
+  async ready(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    const { signal } = optionsOf(`${this.spec.name}.ready`, given, 'signal');
+    for (const { stored } of this.spec.indexes) {
+      await this.place.at.count({ index: stored, signal }).catch(this.named);
+    }
+    await this.place.whenReady?.({ signal });
+  }
+
+  async migration(): Promise<MigrationProgress> {
+    const { spec } = this;
+    if (this.#migrations === undefined) {
+      const [rows, remaining, refused] = [0, 0, 0];
+      return { table: spec.name, rows, remaining, refused, failed: [], error: undefined };
+    }
+    const migrator = this.#migrations.of(this.#db, spec);
+    const remaining = await migrator.remaining();
+    return { ...migrator.progress, remaining };
+  }
+
+  async tryMigration(
+    given: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<MigrationTrial> {
+    const { signal } = optionsOf(`${this.spec.name}.tryMigration`, given, 'signal');
+    if (this.#migrations === undefined) return { rows: 0, refused: 0, failed: [] };
+    return this.#migrations.trial(this.#db, this.spec, signal);
+  }
+}

@@ -1,0 +1,118 @@
+/** What a query asks for, before it is known which index answers it. */
+
+import { isPlain, kindOf } from '../../base/kind.js';
+import { wordsOf } from '../../core/indexes/words.js';
+import { refuse } from './errors.js';
+import { wordsIn } from './pointer.js';
+import type { Bounds } from './types.js';
+
+/** A column with bounds. */
+export interface Bounded {
+  /** The column of an index that has them. */
+  readonly column: string;
+  /** The member that they are about. */
+  readonly of: string;
+  readonly bounds: Bounds<string>;
+}
+
+/** What a row must be like. */
+export type Chosen = Pick<Terms, 'equal' | 'bounded' | 'tests'>;
+
+/** Conditions and order of a query. */
+export interface Terms {
+  /** Columns and the values that they must have; `null` also stands for a member that is absent. */
+  readonly equal: ReadonlyMap<string, unknown>;
+  /** The one column that has bounds. */
+  readonly bounded?: Bounded | undefined;
+  /** Whether no row fulfils a condition: a text without a letter. */
+  readonly isNone: boolean;
+  /** Whether all rows were asked for by name: only then are rows deleted without a condition. */
+  readonly isAll: boolean;
+  /** The columns of the order. */
+  readonly order: readonly string[];
+  readonly reverse: boolean;
+  /** The name of the index to take. */
+  readonly using?: string | undefined;
+  readonly offset: number;
+  readonly limit: number;
+  /** The row after which to begin. */
+  readonly after?: unknown;
+  /** Whether rows that no index tells apart are read and left out. */
+  readonly filters: boolean;
+  /** Conditions of the app's own, on rows. */
+  readonly tests: readonly ((row: never) => unknown)[];
+}
+
+/** All rows, in the order of their keys. */
+export const ALL: Terms = {
+  equal: new Map(),
+  isNone: false,
+  isAll: false,
+  order: [],
+  reverse: false,
+  offset: 0,
+  limit: Number.POSITIVE_INFINITY,
+  filters: false,
+  tests: [],
+};
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'startsWith', 'words'];
+const TEXTS = ['startsWith', 'words'] as const;
+
+/** Terms with further conditions, as `where` takes them. */
+export function withConditions(table: string, terms: Terms, conditions: unknown): Terms {
+  if (!isPlain(conditions)) {
+    refuse(table, `where takes conditions in a plain object, not ${kindOf(conditions)}`);
+  }
+  const equal = new Map(terms.equal);
+  let { bounded, isNone } = terms;
+  for (const [column, wanted] of Object.entries(conditions)) {
+    if (wanted === undefined) refuseUndefined(table, column);
+    if (equal.has(column)) refuse(table, `where: ${column} has two conditions`);
+    if (!isPlain(wanted)) {
+      equal.set(column, wanted);
+      continue;
+    }
+    if (bounded !== undefined) {
+      const both = `${bounded.of} and ${column}`;
+      refuse(
+        table,
+        `where: one column can have bounds, not ${both}: read by one, and filter by the other`,
+      );
+    }
+    const bounds = boundsOf(table, column, wanted);
+    isNone ||= bounds.startsWith === '';
+    isNone ||= bounds.words !== undefined && wordsOf(bounds.words).length === 0;
+    bounded = { column: bounds.words === undefined ? column : wordsIn(column), of: column, bounds };
+  }
+  if (bounded !== undefined && equal.has(bounded.of)) {
+    refuse(table, `where: ${bounded.of} has two conditions`);
+  }
+  return { ...terms, equal, bounded, isNone };
+}
+
+/** What is not there is often a variable that was forgotten, and must not select all rows. */
+function refuseUndefined(table: string, condition: string): never {
+  refuse(table, `where: ${condition} is undefined: leave it out, or give a value`);
+}
+
+function boundsOf(table: string, column: string, wanted: object): Bounds<string> {
+  const bounds: Record<string, unknown> = { ...wanted };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (value === undefined) refuseUndefined(table, `${name} of ${column}`);
+  }
+  const names = Object.keys(bounds);
+  const unknown = names.find((name) => !BOUNDS.includes(name));
+  if (unknown !== undefined) {
+    refuse(table, `where: ${column} has no bound ${unknown}, but ${BOUNDS.join(', ')}`);
+  }
+  if (names.length === 0) refuse(table, `where: ${column} is an empty condition`);
+  if (('gt' in bounds && 'gte' in bounds) || ('lt' in bounds && 'lte' in bounds)) {
+    refuse(table, `where: ${column} has one of gt and gte at most, and one of lt and lte`);
+  }
+  const text = TEXTS.find((name) => name in bounds);
+  if (text !== undefined && (names.length > 1 || typeof bounds[text] !== 'string')) {
+    refuse(table, `where: ${text} of ${column} is a string, and the only bound`);
+  }
+  return bounds;
+}

@@ -1,0 +1,77 @@
+/** A table in a transaction. */
+
+import { belong } from '../../base/belong.js';
+import type { FunctionCalls } from '../../base/function-calls.js';
+import { isRange } from '../../base/range.js';
+import type { Transaction } from '../../engine/transaction/transaction.js';
+import { type Change, encoded, updated } from './edit.js';
+import { namedError } from './errors.js';
+import { callsIn, type Reads } from './place.js';
+import type { Row, Spec } from './spec.js';
+import { refuseExisting, TableReads } from './table-reads.js';
+
+/** Reads see the edits of the transaction; edits are buffered until it commits. */
+export class TxTable extends TableReads {
+  readonly #tx: Transaction;
+
+  protected static override readonly awaitedCalls = belong(
+    TxTable,
+    'insert update deleteMany',
+    ({ place }) => callsIn(place),
+  );
+
+  constructor(
+    tx: Transaction,
+    spec: Spec,
+    whenReady: (at: Reads) => Promise<void>,
+    calls: FunctionCalls,
+  ) {
+    super({
+      spec,
+      calls,
+      at: tx as unknown as Reads,
+      whenReady: () => whenReady(tx as unknown as Reads),
+      remove: (rows) => tx.deleteMany(rows),
+    });
+    this.#tx = tx;
+  }
+
+  put(row: unknown): void {
+    const { key, value } = encoded(this.spec, row);
+    try {
+      this.#tx.put(key, value);
+    } catch (cause) {
+      throw namedError(cause, this.spec.name, this.spec.shownKey(row));
+    }
+  }
+
+  async insert(row: unknown): Promise<void> {
+    const { key } = encoded(this.spec, row);
+    if (await this.#tx.has(key).catch(this.named)) refuseExisting(this.spec, row);
+    this.put(row);
+  }
+
+  /** Resolves to the row as it then is; `undefined` if there is none. */
+  async update(key: unknown, change: Change): Promise<Row | undefined> {
+    const stored = this.keyOf(key);
+    return updated(this.#tx, this.spec, stored, change).catch((cause: unknown) => {
+      throw namedError(cause, this.spec.name, key);
+    });
+  }
+
+  delete(key: unknown): void {
+    const stored = this.keyOf(key);
+    try {
+      this.#tx.delete(stored);
+    } catch (cause) {
+      this.named(cause);
+    }
+  }
+
+  /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
+  async deleteMany(keysOrConditions: unknown): Promise<number> {
+    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete();
+    const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
+    return this.#tx.deleteMany(keys).catch(this.named);
+  }
+}

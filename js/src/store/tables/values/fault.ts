@@ -1,0 +1,67 @@
+/** What is wrong with a value, and where. */
+
+import { HedgerowError } from '../../../base/errors.js';
+import { MAX_JSON_DEPTH } from '../../../base/limits.js';
+import { pointerTo } from '../pointer.js';
+import { type Members, tagOf } from './form.js';
+
+/** The error of a value. */
+export function fault(message: string, pointer?: string, cause?: unknown): HedgerowError {
+  const place = pointer ? `, at ${pointer}` : '';
+  return new HedgerowError('invalid-value', message + place, { pointer, cause });
+}
+
+const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH}, or circular`;
+
+/** Throws if a list or an object with so many around it is too deep. */
+export function checkDepth(around: number): void {
+  if (around >= MAX_JSON_DEPTH) throw fault(TOO_DEEP);
+}
+
+/**
+ * The error of what `check` has thrown for a value, with a pointer to the part for which it does. A map is pointed into like
+ * a list of pairs, and a set like a list.
+ */
+export function located(
+  cause: unknown,
+  value: unknown,
+  check: (part: unknown) => unknown,
+): HedgerowError {
+  const isTooDeep = cause instanceof HedgerowError && cause.message === TOO_DEEP;
+  // The way to the end of a circular value is long.
+  const way = wayTo(value, check, isTooDeep ? 1 : MAX_JSON_DEPTH);
+  // What is thrown for the part: of several that are wrong, `check` may have met another one first.
+  const found = isTooDeep ? cause : (way.cause ?? cause);
+  const isOurs = found instanceof HedgerowError;
+  // A getter, or a proxy, has thrown.
+  return fault(isOurs ? found.message : 'cannot be read', way.pointer, isOurs ? undefined : found);
+}
+
+interface Way {
+  readonly pointer: string;
+  /** What `check` throws for what is there. */
+  readonly cause?: unknown;
+}
+
+/** The way to the first part for which `check` throws, of so many steps at most. */
+function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number): Way {
+  if (steps === 0 || Object(value) !== value) return { pointer: '' };
+  let step = '';
+  let part: unknown;
+  try {
+    const isMany = /^(Map|Set)$/.test(tagOf(value));
+    const parts = (isMany ? [...(value as Set<unknown>)] : value) as Members;
+    for (const name of Object.keys(parts)) {
+      step = pointerTo(name);
+      part = undefined;
+      part = parts[name];
+      check(part);
+    }
+    return { pointer: '' };
+  } catch (thrown) {
+    // Its parts cannot be told.
+    if (step === '') return { pointer: '' };
+    const { pointer, cause = thrown } = wayTo(part, check, steps - 1);
+    return { pointer: step + pointer, cause };
+  }
+}

@@ -1,0 +1,47 @@
+/** The key that an app gives, as a key or as a passphrase. */
+import { HedgerowError } from '../../../base/errors.js';
+import { hex } from '../../../base/hex.js';
+import { optionsOf } from '../../../base/options.js';
+import { type RootKey, rootKey } from '../hkdf.js';
+import { passphraseKey } from '../passphrase.js';
+import { subtle } from '../web-crypto.js';
+
+/** What a store is encrypted with: a key, or a passphrase that gives one. */
+export interface AtRestKey {
+  /** 32 random bytes, or a `CryptoKey` for HKDF with the usage `deriveBits`. */
+  readonly key?: RootKey | undefined;
+  /** PBKDF2-SHA256 of 600,000 rounds makes a key of it; its salt is kept in the store. */
+  readonly passphrase?: string | undefined;
+}
+
+export class AppKey {
+  readonly isPassphrase: boolean;
+  readonly #key: Promise<CryptoKey> | undefined;
+  readonly #passphrase: string | undefined;
+  /** The last key of a passphrase, by its salt: it takes half a second. */
+  #last: { readonly salt: string; readonly key: Promise<CryptoKey> } | undefined;
+
+  /** Throws `invalid-argument`, and `unsupported` where there is no WebCrypto. */
+  constructor(call: string, given: AtRestKey) {
+    const { key, passphrase } = optionsOf(call, given, 'key passphrase');
+    if ((key === undefined) === (passphrase === undefined)) {
+      throw new HedgerowError('invalid-argument', `${call} takes either a key or a passphrase`);
+    }
+    subtle();
+    this.isPassphrase = key === undefined;
+    this.#passphrase = passphrase;
+    this.#key = key === undefined ? undefined : rootKey(key);
+    this.#key?.catch(() => {}); // reported by whoever opens a store with it
+  }
+
+  /** The key that record keys are made of. */
+  root(saltBytes: Uint8Array): Promise<CryptoKey> {
+    if (this.#key !== undefined) return this.#key;
+    const salt = hex(saltBytes);
+    if (this.#last?.salt !== salt) {
+      const key = passphraseKey(this.#passphrase as string, saltBytes);
+      this.#last = { salt, key };
+    }
+    return this.#last.key;
+  }
+}

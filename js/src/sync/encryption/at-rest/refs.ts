@@ -1,0 +1,120 @@
+/**
+ * Refs as they are stored: names and commits sealed, generations as they are. Adapters keep 32 bytes of a commit, and a
+ * number of 32 bits for the format: so the code of a commit, 23 bits of it, shares that number.
+ */
+import { sameBytes } from '../../../base/bytes.js';
+import { HedgerowError } from '../../../base/errors.js';
+import { MAX_FORMAT } from '../../../base/limits.js';
+import type { Ref } from '../../../storage/segment-store.js';
+import { SealedNames } from './names.js';
+import type { Context, Siv } from './siv.js';
+
+/** In place of its format, what is sealed has this bit, 23 bits of its code, and 8 of the format. */
+export const SEALED = 0x8000_0000;
+const CODE_MASK = 0x7f_ffff;
+const FORMAT_BITS = 8;
+
+/** A ref, and whether it is as it was sealed. */
+export interface OpenedRef {
+  readonly ref: Ref;
+  readonly isSound: boolean;
+}
+
+/** A ref as it stands, and as it is stored. */
+interface Known {
+  readonly ref: Ref;
+  readonly stored: Ref;
+}
+
+function bytesOfCode(code: number): Uint8Array {
+  return new Uint8Array([code, code >> 8, code >> 16]);
+}
+
+export class SealedRefs {
+  readonly names: SealedNames;
+  readonly #siv: Siv;
+  /** By name, as they were last read or written. */
+  readonly #known = new Map<string, Known>();
+
+  constructor(siv: Siv) {
+    this.#siv = siv;
+    this.names = new SealedNames(siv, 'ref');
+  }
+
+  /** What is stored for a ref that is moved. */
+  async seal<Move extends Ref>(move: Move): Promise<Move> {
+    const { name, generation, format, commitBytes } = move;
+    if (format > MAX_FORMAT) {
+      throw new HedgerowError(
+        'unsupported-format',
+        `format ${format} cannot be sealed: update the app`,
+      );
+    }
+    const context: Context = ['commit', name, generation, format];
+    const [stored, whole] = await Promise.all([
+      this.names.seal(name),
+      this.#siv.code(context, commitBytes),
+    ]);
+    const code = new DataView(whole.buffer).getUint32(0, true) & CODE_MASK;
+    const sealedBytes = await this.#siv.masked(context, bytesOfCode(code), commitBytes);
+    const word = SEALED + (code << FORMAT_BITS) + format;
+    return { ...move, name: stored, commitBytes: sealedBytes, format: word };
+  }
+
+  /**
+   * The ref `name` of what is stored for it. The commit of one that is damaged is none that there ever was: nobody finds
+   * it, and whoever repairs takes an earlier one.
+   */
+  async open(name: string, stored: Ref): Promise<OpenedRef> {
+    const known = this.#known.get(name);
+    if (known !== undefined && isSame(known.stored, stored)) {
+      return { ref: copyOf(known.ref), isSound: true };
+    }
+    const { generation, format: word, commitBytes: sealedBytes } = stored;
+    const format = word & MAX_FORMAT;
+    const context: Context = ['commit', name, generation, format];
+    const code = (word >>> FORMAT_BITS) & CODE_MASK;
+    const plainBytes = await this.#siv.masked(context, bytesOfCode(code), sealedBytes);
+    const whole = await this.#siv.code(context, plainBytes);
+    const isSound =
+      word >= SEALED && (new DataView(whole.buffer).getUint32(0, true) & CODE_MASK) === code;
+    const commitBytes = isSound ? plainBytes : whole;
+    return { ref: { name, commitBytes, generation, format }, isSound };
+  }
+
+  /** As `open`, by the name that is stored. Throws `storage` if that was not sealed with this key. */
+  async opened(stored: Ref): Promise<Ref> {
+    const name = await this.names.open(stored.name);
+    if (name === undefined) {
+      throw new HedgerowError('storage', 'a stored record is malformed: the name of a ref');
+    }
+    const { ref, isSound } = await this.open(name, stored);
+    if (isSound) this.know(ref, stored);
+    return ref;
+  }
+
+  /** Remembers how a ref stands. */
+  know(ref: Ref, stored: Ref): void {
+    this.#known.set(ref.name, { ref: copyOf(ref), stored: copyOf(stored) });
+  }
+
+  forget(name: string): void {
+    this.#known.delete(name);
+  }
+
+  /** The bytes that are stored for a commit of a ref, if that is known to stand there. */
+  storedCommit({ name, commitBytes }: Pick<Ref, 'name' | 'commitBytes'>): Uint8Array | undefined {
+    const known = this.#known.get(name);
+    return sameBytes(known?.ref.commitBytes, commitBytes) ? known?.stored.commitBytes : undefined;
+  }
+}
+
+function isSame(a: Ref, b: Ref): boolean {
+  const isPlace = a.generation === b.generation && a.format === b.format;
+  return isPlace && a.name === b.name && sameBytes(a.commitBytes, b.commitBytes);
+}
+
+/** Whoever gets a ref owns its bytes. */
+function copyOf({ name, commitBytes, generation, format }: Ref): Ref {
+  return { name, commitBytes: new Uint8Array(commitBytes), generation, format };
+}

@@ -1,0 +1,208 @@
+/** An open store whose segments, tables and refs are sealed on their way to another. */
+import type {
+  Fence,
+  Loaded,
+  Ref,
+  RefDrop,
+  RefMove,
+  SegmentStore,
+  Since,
+  Wanted,
+  WriteBatch,
+} from '../../../storage/segment-store.js';
+import type { AppKey } from './app-key.js';
+import { Calls } from './calls.js';
+import { isKeyRef } from './key-record.js';
+import { openKeys, type StoreKeys } from './store-keys.js';
+
+export class SealedStore implements SegmentStore {
+  readonly #name: string;
+  readonly #inner: SegmentStore;
+  readonly #appKey: AppKey;
+  readonly #onKeys: (keys: StoreKeys) => void;
+  readonly #calls = new Calls();
+  #keys: Promise<StoreKeys> | undefined;
+  declare readonly requestCost?: number;
+
+  /** `onKeys` is called when the keys of the store are known. */
+  constructor(
+    name: string,
+    inner: SegmentStore,
+    appKey: AppKey,
+    onKeys: (keys: StoreKeys) => void,
+  ) {
+    this.#name = name;
+    this.#inner = inner;
+    this.#appKey = appKey;
+    this.#onKeys = onKeys;
+    if (inner.requestCost !== undefined) this.requestCost = inner.requestCost;
+  }
+
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
+    const isWhole = (known === undefined || known.size === 0) && since === undefined;
+    return this.#calls.inTurn(async () => {
+      // What finds the keys has loaded all: the store need not do it again.
+      let first: Loaded | undefined;
+      const keys = await this.#opened((loaded) => {
+        if (isWhole) first = loaded;
+      });
+      const stored = since && (await Promise.all(since.map((one) => sinceStored(keys, one))));
+      return async () => opened(keys, first ?? (await this.#inner.load(known, stored)));
+    });
+  }
+
+  reserve(makesRoom?: boolean): Promise<number> {
+    return this.#calls.inTurn(async () => {
+      // Of a store that is not of this key no number is taken.
+      await this.#opened();
+      return () => this.#inner.reserve(makesRoom);
+    });
+  }
+
+  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+    const own = [...wanted];
+    return this.#calls.during(async () => {
+      const { segments } = await this.#opened();
+      const readings = own.map((one) => segments.reading(one));
+      const found = await this.#inner.read(readings.map(({ stored }) => stored));
+      return segments.open(readings, found);
+    });
+  }
+
+  write(batch: WriteBatch): Promise<boolean> {
+    return this.#calls.inTurn(async () => {
+      const keys = await this.#opened();
+      const stored = await sealedBatch(keys, batch);
+      return async () => {
+        if (!(await this.#inner.write(stored))) return false;
+        noted(keys, batch, stored);
+        return true;
+      };
+    });
+  }
+
+  history(name: string): Promise<Ref[]> {
+    return this.#calls.inTurn(async () => {
+      const keys = await this.#opened();
+      await keys.refs.names.seal(name);
+      return () => this.#history(keys, name);
+    });
+  }
+
+  async #history({ refs }: StoreKeys, name: string): Promise<Ref[]> {
+    const moves = await this.#inner.history(await refs.names.seal(name));
+    const found = await Promise.all(moves.map((move) => refs.open(name, move)));
+    const [newest] = found;
+    if (newest?.isSound) refs.know(newest.ref, moves[0] as Ref);
+    return found.map(({ ref }) => ref);
+  }
+
+  delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    return this.#calls.inTurn(async () => {
+      const keys = await this.#opened();
+      const own = [...ids];
+      return async () => {
+        const isDone = await (fence
+          ? this.#deleteBehind(keys, own, fence)
+          : this.#inner.delete(own));
+        if (isDone) keys.segments.forget(own);
+        return isDone;
+      };
+    });
+  }
+
+  async #deleteBehind(keys: StoreKeys, ids: readonly number[], fence: Fence): Promise<boolean> {
+    const { refs } = keys;
+    const name = await refs.names.seal(fence.name);
+    const tried = refs.storedCommit(fence);
+    if (tried && (await this.#inner.delete(ids, { name, commitBytes: tried }))) return true;
+    // It may stand there again at a later generation, or be moved by somebody else: then its bytes are others.
+    await this.#history(keys, fence.name);
+    const commitBytes = refs.storedCommit(fence);
+    if (commitBytes === undefined || commitBytes === tried) return false;
+    return this.#inner.delete(ids, { name, commitBytes });
+  }
+
+  rest(): void {
+    this.#inner.rest?.();
+  }
+
+  async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
+    return this.#inner.upkeep?.(storedBytes, isAtRest);
+  }
+
+  get honoursStrict(): boolean {
+    // An adapter that does not know leaves it out.
+    return this.#inner.honoursStrict as boolean;
+  }
+
+  async close(): Promise<void> {
+    // What is being sealed is still written.
+    await this.#calls.close();
+    return this.#inner.close();
+  }
+
+  /** The keys, which the first call looks for; `onLoaded` is called if it is this one. */
+  #opened(onLoaded?: (loaded: Loaded) => void): Promise<StoreKeys> {
+    this.#keys ??= openKeys(this.#name, this.#inner, this.#appKey).then(
+      ({ keys, loaded }) => {
+        onLoaded?.(loaded);
+        this.#onKeys(keys);
+        return keys;
+      },
+      (cause) => {
+        // The next call may succeed.
+        this.#keys = undefined;
+        throw cause;
+      },
+    );
+    return this.#keys;
+  }
+}
+
+async function sinceStored({ refs }: StoreKeys, { name, generation }: Since): Promise<Since> {
+  return { name: await refs.names.seal(name), generation };
+}
+
+/** What was loaded, as it was before it was sealed. */
+async function opened(keys: StoreKeys, { refs, tables, ids }: Loaded): Promise<Loaded> {
+  const own = refs.filter((ref) => !isKeyRef(ref));
+  const [openedRefs, openedTables] = await Promise.all([
+    Promise.all(own.map((ref) => keys.refs.opened(ref))),
+    keys.segments.openTables(tables),
+  ]);
+  if (ids !== undefined) keys.segments.keepOnly(new Set(ids));
+  return { refs: openedRefs, tables: openedTables, ...(ids && { ids }) };
+}
+
+type Change = RefMove | RefDrop;
+
+async function sealedBatch(keys: StoreKeys, batch: WriteBatch): Promise<WriteBatch> {
+  const { segments, move, also } = batch;
+  const sealedChange = async (change: Change): Promise<Change> =>
+    'isDropped' in change
+      ? { ...change, name: await keys.refs.names.seal(change.name) }
+      : keys.refs.seal(change);
+  const [storedSegments, storedMove, storedAlso] = await Promise.all([
+    Promise.all(segments.map((segment) => keys.segments.seal(segment))),
+    move && keys.refs.seal(move),
+    also && Promise.all(also.map(sealedChange)),
+  ]);
+  return {
+    ...batch,
+    segments: storedSegments,
+    ...(storedMove && { move: storedMove }),
+    ...(storedAlso && { also: storedAlso }),
+  };
+}
+
+const changesOf = ({ move, also = [] }: WriteBatch): Change[] => [...(move ? [move] : []), ...also];
+
+/** Remembers where refs stand after a batch was written. */
+function noted({ refs }: StoreKeys, batch: WriteBatch, stored: WriteBatch): void {
+  const storedChanges = changesOf(stored);
+  for (const [at, change] of changesOf(batch).entries()) {
+    if ('isDropped' in change) refs.forget(change.name);
+    else refs.know(change, storedChanges[at] as RefMove);
+  }
+}

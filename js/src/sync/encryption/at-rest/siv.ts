@@ -1,0 +1,81 @@
+/**
+ * Deterministic sealing of what storage must find and compare: names and commits of refs. It has the form of SIV
+ * (Rogaway and Shrimpton 2006) with HMAC-SHA256: a code of the context and the bytes is kept beside them, and the bytes
+ * are masked by what a second key makes of that code. Equal bytes in equal contexts are equal when sealed; nothing else is
+ * seen, even if a nonce would be used twice.
+ */
+import { joined, sameBytes } from '../../../base/bytes.js';
+import { derived } from '../hkdf.js';
+import { subtle } from '../web-crypto.js';
+
+const MASK_BYTES = 32;
+
+/** What bytes are sealed for: others are other bytes. */
+export type Context = readonly (string | number)[];
+
+const ENCODER = new TextEncoder();
+
+/** The parts of a context, of which none can be taken for another. */
+const contextBytes = (context: Context) => ENCODER.encode(`${JSON.stringify(context)}\0`);
+
+async function hmacKey(root: CryptoKey, info: string): Promise<CryptoKey> {
+  const keyBytes = await derived(root, new Uint8Array(), info, MASK_BYTES);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return subtle().importKey('raw', keyBytes as BufferSource, algorithm, false, ['sign']);
+}
+
+async function hmac(key: CryptoKey, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await subtle().sign('HMAC', key, bytes));
+}
+
+export class Siv {
+  readonly #codeKey: CryptoKey;
+  readonly #maskKey: CryptoKey;
+
+  private constructor(codeKey: CryptoKey, maskKey: CryptoKey) {
+    this.#codeKey = codeKey;
+    this.#maskKey = maskKey;
+  }
+
+  static async of(root: CryptoKey): Promise<Siv> {
+    const keys = ['hedgerow at rest 1: codes', 'hedgerow at rest 1: masks'].map((info) =>
+      hmacKey(root, info),
+    );
+    const [codeKey, maskKey] = (await Promise.all(keys)) as [CryptoKey, CryptoKey];
+    return new Siv(codeKey, maskKey);
+  }
+
+  /** The code of bytes, all 32 bytes of it. */
+  code(context: Context, plainBytes: Uint8Array): Promise<Uint8Array> {
+    return hmac(this.#codeKey, joined([contextBytes(context), plainBytes]));
+  }
+
+  /** Masks bytes by a code, and unmasks them by the same. */
+  async masked(context: Context, codeBytes: Uint8Array, bytes: Uint8Array): Promise<Uint8Array> {
+    const start = joined([contextBytes(context), codeBytes]);
+    const count = Math.ceil(bytes.length / MASK_BYTES);
+    const masks = Array.from({ length: count }, (_, at) =>
+      hmac(this.#maskKey, joined([start, new Uint8Array([at, at >> 8])])),
+    );
+    const mask = joined(await Promise.all(masks));
+    return bytes.map((byte, at) => byte ^ (mask[at] as number));
+  }
+
+  /** The code, of so many bytes, and the masked bytes behind it. */
+  async seal(context: Context, plainBytes: Uint8Array, codeLength: number): Promise<Uint8Array> {
+    const codeBytes = (await this.code(context, plainBytes)).subarray(0, codeLength);
+    return joined([codeBytes, await this.masked(context, codeBytes, plainBytes)]);
+  }
+
+  /** What `seal` was given; undefined if it has not made these bytes in this context. */
+  async open(
+    context: Context,
+    sealedBytes: Uint8Array,
+    codeLength: number,
+  ): Promise<Uint8Array | undefined> {
+    const codeBytes = sealedBytes.subarray(0, codeLength);
+    const plainBytes = await this.masked(context, codeBytes, sealedBytes.subarray(codeLength));
+    const expected = (await this.code(context, plainBytes)).subarray(0, codeLength);
+    return sameBytes(expected, codeBytes) ? plainBytes : undefined;
+  }
+}

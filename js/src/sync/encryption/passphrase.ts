@@ -1,0 +1,47 @@
+/** A key from a passphrase, by PBKDF2-SHA256: WebCrypto has nothing that costs an attacker memory. */
+
+import { isByteArray } from '../../base/byte-kinds.js';
+import { HedgerowError } from '../../base/errors.js';
+import { importKey, KEY_BYTES } from './hkdf.js';
+import { subtle, unshared } from './web-crypto.js';
+
+/** What OWASP advises for PBKDF2-SHA256. */
+export const PASSPHRASE_ROUNDS = 600_000;
+
+/** Shortest salt, in bytes. */
+const MIN_SALT_BYTES = 8;
+
+/**
+ * A key for HKDF from a passphrase, in its normal form NFC. The salt need not be secret, but another one for each user
+ * and use, so that no table of passphrases fits two of them: random bytes that are kept, or text such as an address.
+ * Whoever has what is encrypted may try passphrases without end: one that people choose is far weaker than 32 random
+ * bytes. Rejects with `invalid-argument` for an empty passphrase, or a salt of less than 8 bytes.
+ */
+export async function passphraseKey(
+  passphrase: string,
+  salt: Uint8Array | string,
+): Promise<CryptoKey> {
+  const encoder = new TextEncoder();
+  const saltBytes = typeof salt === 'string' ? encoder.encode(salt) : salt;
+  if (typeof passphrase !== 'string' || passphrase === '') {
+    throw new HedgerowError('invalid-argument', 'a passphrase is a string, and not empty');
+  }
+  if (!isByteArray(saltBytes) || saltBytes.length < MIN_SALT_BYTES) {
+    throw new HedgerowError('invalid-argument', `a salt has at least ${MIN_SALT_BYTES} bytes`);
+  }
+  const textBytes = encoder.encode(passphrase.normalize('NFC'));
+  return importKey(await stretched(textBytes, saltBytes, PASSPHRASE_ROUNDS, KEY_BYTES));
+}
+
+/** PBKDF2-SHA256. */
+export async function stretched(
+  textBytes: Uint8Array,
+  saltBytes: Uint8Array,
+  iterations: number,
+  length: number,
+): Promise<Uint8Array> {
+  const crypto = subtle();
+  const text = await crypto.importKey('raw', unshared(textBytes), 'PBKDF2', false, ['deriveBits']);
+  const params = { name: 'PBKDF2', hash: 'SHA-256', salt: unshared(saltBytes), iterations };
+  return new Uint8Array(await crypto.deriveBits(params, text, 8 * length));
+}

@@ -1,0 +1,188 @@
+/**
+ * Encryption of remotes: suite 1 of their objects. Each object has a key of its own, from the key of its epoch and its
+ * random salt. A part is padded, so that its length tells less, and sealed with its number as the nonce.
+ */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError, type RemoteKind } from '../../base/errors.js';
+import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
+import { optionsOf } from '../../base/options.js';
+import { askApp } from '../remote/ask-app.js';
+import {
+  CHECK_BYTES,
+  ENVELOPE_BYTES,
+  type Envelope,
+  envelopeOf,
+  SEALED_SUITE,
+} from '../remote/format/envelope.js';
+import type { ObjectSeal, RemoteEncryption, Scope, Suite } from '../remote/format/suite.js';
+import { frameKey, openFrame, sealFrame, TAG_BYTES } from './aead.js';
+import { derived, KEY_BYTES, type RootKey, rootKey } from './hkdf.js';
+import { padded, paddedLength, unpadded } from './padding.js';
+
+/** Highest epoch: envelopes have 16 bits for it. */
+const MAX_EPOCH = 0xffff;
+
+/** Longest place, in bytes: platforms limit what HKDF takes. */
+const MAX_PLACE_BYTES = 256;
+
+/** A frame is one of many: longer padding of each would add up to more than 3 % of a clone. */
+const PADDED_TO: Partial<Record<RemoteKind, number>> = { pack: 256, nodes: 256 };
+const USUAL = 1024;
+
+/** The keys of a remote. */
+export interface RemoteKeysOptions {
+  /**
+   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for ever.
+   * No object of one place can be read in another, though both have the same key.
+   */
+  readonly place: string;
+  /**
+   * The key of an epoch, counted from 1: 32 random bytes, or what `importKey` or `passphraseKey` made. Asked once for each
+   * epoch that is met. `undefined` for one that this device has no key of: then the call rejects with `wrong-key`.
+   */
+  readonly keys: (epoch: number) => RootKey | undefined | Promise<RootKey | undefined>;
+  /**
+   * The epoch whose key is written with, from 1 to 65,535; 1 by default. A higher one than the remote has turns it at the
+   * next push: what is pushed from then on can be read with the new key only. Where the remote is at a later one, that is
+   * written with.
+   */
+  readonly epoch?: number | undefined;
+}
+
+/**
+ * Encryption for `db.remote()` and `clone()`. Everybody who has the keys may share one object for all links to a remote.
+ * Whoever loses the keys has lost what is at the remote.
+ */
+export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
+  const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, 'keys place epoch');
+  if (typeof keys !== 'function') {
+    throw new HedgerowError('invalid-argument', 'remoteKeys: keys must be a function of an epoch');
+  }
+  if (!isPlace(place)) {
+    const message = `remoteKeys: place is well-formed text of 1 to ${MAX_PLACE_BYTES} bytes`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  if (!Number.isInteger(epoch) || epoch < 1 || epoch > MAX_EPOCH) {
+    throw new HedgerowError('invalid-argument', `remoteKeys: epoch is from 1 to ${MAX_EPOCH}`);
+  }
+  // What `open` calls of what it is given.
+  const over = (): never => {
+    const message = 'remoteKeys() is for remotes: open takes what atRest() returns';
+    throw new HedgerowError('invalid-argument', message);
+  };
+  const encryption = { suite: suiteOf(keyring(keys), place), epoch, over };
+  return encryption;
+}
+
+function isPlace(place: unknown): place is string {
+  if (typeof place !== 'string' || LONE_SURROGATE.test(place)) return false;
+  const length = utf8Length(place);
+  return length >= 1 && length <= MAX_PLACE_BYTES;
+}
+
+type KeyOf = (epoch: number) => Promise<CryptoKey>;
+
+/** Keeps the keys that were given. What failed is asked for again. */
+function keyring(keys: RemoteKeysOptions['keys']): KeyOf {
+  const known = new Map<number, Promise<CryptoKey>>();
+  const ask = async (epoch: number) => {
+    const key = await askApp('keys', () => keys(epoch), undefined);
+    if (key !== undefined) return rootKey(key);
+    throw new HedgerowError('wrong-key', `there is no key of epoch ${epoch}: keys() returned none`);
+  };
+  return (epoch) => {
+    const key = known.get(epoch) ?? ask(epoch);
+    known.set(epoch, key);
+    key.catch(() => known.delete(epoch));
+    return key;
+  };
+}
+
+/** What is made of the key of an epoch for one object. */
+interface ObjectKey {
+  readonly key: CryptoKey;
+  readonly checkBytes: Uint8Array;
+}
+
+async function objectKey(
+  keyOf: KeyOf,
+  place: string,
+  object: RemoteKind,
+  epoch: number,
+  saltBytes: Uint8Array,
+): Promise<ObjectKey> {
+  const info = `hedgerow remote ${object} of ${place}`;
+  const bytes = await derived(await keyOf(epoch), saltBytes, info, KEY_BYTES + CHECK_BYTES);
+  const key = await frameKey(bytes.subarray(0, KEY_BYTES));
+  return { key, checkBytes: bytes.subarray(KEY_BYTES) };
+}
+
+function suiteOf(keyOf: KeyOf, place: string): Suite {
+  const [, envelopeLength] = ENVELOPE_BYTES;
+  const unitOf = (object: RemoteKind) => PADDED_TO[object] ?? USUAL;
+  const sealWith = (
+    object: RemoteKind,
+    key: CryptoKey,
+    envelopeBytes: Uint8Array,
+    { contextBytes }: Scope,
+  ): ObjectSeal => {
+    const context = (number: number, parts: number) =>
+      contextOf(envelopeBytes, number, parts, contextBytes);
+    const unit = unitOf(object);
+    return {
+      envelopeBytes,
+      close: (number, parts, plainBytes) =>
+        sealFrame(key, number, context(number, parts), padded(plainBytes, unit)),
+      async open(number, parts, closedBytes) {
+        const plainBytes = await openFrame(key, number, context(number, parts), closedBytes);
+        return plainBytes && unpadded(plainBytes, unit);
+      },
+    };
+  };
+  return {
+    envelopeLength,
+    tagLength: TAG_BYTES,
+    closedLength: (object, length) => paddedLength(length, unitOf(object)) + TAG_BYTES,
+    async toWrite(object, saltBytes, scope) {
+      const { key, checkBytes } = await objectKey(keyOf, place, object, scope.epoch, saltBytes);
+      const envelopeBytes = envelopeOf(object, saltBytes, scope.epoch, checkBytes);
+      return sealWith(object, key, envelopeBytes, scope);
+    },
+    async toRead(object, envelope, scope) {
+      checkSuite(envelope);
+      const { epoch, saltBytes } = envelope;
+      const { key, checkBytes } = await objectKey(keyOf, place, object, epoch, saltBytes);
+      if (sameBytes(checkBytes, envelope.checkBytes)) {
+        return sealWith(object, key, envelope.bytes, scope);
+      }
+      throw new HedgerowError(
+        'wrong-key',
+        `the key of epoch ${epoch} is not the one of this remote, or this is another place`,
+      );
+    },
+  };
+}
+
+function checkSuite({ suite }: Envelope): void {
+  if (suite === SEALED_SUITE) return;
+  const message = 'this remote is not encrypted: leave out `encryption`, or push to a new place';
+  throw new HedgerowError('wrong-key', message);
+}
+
+/** What a part is bound to: its object, its number, the number of parts, and where the object belongs. */
+function contextOf(
+  envelopeBytes: Uint8Array,
+  number: number,
+  parts: number,
+  contextBytes: Uint8Array,
+): Uint8Array {
+  const { length } = envelopeBytes;
+  const bytes = new Uint8Array(length + 8 + contextBytes.length);
+  const view = new DataView(bytes.buffer);
+  bytes.set(envelopeBytes);
+  view.setUint32(length, number, true);
+  view.setUint32(length + 4, parts, true);
+  bytes.set(contextBytes, length + 8);
+  return bytes;
+}

@@ -1,0 +1,176 @@
+/** Signed heads: who reads a remote can check that a holder of the private key wrote what it shows. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { LONE_SURROGATE } from '../../base/key.js';
+import { isList } from '../../base/kind.js';
+import { optionsOf } from '../../base/options.js';
+import { checkedRemote } from '../remote/checked.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import {
+  hashedBytes,
+  readSigned,
+  signedBytes,
+  withSignature,
+} from '../remote/format/signed-head.js';
+import type { ReadHeadOptions, Remote, RemoteHead } from '../remote/remote.js';
+import {
+  isSignatureOf,
+  type PrivateKey,
+  type PublicKey,
+  sha512,
+  sign,
+  signingKey,
+  signingKeyOf,
+  verifyingKey,
+} from './ed25519.js';
+
+/** The keys of a remote whose heads are signed. */
+export interface SignedRemoteOptions {
+  /** The key that heads are checked with. Several while a key is turned: a head is signed with one of them. */
+  readonly publicKey: PublicKey | readonly PublicKey[];
+  /** The key that heads are signed with, for those who write. Without it every write rejects with `remote-auth`. */
+  readonly privateKey?: PrivateKey | undefined;
+  /**
+   * What the app calls the remote, such as the id of a room; empty by default. Writers and readers give the same, and a
+   * head that was signed for another place is refused: needed where one key signs several remotes.
+   */
+  readonly place?: string | undefined;
+}
+
+/**
+ * A remote over `inner`, with signed heads: `readHead` takes only heads that were signed with a key of `publicKey`, for
+ * this branch and `place`; `swapHead` signs. All else that is read is named in a head by its hash. A head that is not
+ * signed, or not so, is `invalid-remote`, after it was asked for once more past all caches. Where WebCrypto has no Ed25519
+ * heads and writes are `unsupported`. Throws `invalid-argument`.
+ */
+export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remote {
+  const keys = new HeadKeys(options);
+  const remote = checkedRemote('signedRemote', inner);
+
+  async function readHead(branch: string, how?: ReadHeadOptions): Promise<RemoteHead | undefined> {
+    await keys.ready();
+    const head = await remote.readHead(branch, how);
+    return head && checked(branch, head, how);
+  }
+
+  /** The head, without its signature. */
+  async function checked(
+    branch: string,
+    head: RemoteHead,
+    how?: ReadHeadOptions,
+  ): Promise<RemoteHead | undefined> {
+    try {
+      return { ...head, bytes: await keys.opened(branch, head.bytes) };
+    } catch (cause) {
+      const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
+      // A cache between here and there may have a damaged one.
+      if (isInvalid && !how?.pastCaches) return readHead(branch, { ...how, pastCaches: true });
+      throw cause;
+    }
+  }
+
+  return checkedRemote('signedRemote', {
+    readHead,
+    async readHeadSince(branch, token, how) {
+      await keys.ready();
+      const head = await remote.readHeadSince(branch, token, how);
+      return typeof head === 'object' ? checked(branch, head, how) : head;
+    },
+    async swapHead(branch, token, bytes, how) {
+      const signed = await keys.signed(branch, bytes);
+      const swap = await remote.swapHead(branch, token, signed, how);
+      if (swap.state !== 'lost' || swap.head === undefined) return swap;
+      return { state: 'lost', head: await checked(branch, swap.head, how) };
+    },
+    get: (name, range, how) => remote.get(name, range, how),
+    async put(name, bytes, how) {
+      await keys.signing();
+      return remote.put(name, bytes, how);
+    },
+    async remove(names, how) {
+      await keys.signing();
+      return remote.remove(names, how);
+    },
+    list: (prefix, how) => remote.list(prefix, how),
+  });
+}
+
+/** Keys as WebCrypto has them. */
+interface Imported {
+  readonly verifying: readonly CryptoKey[];
+  readonly signing: CryptoKey | undefined;
+}
+
+class HeadKeys {
+  readonly #publicKeys: readonly PublicKey[];
+  readonly #privateKey: PrivateKey | undefined;
+  readonly #place: string;
+  #imported: Promise<Imported> | undefined;
+
+  constructor(options: SignedRemoteOptions) {
+    const names = 'publicKey privateKey place';
+    const { publicKey, privateKey, place = '' } = optionsOf('signedRemote', options, names);
+    const all = isList(publicKey) && Array.isArray(publicKey) ? publicKey : [publicKey];
+    this.#publicKeys = all.map((key) => signingKeyOf('signedRemote: publicKey', key, 'verify'));
+    if (privateKey !== undefined) {
+      this.#privateKey = signingKeyOf('signedRemote: privateKey', privateKey, 'sign');
+    }
+    if (all.length === 0 || typeof place !== 'string' || LONE_SURROGATE.test(place)) {
+      const message = 'signedRemote: publicKey has at least one key, place is well-formed text';
+      throw new HedgerowError('invalid-argument', message);
+    }
+    this.#place = place;
+  }
+
+  /** Imports the keys: called before any request. */
+  ready(): Promise<Imported> {
+    this.#imported ??= this.#import();
+    return this.#imported;
+  }
+
+  async #import(): Promise<Imported> {
+    const verifying = await Promise.all(this.#publicKeys.map(verifyingKey));
+    return { verifying, signing: this.#privateKey && (await signingKey(this.#privateKey)) };
+  }
+
+  /** The private key. Rejects with `remote-auth` if there is none: called before any write. */
+  async signing(): Promise<CryptoKey> {
+    const { signing } = await this.ready();
+    if (signing !== undefined) return signing;
+    const message = 'signedRemote was given no privateKey: this remote can be read, not written';
+    throw new HedgerowError('remote-auth', message);
+  }
+
+  /** A head with its signature. */
+  async signed(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
+    // A copy: the caller may change the bytes meanwhile.
+    const headBytes = bytes.slice();
+    const key = await this.signing();
+    const message = await this.#messageOf(branch, headBytes);
+    const signatureBytes = await sign(key, message);
+    if (await this.#isOurs(signatureBytes, message)) {
+      return withSignature({ headBytes, signatureBytes });
+    }
+    const what = 'signedRemote: privateKey belongs to no publicKey: no reader would take a head';
+    throw new HedgerowError('invalid-argument', what);
+  }
+
+  /** The bytes of a head that was signed. Throws `invalid-remote`, or `unsupported-format`. */
+  async opened(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
+    const { headBytes, signatureBytes } = readSigned(bytes);
+    const message = await this.#messageOf(branch, headBytes);
+    if (await this.#isOurs(signatureBytes, message)) return headBytes;
+    const what = 'it was changed, or signed with another key, or for another branch or place';
+    throw invalidRemote('head', what, headBytes.length);
+  }
+
+  async #messageOf(branch: string, headBytes: Uint8Array): Promise<Uint8Array> {
+    return signedBytes(await sha512(hashedBytes(this.#place, branch, headBytes)));
+  }
+
+  async #isOurs(signatureBytes: Uint8Array, message: Uint8Array): Promise<boolean> {
+    const { verifying } = await this.ready();
+    for (const key of verifying) if (await isSignatureOf(key, signatureBytes, message)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,141 @@
+/** Makes checkpoints: packs of the rows that a reader without the tail needs. */
+
+import { turn } from '../../base/scheduler.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { RowFrames } from '../remote/format/directory.js';
+import { firstKeyOf } from '../remote/format/first-key.js';
+import type { Generation, Head, PackRecord, Rows } from '../remote/format/head.js';
+import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
+import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import { pathOf } from '../remote/format/names.js';
+import { encodeFrames } from '../remote/format/pack-write.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { type Delta, makeDeltas, rowsOf } from './delta.js';
+import type { Remembered } from './state.js';
+import { writeDirectory } from './write-directory.js';
+
+/** Uploads at once. */
+const AT_ONCE = 4;
+/** Most generations: a reader who was away finds the rows that it has in one of them. */
+const MAX_GENERATIONS = 16;
+/** The same for a device that is only partly a clone. */
+const MOST_OF_PARTLY = 48;
+/** Most packs of a head, which take a third of it. */
+const MAX_PACKS = 512;
+
+/**
+ * Writes the packs of a checkpoint at a commit, whose rows are not empty, and returns its generations: those before and a
+ * new one, of what has changed since; or one alone of all rows, when the new ones are as long as the first, or too many.
+ */
+export async function makeCheckpoint(
+  context: SyncContext,
+  head: Pick<Head, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
+  { checkpoint: commit }: Pick<Remembered, 'checkpoint'>,
+  to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
+  job: SyncJob,
+): Promise<Generation[]> {
+  const before = head.checkpoint;
+  const scope = scopeInside(context.scope, head);
+  const { seq, rows } = to;
+  if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
+    const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
+    // Who does not have all rows would have to fetch them, to write them anew: another device does that.
+    const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
+    if (isKnown && (isPartly || hasRoom(before.generations))) {
+      const packs = await writePacks(context, commit, to.commitBytes, scope, job);
+      return packs.length === 0
+        ? before.generations.slice()
+        : [...before.generations, { seq, rows, packs }];
+    }
+  }
+  const packs = await writePacks(context, EMPTY_COMMIT, to.commitBytes, scope, job);
+  return [{ seq, rows, packs }];
+}
+
+/** Whether another generation costs a clone less than it saves. */
+function hasRoom(generations: readonly Generation[]): boolean {
+  const lengthOf = (packs: readonly PackRecord[]) =>
+    packs.reduce((sum, { length }) => sum + length, 0);
+  const [first, ...later] = generations.map(({ packs }) => lengthOf(packs));
+  const added = later.reduce((sum, length) => sum + length, 0);
+  const packs = packsOf({ generations }).length;
+  return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
+}
+
+/** Makes and puts the packs that lead from one commit to another, and what a reader needs that wants only parts of them. */
+async function writePacks(
+  context: SyncContext,
+  from: Uint8Array,
+  to: Uint8Array,
+  scope: Scope,
+  job: SyncJob,
+): Promise<PackRecord[]> {
+  const { shared, remote, tools } = context;
+  const { signal } = job;
+  const records: PackRecord[] = [];
+  const frames: RowFrames[] = [];
+  const under = new Set<Promise<void>>();
+  let [packs, bytes] = [0, 0];
+  let failure: unknown;
+  const cutBytes = Math.min(tools.packBytes, FRAME_BYTES);
+  const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  // Platforms deflate beside the page: several at once, as they are put.
+  const put = async ({ deltas, edits }: Gathered, nth: number): Promise<void> => {
+    const pack = await encodeFrames('pack', deltas, tools.random(16), tools.deflate, scope);
+    // To seal a long one has taken a slice.
+    await turn();
+    const nameBytes = tools.hash(pack.bytes);
+    records[nth] = { nameBytes, length: pack.bytes.length, edits };
+    frames[nth] = { ...pack.front, firstKeys: deltas.map(firstKeyOf) };
+    await remote.put(pathOf('p', nameBytes), pack.bytes, { signal });
+    packs += 1;
+    bytes += pack.bytes.length;
+    job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
+  };
+  let count = 0;
+  for await (const pack of gathered(makeDeltas(shared, from, to, limits), tools.packBytes)) {
+    const work: Promise<void> = put(pack, count++)
+      .catch((cause: unknown) => {
+        failure ??= cause;
+      })
+      .finally(() => under.delete(work));
+    under.add(work);
+    if (under.size >= AT_ONCE) await Promise.race(under);
+    if (failure !== undefined) break;
+  }
+  await Promise.all(under);
+  if (failure !== undefined) throw failure;
+  if (records.length === 0) return records;
+  return [...records, ...(await writeDirectory(context, { from, to, packs: frames, scope }, job))];
+}
+
+/** What becomes a pack. */
+interface Gathered {
+  /** One for each frame. */
+  readonly deltas: readonly Uint8Array[];
+  readonly edits: number;
+}
+
+/** Gathers deltas until they have the length of a pack. */
+async function* gathered(
+  deltas: AsyncIterable<Pick<Delta, 'deltaBytes' | 'edits'>>,
+  packBytes: number,
+): AsyncGenerator<Gathered, void, void> {
+  let [frames, edits, bytes]: [Uint8Array[], number, number] = [[], 0, 0];
+  const take = () => {
+    const pack = { deltas: frames, edits };
+    [frames, edits, bytes] = [[], 0, 0];
+    return pack;
+  };
+  for await (const one of deltas) {
+    const { length } = one.deltaBytes;
+    // A long row has a pack of its own: with others it would perhaps not fit.
+    if (frames.length > 0 && bytes + length > 2 * packBytes) yield take();
+    frames.push(one.deltaBytes);
+    edits += one.edits;
+    bytes += length;
+    if (bytes >= packBytes || frames.length === MAX_FRAMES) yield take();
+  }
+  if (frames.length > 0) yield take();
+}

@@ -1,0 +1,91 @@
+/** What all work with one remote uses. */
+
+import type { BranchHead } from '../../engine/history/branch-head.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { Mend } from '../../engine/repair/types.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { Deflate, Inflate } from '../remote/format/deflate.js';
+import type { HashFunction } from '../remote/format/names.js';
+import type { Scope } from '../remote/format/suite.js';
+import type { Patience } from '../remote/patient-swap.js';
+import type { Remote } from '../remote/remote.js';
+import type { ConflictLog } from './conflict-log.js';
+import type { Heads, Seen } from './heads.js';
+import type { JointHead } from './joint-heads.js';
+import type { ConflictPolicy, SentRow } from './policy.js';
+import type { SyncRefs } from './state.js';
+
+/** What differs between platforms and tests. */
+export interface SyncTools extends Patience {
+  readonly hash: HashFunction;
+  readonly deflate: Deflate;
+  readonly inflate: Inflate;
+  readonly random: (length: number) => Uint8Array;
+  /** A pack ends with the edit by which it has so many bytes, before it is deflated. */
+  readonly packBytes: number;
+}
+
+/** What brings the branch of a remote, or of a server, into the local one. */
+export interface MergeContext {
+  readonly shared: SharedStore;
+  readonly refs: SyncRefs;
+  /** The name of the branch that has the rows of the other side. */
+  readonly originName: string;
+  readonly local: JointHead;
+  readonly log: ConflictLog;
+  readonly policy: ConflictPolicy;
+  readonly durability: Durability;
+  /** The row that a push has sent whose answer is not known: what comes back of it is no change of the other side. */
+  readonly sent?: ((key: string) => Promise<SentRow | undefined>) | undefined;
+  settle(): void;
+}
+
+/** One remote of one branch. */
+export interface SyncContext extends MergeContext {
+  readonly remote: Remote;
+  /** The branch at the remote. */
+  readonly remoteBranch: string;
+  /** Where its heads belong. */
+  readonly scope: Scope;
+  readonly heads: Heads;
+  readonly origin: BranchHead;
+  /** The app's version of its rows. */
+  readonly app: number;
+  readonly tools: SyncTools;
+  /** Merges the branch of the remote into the local one, in a way of its own. */
+  merge?:
+    | ((seq: number, job: SyncJob) => Promise<Pick<PullResult, 'applied' | 'conflicts'>>)
+    | undefined;
+  /** Makes what fetches damaged chunks: loaded by who makes the link. */
+  mender?: (() => Promise<Mend>) | undefined;
+  /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */
+  land?: ((now: Seen, job: SyncJob) => Promise<boolean>) | undefined;
+}
+
+/** What a pull has done. */
+export interface PullResult {
+  /** The number of the head that was pulled; 0 if there is none yet. */
+  readonly seq: number;
+  /** Rows that it changed in the local branch. */
+  readonly applied: number;
+  /** Keys that both sides had changed, to different values. */
+  readonly conflicts: number;
+}
+
+/** A call of the app, or of a loop. */
+export interface SyncJob {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+  /** Called after each pull that has changed rows or decided conflicts: those of a push, too, which may yet fail. */
+  readonly onPull?: ((pulled: PullResult) => void) | undefined;
+}
+
+/** How far a clone or a checkpoint is. */
+export interface SyncProgress {
+  readonly phase: 'packs-in' | 'packs-out';
+  /** Of the packs that travel: how many have, and how many in all, as far as that is known. */
+  readonly packs: number;
+  readonly allPacks: number | undefined;
+  /** Bytes that have travelled. */
+  readonly bytes: number;
+}

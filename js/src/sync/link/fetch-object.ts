@@ -1,0 +1,30 @@
+/** Fetches the objects that heads name. */
+
+import type { RemoteKind } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import { checkName, type Folder, pathOf } from '../remote/format/names.js';
+import type { SyncContext, SyncJob } from './context.js';
+
+/** An object as a head names it. */
+interface Named {
+  readonly nameBytes: Uint8Array;
+  /** Bytes of the object. */
+  readonly length: number;
+}
+
+/** Fetches an object: one request. Rejects with `invalid-remote` if it is gone, or is not the one that is named. */
+export async function fetchObject(
+  { remote, tools }: Pick<SyncContext, 'remote' | 'tools'>,
+  [folder, kind]: readonly [Folder, RemoteKind],
+  { nameBytes, length }: Named,
+  { signal }: Pick<SyncJob, 'signal'>,
+): Promise<Uint8Array> {
+  const bytes = await remote.get(pathOf(folder, nameBytes), undefined, { signal });
+  if (bytes === undefined) {
+    throw invalidRemote(kind, `there is no ${hex(nameBytes)}, which the head names`, 0);
+  }
+  if (bytes.length !== length) throw invalidRemote(kind, `${bytes.length} bytes of ${length}`, 0);
+  checkName(kind, nameBytes, bytes, tools.hash);
+  return bytes;
+}

@@ -1,0 +1,150 @@
+/** Reads the heads of a remote, and refuses those that take it back. */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { readEnvelope } from '../remote/format/envelope.js';
+import type { Head } from '../remote/format/head.js';
+import { decodeHead } from '../remote/format/head-codec.js';
+import { breakBetween } from '../remote/format/head-rules.js';
+import type { HashFunction } from '../remote/format/names.js';
+import type { Scope } from '../remote/format/suite.js';
+import type { Remote, RemoteHead } from '../remote/remote.js';
+import type { Remembered } from './state.js';
+
+/** A head that was read. */
+export interface SeenHead {
+  readonly head: Head;
+  readonly hashBytes: Uint8Array;
+  readonly token: string;
+}
+
+/** A head, and what was known before it came. */
+export interface Seen {
+  readonly state: Remembered;
+  readonly seen: SeenHead;
+}
+
+/** The part of the state that a head is compared with. */
+type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'>;
+
+export class Heads {
+  readonly #remote: Remote;
+  readonly #branch: string;
+  readonly #hash: HashFunction;
+  readonly #scope: Scope;
+  #last: SeenHead | undefined;
+  #brought: RemoteHead | undefined;
+
+  constructor(remote: Remote, branch: string, hash: HashFunction, scope: Scope) {
+    this.#remote = remote;
+    this.#branch = branch;
+    this.#hash = hash;
+    this.#scope = scope;
+  }
+
+  /** The head that was read or written last. */
+  get last(): SeenHead | undefined {
+    return this.#last;
+  }
+
+  /** Records a head that was written here. */
+  own(seen: SeenHead): void {
+    this.#last = seen;
+  }
+
+  /** Takes the head that came with the answer to a lost swap: the next `latest` needs no request. */
+  bring(found: RemoteHead | undefined): void {
+    this.#brought = found;
+  }
+
+  /** Reads the head: one request, without a body if it is the last one. Undefined if there has never been one. */
+  async latest(known: Known, signal?: AbortSignal): Promise<SeenHead | undefined> {
+    const last = this.#last;
+    const brought = this.#brought;
+    this.#brought = undefined;
+    const found =
+      brought ??
+      (await (last === undefined
+        ? this.#remote.readHead(this.#branch, { signal })
+        : this.#remote.readHeadSince(this.#branch, last.token, { signal })));
+    if (last !== undefined && found === 'unchanged') {
+      // Another tab may have seen a newer one: then this one is of before.
+      if (last.head.seq >= known.seq) return last;
+      return this.#again(known, signal);
+    }
+    return this.#take(found as RemoteHead | undefined, known, signal);
+  }
+
+  async #take(
+    found: RemoteHead | undefined,
+    known: Known,
+    signal: AbortSignal | undefined,
+  ): Promise<SeenHead | undefined> {
+    if (found === undefined) return this.#absent(known);
+    try {
+      return await this.take(found.bytes, found.token, known);
+    } catch (cause) {
+      if (!(cause instanceof HedgerowError)) throw cause;
+      if (cause.code !== 'rollback' && cause.code !== 'invalid-remote') throw cause;
+      // A cache between here and there may have an old one, or a damaged one.
+      return this.#again(known, signal);
+    }
+  }
+
+  async #again(known: Known, signal: AbortSignal | undefined): Promise<SeenHead | undefined> {
+    const found = await this.#remote.readHead(this.#branch, { signal, pastCaches: true });
+    return found === undefined ? this.#absent(known) : this.take(found.bytes, found.token, known);
+  }
+
+  /** Asks past all caches whether there is a later head than the last one: it is the last one then. */
+  async hasMoved(known: Known, signal: AbortSignal | undefined): Promise<boolean> {
+    const seq = this.#last?.head.seq ?? 0;
+    const now = await this.#again(known, signal);
+    return now !== undefined && now.head.seq > seq;
+  }
+
+  #absent({ seq }: Known): undefined {
+    this.#last = undefined;
+    if (seq === 0) return undefined;
+    throw new HedgerowError('remote-gone', `the head of ${this.#branch} was deleted at the remote`);
+  }
+
+  /**
+   * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow what
+   * was seen before.
+   */
+  async take(bytes: Uint8Array, token: string, known: Known): Promise<SeenHead> {
+    // Who has only keys of before was shut out since. It is told first: this device may have no key of before.
+    const { epoch } = readEnvelope('head', bytes);
+    // Else a push without news would go on from a head that the remote has no more.
+    this.#last = undefined;
+    if (epoch < known.epoch) throw rollback(`its head has key ${epoch}, after key ${known.epoch}`);
+    const head = await decodeHead(bytes, this.#scope);
+    const hashBytes = this.#hash(bytes);
+    checkFollows(head, hashBytes, known);
+    this.#last = { head, hashBytes, token };
+    return this.#last;
+  }
+}
+
+/** Throws `rollback` unless a head may follow the last one that was seen. */
+function checkFollows(head: Head, hashBytes: Uint8Array, known: Known): void {
+  const { repositoryBytes, seq, seenBytes } = known;
+  if (repositoryBytes === undefined || seq === 0) return;
+  if (!sameBytes(head.repositoryBytes, repositoryBytes)) {
+    throw rollback(`it is another repository now, ${hex(head.repositoryBytes)}`);
+  }
+  if (head.seq < seq) throw rollback(`its head is number ${head.seq}, after number ${seq}`);
+  if (head.seq === seq && !sameBytes(hashBytes, seenBytes)) {
+    throw rollback(`there is another head number ${seq}`);
+  }
+  const before = { repositoryBytes, seq };
+  if (head.seq === seq + 1 && breakBetween(head, before, seenBytes) !== undefined) {
+    throw rollback(`its head number ${head.seq} follows another head number ${seq}`);
+  }
+}
+
+function rollback(what: string): HedgerowError {
+  return new HedgerowError('rollback', `the remote went back: ${what}`);
+}

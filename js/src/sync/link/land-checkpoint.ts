@@ -1,0 +1,254 @@
+/**
+ * Brings the rows of a checkpoint to the branch of a remote: a clone, and the way back for a device that was away for
+ * longer than the tail reaches. Its packs are fetched several at once, and applied one after the other. What is here is
+ * committed when the next pack is not, and kept by a ref of its own until all is whole, so that a clone that was cut off
+ * goes on with the next pack:
+ *
+ *     landed  number of the generation : f64 | packs of it that were applied : f64 | start of the last one's name : 16
+ */
+
+import { sameBytes } from '../../base/bytes.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal } from '../../base/signal.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { RefMove } from '../../storage/segment-store.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import {
+  checkpointRows,
+  type Generation,
+  type PackRecord,
+  packsOf,
+} from '../remote/format/head.js';
+import { pathOf } from '../remote/format/names.js';
+import { decodePack } from '../remote/format/pack.js';
+import { type Scope, scopeInside } from '../remote/format/suite.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
+import { deltasOf, type Seen, seenMoves } from './entries.js';
+import { fetchObject } from './fetch-object.js';
+import { tailSince } from './logs.js';
+
+/** Packs that are fetched at once: browsers open six connections to a host. */
+const AT_ONCE = 4;
+/** Most packs in one commit, while they come faster than they are applied. */
+const COMMIT_PACKS = 4;
+const NAME_BYTES = 16;
+
+/** By the paths of packs that are here and in no commit yet: a call that ends early leaves them to the next one. */
+const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
+
+/** A pack, and where it belongs. */
+interface Wanted {
+  readonly generation: Generation;
+  /** Its number in the generation. */
+  readonly nth: number;
+  readonly pack: PackRecord;
+}
+
+/** Moves the branch of the remote to the rows of a head, by its checkpoint. `false` if a ref moved. */
+export async function landCheckpoint(
+  context: SyncContext,
+  now: Seen,
+  job: SyncJob,
+): Promise<boolean> {
+  const { refs, shared, durability } = context;
+  const { checkpoint } = now.seen.head;
+  const scope = scopeInside(context.scope, now.seen.head);
+  const landing = await begin(context, now);
+  if (landing === undefined) return false;
+  const { branchHead } = landing;
+  try {
+    const landed = await apply(context, landing.wanted, scope, branchHead, job);
+    if (!landed) return false;
+    const commitBytes = branchHead.head.commitBytes;
+    const rows = await rowsOf(shared, commitBytes);
+    if (!sameBytes(rows.rootBytes, checkpointRows(checkpoint).rootBytes)) {
+      // Not again by the same way: the next try begins without what was applied.
+      await refs.move({ landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }, durability);
+      throw invalidRemote('pack', 'its packs lead to other rows than the head says', 0);
+    }
+    // The next try need not fetch the packs again. The branch of the remote stays: what is known to be newer than the
+    // checkpoint is not taken back, unless the rows of the head come.
+    const isKept = await refs.move({ checkpoint: commitBytes, landed: EMPTY_COMMIT }, durability);
+    if (!isKept) return false;
+    const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
+    const entries = tail.filter(({ seq }) => seq > checkpoint.seq);
+    const { outcome } = await applyDeltas(branchHead, {
+      deltas: deltasOf(context, entries, scope, job),
+      after: now.seen.head.rows,
+      onto: commitBytes,
+      durability,
+      signal: job.signal,
+    });
+    if (outcome === 'wrong-root') {
+      throw invalidRemote('delta', 'its edits lead to other rows than the head says', 0);
+    }
+    if (outcome === 'moved') return false;
+    await refs.look();
+    return await refs.move(
+      { origin: branchHead.head.commitBytes, landing: EMPTY_COMMIT, ...seenMoves(now) },
+      durability,
+    );
+  } finally {
+    branchHead.leave();
+  }
+}
+
+/** What has no edits is for readers of parts: see `write-directory.ts`. */
+function hasRows({ edits }: PackRecord): boolean {
+  return edits > 0;
+}
+
+interface Landing {
+  readonly branchHead: BranchHead;
+  readonly wanted: readonly Wanted[];
+}
+
+/** Where to begin: where a clone was cut off, at a generation that is here, or with nothing. */
+async function begin(
+  { shared, refs, durability }: SyncContext,
+  { state, seen }: Seen,
+): Promise<Landing | undefined> {
+  const { generations } = seen.head.checkpoint;
+  const all = generations.flatMap((generation) =>
+    generation.packs.filter(hasRows).map((pack, nth): Wanted => ({ generation, nth, pack })),
+  );
+  const progress = progressOf(refs.bytes('landed'));
+  let done = progress === undefined ? 0 : 1 + all.findIndex((one) => isLast(one, progress));
+  let from = refs.bytes('landing');
+  if (done === 0 || from === undefined) {
+    from = EMPTY_COMMIT;
+    done = 0;
+    for (const commitBytes of [state.origin, state.checkpoint]) {
+      if (commitBytes === undefined) continue;
+      const { rootBytes } = await rowsOf(shared, commitBytes);
+      const nth = generations.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
+      const before = packsOf({ generations: generations.slice(0, nth + 1) });
+      const packs = before.filter(hasRows).length;
+      if (packs > done) [from, done] = [commitBytes, packs];
+    }
+    const landed = done === 0 ? EMPTY_COMMIT : bytesOf(all[done - 1] as Wanted);
+    if (!(await refs.move({ landing: from, landed }, durability))) return undefined;
+  }
+  const branchHead = new BranchHead(shared, refs.names.landing);
+  branchHead.isBare = true;
+  await shared.queued(() => branchHead.refresh());
+  return { branchHead, wanted: all.slice(done) };
+}
+
+/** Fetches packs and applies them, some in each commit. */
+async function apply(
+  context: SyncContext,
+  wanted: readonly Wanted[],
+  scope: Scope,
+  branchHead: BranchHead,
+  job: SyncJob,
+): Promise<boolean> {
+  const { refs, durability } = context;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const end = () => stop.abort(job.signal?.reason);
+  job.signal?.addEventListener('abort', end);
+  const all = new Set(wanted.map(({ pack }) => pathOf('p', pack.nameBytes)));
+  const kept = new Map([...(keptOf.get(context) ?? [])].filter(([path]) => all.has(path)));
+  keptOf.set(context, kept);
+  const ahead: Fetching[] = [];
+  let [asked, applied, bytes] = [0, 0, 0];
+  // What was fetched before it failed, or another pack is late, is committed first.
+  const take = async function* (moves: RefMove[]): AsyncGenerator<DeltaBytes, void, void> {
+    const first = applied;
+    while (applied < wanted.length && applied < first + COMMIT_PACKS) {
+      checkSignal(job.signal);
+      for (; asked < wanted.length && ahead.length < AT_ONCE; asked++) {
+        const { pack } = wanted[asked] as Wanted;
+        ahead.push(new Fetching(fetchPack(context, pack, scope, kept, signal)));
+      }
+      if (applied > first && ahead[0]?.isHere !== true) break;
+      const { deltas, length } = await (ahead.shift() as Fetching).fetched;
+      yield* deltas;
+      applied += 1;
+      bytes += length;
+      job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
+    }
+    moves.push(...refs.moves({ landed: bytesOf(wanted[applied - 1] as Wanted) }));
+  };
+  try {
+    while (applied < wanted.length) {
+      const first = applied;
+      // Known when the last delta is.
+      const moves: RefMove[] = [];
+      const { outcome } = await applyDeltas(branchHead, {
+        deltas: take(moves),
+        after: undefined,
+        onto: branchHead.head.commitBytes,
+        durability,
+        also: moves,
+        signal: job.signal,
+      });
+      if (outcome !== 'applied') return false;
+      for (const { pack } of wanted.slice(first, applied)) kept.delete(pathOf('p', pack.nameBytes));
+      refs.moved(moves);
+      await refs.look();
+    }
+    return true;
+  } finally {
+    job.signal?.removeEventListener('abort', end);
+    stop.abort();
+  }
+}
+
+interface Fetched {
+  readonly deltas: AsyncIterable<DeltaBytes>;
+  /** Bytes that have travelled. */
+  readonly length: number;
+}
+
+/** A pack on its way. */
+class Fetching {
+  readonly fetched: Promise<Fetched>;
+  isHere = false;
+
+  constructor(fetched: Promise<Fetched>) {
+    this.fetched = fetched;
+    const here = () => {
+      this.isHere = true;
+    };
+    // A failure is reported when its turn comes.
+    fetched.then(here, () => {});
+  }
+}
+
+/** Fetches a pack, unless it is in `kept`; it is inflated as it is applied. */
+async function fetchPack(
+  context: SyncContext,
+  pack: PackRecord,
+  scope: Scope,
+  kept: Map<string, Uint8Array>,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const path = pathOf('p', pack.nameBytes);
+  const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
+  kept.set(path, bytes);
+  // A long one has taken a slice.
+  await turn();
+  return { deltas: decodePack(bytes, context.tools.inflate, scope), length: bytes.length };
+}
+
+/** The bytes of the ref `landed` when a pack is the last one that was applied. */
+function bytesOf({ generation, nth, pack }: Wanted): Uint8Array {
+  const bytes = new Uint8Array(32);
+  const view = new DataView(bytes.buffer);
+  view.setFloat64(0, generation.seq, true);
+  view.setFloat64(8, nth + 1, true);
+  bytes.set(pack.nameBytes.subarray(0, NAME_BYTES), NAME_BYTES);
+  return bytes;
+}
+
+function progressOf(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined || sameBytes(bytes, EMPTY_COMMIT) ? undefined : bytes;
+}
+
+function isLast(wanted: Wanted, progress: Uint8Array): boolean {
+  return sameBytes(bytesOf(wanted), progress);
+}

@@ -1,0 +1,139 @@
+/**
+ * Locks of a link that a suspended tab does not keep. A browser may freeze a tab at any time, and it keeps its locks then.
+ * So who waits for one asks its holder, which answers while it is awake; the lock of one who is silent is taken (`steal`).
+ * That only decides who works: what is done under these locks is right without them, since each swap of a head and each
+ * move of a ref compares first.
+ */
+
+import { MAX_SILENCE_MS } from '../../base/limits.js';
+import type { Locks } from '../../base/locks.js';
+import { checkSignal } from '../../base/signal.js';
+import { afterAwake, withLock } from '../../base/timeout.js';
+import { type AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
+
+/** Milliseconds after which a holder that has answered is asked again. With `MAX_SILENCE_MS` more its lock is taken. */
+const ASK_MS = 15_000;
+/** Longest wait where nobody can be asked; then the work is done without the lock. */
+const LOCK_MS = 30_000;
+
+/** What runs under a lock. `lost` is aborted when the lock was taken away, which a tab hears when it goes on. */
+type Work<T> = (lost: AbortSignal) => Promise<T>;
+
+/** The locks of one link. */
+export class Leases {
+  readonly #locks: Locks | undefined;
+  readonly #prefix: string;
+  readonly #tabs: Tabs | undefined;
+  /** The locks that are held here, and what their holders have said last. */
+  readonly #held = new Map<string, unknown>();
+  /** Called when the holder of a lock has answered, with what it says. */
+  readonly #onAlive = new Set<(name: string, told: unknown) => void>();
+
+  /** Called when one who waits for a lock that is held here wants its work to be done now. */
+  onPoke: (name: string) => void = () => {};
+
+  /** `prefix` begins the names of its locks. */
+  constructor(locks: Locks | undefined, prefix: string) {
+    this.#locks = locks;
+    this.#prefix = prefix;
+    if (locks === undefined || locks.areKept === true) return;
+    if (typeof BroadcastChannel === 'undefined') return;
+    this.#tabs = new Tabs(prefix);
+    this.#tabs.onAsked = (message) => this.#hear(message);
+  }
+
+  #hear(message: AskedMessage): void {
+    const { is, asker: name } = message;
+    if (is === 'waiting' && this.#held.has(name)) this.#answer(name);
+    else if (is === 'poke' && this.#held.has(name)) this.onPoke(name);
+    else if (is === 'alive') for (const heard of [...this.#onAlive]) heard(name, message.told);
+  }
+
+  #answer(name: string): void {
+    this.#tabs?.tell({ is: 'alive', asker: name, told: this.#held.get(name) });
+  }
+
+  /** Says something to those who wait for a lock that is held here, and to those who will. */
+  say(name: string, told: unknown): void {
+    if (!this.#held.has(name)) return;
+    this.#held.set(name, told);
+    this.#answer(name);
+  }
+
+  /** Wants the work under a lock that is held elsewhere to be done now. */
+  poke(name: string): void {
+    this.#tabs?.tell({ is: 'poke', asker: name });
+  }
+
+  /** Neither asks nor answers any more. */
+  close(): void {
+    this.#tabs?.close();
+  }
+
+  /**
+   * Runs `work` under the lock, after those who had it. Until then calls `onTold` with what the holder says. Rejects with
+   * `aborted` if the signal ends the wait.
+   */
+  async hold<T>(
+    name: string,
+    work: Work<T>,
+    signal: AbortSignal | undefined,
+    onTold: (told: unknown) => void = () => {},
+  ): Promise<T> {
+    checkSignal(signal);
+    const [lost, wait] = [new AbortController(), new AbortController()];
+    const locks = this.#locks;
+    const full = this.#prefix + name;
+    if (locks === undefined) return work(lost.signal);
+    if (this.#tabs === undefined)
+      return withLock(locks, full, LOCK_MS, () => work(lost.signal), signal);
+    let working: Promise<T> | undefined;
+    let isSilent = false;
+    const begin = async () => {
+      stop();
+      this.#held.set(name, undefined);
+      this.#answer(name);
+      working = work(lost.signal);
+      await working.catch(() => {}).finally(() => this.#held.delete(name));
+    };
+    const onSilent = () => {
+      isSilent = true;
+      wait.abort();
+    };
+    const stop = this.#ask(name, onSilent, onTold);
+    const giveUp = () => wait.abort();
+    signal?.addEventListener('abort', giveUp);
+    // It took too long, the browser refused the lock, or it was taken away.
+    const failed = () => lost.abort();
+    await locks.request(full, { signal: wait.signal }, begin).catch(failed);
+    if (isSilent && working === undefined && signal?.aborted !== true) {
+      await locks.request(full, { steal: true }, begin).catch(failed);
+    }
+    stop();
+    signal?.removeEventListener('abort', giveUp);
+    if (working !== undefined) return working;
+    checkSignal(signal);
+    return work(lost.signal);
+  }
+
+  /** Asks the holder of a lock again and again, until it is silent; returns how to stop. */
+  #ask(name: string, onSilent: () => void, onTold: (told: unknown) => void): () => void {
+    let end = () => {};
+    const ask = () => {
+      end = afterAwake(MAX_SILENCE_MS, onSilent);
+      this.#tabs?.tell({ is: 'waiting', asker: name });
+    };
+    const heard = (of: string, told: unknown) => {
+      if (of !== name) return;
+      end();
+      end = afterAwake(ASK_MS, ask);
+      onTold(told);
+    };
+    this.#onAlive.add(heard);
+    ask();
+    return () => {
+      end();
+      this.#onAlive.delete(heard);
+    };
+  }
+}

@@ -1,0 +1,27 @@
+/** Makes branches that a link keeps for itself. */
+import { FORMAT } from '../../base/limits.js';
+import { firstGeneration } from '../../engine/history/branch-refs.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { writeRefs } from '../../engine/history/ref-write.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { Durability } from '../../storage/segment-store.js';
+
+/** Makes branches without rows, unless they are there. */
+export async function makeBranches(
+  shared: SharedStore,
+  refsOfBranches: readonly string[],
+  durability: Durability,
+): Promise<void> {
+  const refs = await shared.queued(() => shared.inventory.look());
+  const commitBytes = EMPTY_COMMIT;
+  const also = refsOfBranches
+    .filter((name) => !refs.has(name))
+    .map((name) => {
+      return { name, commitBytes, generation: firstGeneration(), format: FORMAT, expected: 0 };
+    });
+  if (also.length === 0) return;
+  // If another tab is first, they are there.
+  if (await writeRefs(shared.host.segments, { segments: [], also, durability })) {
+    shared.inventory.moved(also);
+  }
+}

@@ -1,0 +1,53 @@
+/** The loop of a link: it has one at a time, which ends with the store. */
+import { sleep } from '../../base/timeout.js';
+import type { SyncHost } from './host.js';
+import type { Leases } from './leases.js';
+import { type LoopHost, SyncLoop, type SyncOptions, type SyncState } from './loop.js';
+
+/** What a link brings: the rest is the same for all. */
+export type LinkWork = Pick<LoopHost, 'isPending' | 'work' | 'onCommit'> & Partial<LoopHost>;
+
+export class OneLoop {
+  readonly #store: SyncHost;
+  readonly #leases: Leases;
+  #loop: SyncLoop | undefined;
+
+  constructor(store: SyncHost, leases: Leases) {
+    this.#store = store;
+    this.#leases = leases;
+  }
+
+  /** `undefined` as long as there was none. */
+  get state(): SyncState | undefined {
+    return this.#loop?.state;
+  }
+
+  /** The loop that is running, or the one that `make` describes. */
+  begin(make: () => readonly [work: LinkWork, options: SyncOptions]): SyncLoop {
+    const { changes } = this.#store;
+    this.#store.check();
+    if (this.#loop?.isOver === false) return this.#loop;
+    const [work, options] = make();
+    const leases = this.#leases;
+    const host: LoopHost = {
+      hold: (run, signal, onTold) => leases.hold('loop', run, signal, onTold),
+      say: (told) => leases.say('loop', told),
+      pass: () => leases.poke('loop'),
+      sleep,
+      chance: Math.random,
+      ...work,
+    };
+    const loop = new SyncLoop(host, options);
+    this.#loop = loop;
+    leases.onPoke = (name) => {
+      if (name === 'loop') loop.poke();
+    };
+    changes.note(loop.over);
+    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
+    return loop;
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop?.stop();
+  }
+}

@@ -1,0 +1,150 @@
+/** Opens a link: checks its options, and what the store knows of the remote. */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { checkName, optionsOf } from '../../base/options.js';
+import { sleep } from '../../base/timeout.js';
+import { remoteEngine } from '../../core/remote-engine.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
+import { refOfBranch } from '../../engine/history/branch-name.js';
+import type { Durability } from '../../storage/segment-store.js';
+import { checkedRemote } from '../remote/checked.js';
+import { utf8 } from '../remote/format/cursor.js';
+import { deflate, inflate } from '../remote/format/deflate.js';
+import { PACK_BYTES } from '../remote/format/limits.js';
+import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
+import { isReserved } from '../remote/names.js';
+import type { Remote } from '../remote/remote.js';
+import { beginLink } from './begin-link.js';
+import { ConflictLog } from './conflict-log.js';
+import type { SyncContext, SyncTools } from './context.js';
+import { Heads } from './heads.js';
+import type { SyncHost } from './host.js';
+import { JointHead } from './joint-heads.js';
+import { Link } from './link.js';
+import { metered, type Traffic } from './meter.js';
+import { namesOf, originOf } from './names.js';
+import { type ConflictPolicy, checkPolicy } from './policy.js';
+import { SyncRefs } from './state.js';
+
+/** How a store is linked to a remote. */
+export interface LinkOptions {
+  /** What the store calls this remote; `origin` by default. Its branches are `remote/<name>` and below. */
+  readonly name?: string | undefined;
+  /** The branch of the store; the handle's by default. */
+  readonly branch?: string | undefined;
+  /** The branch at the remote; `main` by default. */
+  readonly remoteBranch?: string | undefined;
+  /** What becomes of a row that both sides have changed; `'fields'` by default. */
+  readonly policy?: ConflictPolicy | undefined;
+  /**
+   * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. Where a later version has written, this one
+   * pulls, and `push` rejects with `unsupported-format`.
+   */
+  readonly app?: number | undefined;
+  /**
+   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`), unless another device
+   * has; true by default. `push` rejects with `remote-unsafe` if the remote grants it.
+   */
+  readonly probe?: boolean | undefined;
+  /**
+   * What all objects of the remote are encrypted with: `remoteKeys` of `hedgerow/encryption` makes it. A remote is
+   * encrypted from its first push on, or never: the other way round `pull` and `push` reject with `wrong-key`.
+   */
+  readonly encryption?: RemoteEncryption | undefined;
+}
+
+const LINK_OPTIONS = 'name branch remoteBranch policy app probe encryption';
+
+const contexts = new WeakMap<Link, SyncContext>();
+
+/** What the work of a link uses, for other rooms. */
+export function contextOf(link: Link): SyncContext {
+  return contexts.get(link) as SyncContext;
+}
+
+/** Makes a link. */
+export async function openLink(
+  host: SyncHost,
+  remote: Remote,
+  options: LinkOptions,
+  given: Partial<SyncTools> = {},
+): Promise<Link> {
+  const wanted = optionsOf('remote', options, LINK_OPTIONS);
+  const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
+  const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
+  checkName(name);
+  checkPolicy(policy);
+  if (typeof remoteBranch === 'string' && isReserved(remoteBranch)) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'remoteBranch: a name that begins with ~ is reserved',
+    );
+  }
+  if (!Number.isInteger(app) || app < 0 || app >= 2 ** 32) {
+    throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
+  }
+  if (encryption && typeof encryption.suite?.toRead !== 'function') {
+    throw new HedgerowError('invalid-argument', 'encryption is what remoteKeys() returns');
+  }
+  const { shared, durability } = host;
+  let core = await remoteEngine(shared.host);
+  // After a trap there is a new instance: each call begins with the one that there is.
+  const renew = async () => {
+    core = await remoteEngine(shared.host);
+  };
+  const tools: SyncTools = {
+    hash: (bytes) => core.hash(bytes),
+    deflate,
+    inflate,
+    random: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    packBytes: PACK_BYTES,
+    sleep,
+    chance: Math.random,
+    ...given,
+  };
+  const names = namesOf(name, branch);
+  const refs = new SyncRefs(shared, names);
+  const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
+  const own = metered(checkedRemote('remote', remote), traffic);
+  const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
+  const heads = new Heads(own, remoteBranch, tools.hash, scope);
+  const reset = await beginLink(shared, refs, durability);
+  await follow(refs, name, tools.hash(utf8(remoteBranch)), durability);
+  const origin = new BranchHead(shared, names.origin);
+  const local = new JointHead(shared, refOfBranch(branch));
+  origin.isBare = true;
+  try {
+    for (const one of [origin, local]) await shared.queued(() => one.refresh());
+  } catch (cause) {
+    for (const one of [origin, local]) one.leave();
+    throw cause;
+  }
+  const log = new ConflictLog(shared, refs, durability);
+  const context: SyncContext = {
+    ...{ shared, remote: own, remoteBranch, scope, heads, refs, origin, local, log, policy, app },
+    ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
+  };
+  // Who has pushed once has found it safe.
+  const mustProbe = probe && refs.bytes('pushing') === undefined;
+  const link = new Link(host, context, { traffic, name, mustProbe, renew, reset });
+  contexts.set(link, context);
+  return link;
+}
+
+/** Has a link follow a branch of its remote; once it has seen a head, it follows no other. */
+async function follow(
+  refs: SyncRefs,
+  name: string,
+  placeBytes: Uint8Array,
+  durability: Durability,
+): Promise<void> {
+  const before = refs.bytes('place');
+  if (before !== undefined && sameBytes(before, placeBytes)) return;
+  const { seq, pending } = await refs.look();
+  if (before !== undefined && (seq > 0 || pending !== undefined)) {
+    const message = `the remote ${name} of this store follows another remoteBranch: give this one another name`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  await refs.move({ place: placeBytes }, durability);
+}

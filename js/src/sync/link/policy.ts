@@ -1,0 +1,100 @@
+/** How a row that both sides have changed, to different values, is decided. */
+
+import { type Conflict, HedgerowError } from '../../base/errors.js';
+import { sameValue } from '../../base/same-value.js';
+
+/**
+ * Who wins:
+ * - `'fields'`: of two objects each field that only one side has changed is taken from it, and a field that both have
+ *   changed from the remote. Of other values the remote's. An edit wins against a deletion.
+ * - `'remote'` or `'local'`: the row of that side, a deletion, too.
+ * - a function: what it returns or resolves to. `undefined` is for no row, where one side has deleted it; otherwise it is
+ *   taken for a forgotten `return`, and the call rejects with `invalid-value`. It may be called again for the same key.
+ */
+export type ConflictPolicy =
+  | 'fields'
+  | 'remote'
+  | 'local'
+  | ((conflict: Conflict) => unknown | PromiseLike<unknown>);
+
+/** What came of a conflict. */
+export interface Decided {
+  readonly value: unknown;
+  /** Whether something of either side is not in `value`. */
+  readonly isLoss: boolean;
+  /** The fields that both sides had changed. */
+  readonly fields?: readonly string[] | undefined;
+}
+
+const POLICIES: readonly unknown[] = ['fields', 'remote', 'local'];
+
+/** Throws `invalid-argument` for what is no policy. */
+export function checkPolicy(policy: unknown): void {
+  if (typeof policy === 'function' || POLICIES.includes(policy)) return;
+  throw new HedgerowError(
+    'invalid-argument',
+    "the policy is 'fields', 'remote', 'local' or a function",
+  );
+}
+
+/** A row as it was sent to the other side, which may have it; `undefined` if it was deleted. */
+export interface SentRow {
+  readonly value: unknown;
+}
+
+/** Decides a conflict. */
+export async function decide(
+  policy: ConflictPolicy,
+  conflict: Conflict,
+  sent?: SentRow,
+): Promise<Decided> {
+  const { ours, theirs } = conflict;
+  if (sent !== undefined && sameValue(sent.value, theirs)) return { value: ours, isLoss: false };
+  if (policy === 'remote') return { value: theirs, isLoss: true };
+  if (policy === 'local') return { value: ours, isLoss: true };
+  if (policy === 'fields') return byFields(conflict, sent);
+  const value = await policy(conflict);
+  if (value === undefined && ours !== undefined && theirs !== undefined) {
+    const message = `the policy gave undefined for ${JSON.stringify(conflict.key)}, which neither side has deleted`;
+    throw new HedgerowError('invalid-value', message);
+  }
+  return { value, isLoss: true };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !isListOrBytes(value);
+}
+
+function isListOrBytes(value: object): boolean {
+  return Array.isArray(value) || ArrayBuffer.isView(value);
+}
+
+function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): Decided {
+  if (ours === undefined) return { value: theirs, isLoss: true };
+  if (theirs === undefined) return { value: ours, isLoss: true };
+  if (!isObject(ours) || !isObject(theirs)) return { value: theirs, isLoss: true };
+  const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+  const bases = [fieldsOf(base), ...(sent === undefined ? [] : [fieldsOf(sent.value)])];
+  return merged(bases, ours, theirs);
+}
+
+const fieldOf = (object: Fields, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** `bases` are the rows that the other side may have begun with. */
+function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): Decided {
+  const entries: [string, unknown][] = [];
+  const fields: string[] = [];
+  for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {
+    const [own, other] = [fieldOf(ours, name), fieldOf(theirs, name)];
+    const were = bases.map((base) => fieldOf(base, name));
+    const isOurs = were.some((was) => sameValue(was, other));
+    if (!isOurs && !sameValue(were[0], own) && !sameValue(own, other)) fields.push(name);
+    const value = isOurs ? own : other;
+    if (value !== undefined) entries.push([name, value]);
+  }
+  // Not by assignment, by which a field `__proto__` would become the prototype.
+  return { value: Object.fromEntries(entries), isLoss: fields.length > 0, fields };
+}

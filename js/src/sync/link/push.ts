@@ -1,0 +1,289 @@
+/** Pushes: what was changed here becomes the next head, if nobody else was first. */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { checkSignal } from '../../base/signal.js';
+import { slowedMs } from '../remote/faults.js';
+import { NO_HASH } from '../remote/format/cursor.js';
+import { encodeDeltaBody } from '../remote/format/delta-body.js';
+import { encodeDeltaObject } from '../remote/format/delta-object.js';
+import {
+  type Delta,
+  type Head,
+  NO_CHECKPOINT,
+  NO_ROWS,
+  type Rows,
+  sameRows,
+} from '../remote/format/head.js';
+import { encodeHead } from '../remote/format/head-codec.js';
+import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
+import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import { pathOf } from '../remote/format/names.js';
+import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
+import { scopeInside } from '../remote/format/suite.js';
+import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
+import type { PullResult, SyncContext, SyncJob } from './context.js';
+import { makeDelta, rowsOf } from './delta.js';
+import { seenPush } from './entries.js';
+import type { SeenHead } from './heads.js';
+import { moveIntoLog } from './logs.js';
+import { checkpoints, histories } from './parts.js';
+import { hasRowsOf, pull } from './pull.js';
+import { type Remembered, stateMoves } from './state.js';
+
+/** What a push has done. */
+export interface PushResult {
+  /** The number of the head that has all that was here; 0 if nothing ever was. */
+  readonly seq: number;
+  /** Whether this push has made it. */
+  readonly isPushed: boolean;
+  /** Rows that it changed at the remote; undefined if a checkpoint carried them. */
+  readonly edits: number | undefined;
+  /** Times that another device was first. */
+  readonly races: number;
+  /** Rows that the pulls between have changed in the local branch. */
+  readonly applied: number;
+  /** Keys that both sides had changed, to different values, in the pulls between. */
+  readonly conflicts: number;
+}
+
+/** The longest wait after a lost race, in milliseconds; it doubles up to this. */
+const MAX_RACE_MS = 2000;
+const FIRST_RACE_MS = 20;
+/** Swaps in a row of which nobody knows whether they took effect, after which a push rejects with the cause of the last one. */
+const MAX_UNKNOWN = 3;
+/** Tries after which a push gives up, so that its caller hears of it. */
+const MAX_TRIES = 40;
+
+/** Pushes what is in the local branch. */
+export async function push(context: SyncContext, job: SyncJob): Promise<PushResult> {
+  try {
+    return await pushUntilFirst(context, job);
+  } finally {
+    // By the next call it would be old.
+    context.heads.bring(undefined);
+  }
+}
+
+async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
+  let [races, unknown, applied, conflicts] = [0, 0, 0, 0];
+  const refusals = { count: 0 };
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    checkSignal(job.signal);
+    const pulled = await catchUp(context, job, tries > 0);
+    applied += pulled.applied;
+    conflicts += pulled.conflicts;
+    const tried = await tryOnce(context, job, refusals);
+    const cause = causeOf(tried);
+    unknown = cause === undefined ? 0 : unknown + 1;
+    // A store that takes no more for now was asked as often by the swap itself.
+    if (cause && (unknown === MAX_UNKNOWN || slowedMs(cause) !== undefined)) throw cause;
+    // One that was tried again as it was has nothing of what was committed since.
+    if (tried === 'again') continue;
+    if (isDone(tried)) return { ...tried, races, applied, conflicts };
+    if (tried === 'lost') races += 1;
+    const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
+    await context.tools.sleep(most * context.tools.chance(), job.signal);
+  }
+  // If it is no race, it is another tab, which has moved what this store knows of the remote.
+  throw new HedgerowError('conflict', `others were first ${MAX_TRIES} times: push again later`);
+}
+
+/** Pulls unless the last head is known, and merged. */
+async function catchUp(
+  context: SyncContext,
+  job: SyncJob,
+  must: boolean,
+): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
+  const state = await context.refs.look();
+  const last = context.heads.last;
+  const isKnown = last !== undefined && (await hasRowsOf(context, state, last));
+  const isMerged = sameBytes(state.origin, state.fork);
+  if (!must && isKnown && isMerged && state.pending === undefined) {
+    return { applied: 0, conflicts: 0 };
+  }
+  return pull(context, job);
+}
+
+type Done = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+/** Why a try has pushed nothing. With a cause, nobody knows whether it has: the next pull finds out. */
+type Undone = 'lost' | 'moved' | { readonly cause: HedgerowError };
+
+const causeOf = (tried: Done | Undone | 'again'): HedgerowError | undefined =>
+  typeof tried === 'object' && 'cause' in tried ? tried.cause : undefined;
+/** Whether a try has pushed, or had nothing to push. */
+export const isDone = (tried: Done | Undone): tried is Done =>
+  typeof tried === 'object' && 'isPushed' in tried;
+
+/** What is to become the head. */
+interface Next {
+  readonly head: Head;
+  readonly edits: number | undefined;
+}
+
+async function tryOnce(
+  context: SyncContext,
+  job: SyncJob,
+  refusals: Refusals,
+): Promise<Done | Undone | 'again'> {
+  const { shared, refs, heads, local } = context;
+  const state = await refs.look();
+  let { last } = heads;
+  const isOpen = state.pending !== undefined && state.pending.seq === (last?.head.seq ?? 0) + 1;
+  await shared.queued(() => local.refresh());
+  const held = await local.holdHead();
+  try {
+    // A push that nobody has answered may still come true: it is tried again as it was.
+    const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
+    const rows = await rowsOf(shared, commitBytes);
+    if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
+      return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
+    }
+    // Edits lead on from the rows of the head, or nobody can apply them: another tab may have moved either.
+    if (last !== undefined && !(await hasRowsOf(context, state, last))) return 'moved';
+    if (last === undefined) {
+      const begun = await begin(context, state, job, refusals);
+      if (typeof begun === 'string' || 'cause' in begun) return begun;
+      last = begun;
+    }
+    const nonceBytes =
+      isOpen && state.pending ? state.pending.nonceBytes : context.tools.random(16);
+    const before = startOf(context, last);
+    const author = {
+      writerBytes: state.writerBytes,
+      nonceBytes,
+      previousBytes: last.hashBytes,
+    };
+    const next = await nextHead(context, { before, state, commitBytes, rows, author }, job);
+    const { seq, seenBytes: hashBytes, epoch, push } = state;
+    const seen = { seq, hashBytes, epoch, push };
+    const pending = { seq: next.head.seq, nonceBytes };
+    const marks = stateMoves(before.repositoryBytes, state.writerBytes, seen, pending);
+    if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
+    const swapped = await swap(context, next, commitBytes, job, refusals);
+    const isAll = !isDone(swapped) || sameBytes(commitBytes, held.head.commitBytes);
+    return isAll ? swapped : 'again';
+  } finally {
+    held.release();
+  }
+}
+
+/** The head to go on from: the last one, if this version of the app may write rows after it. */
+export function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
+  if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
+  const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
+  throw new HedgerowError('unsupported-format', message);
+}
+
+/**
+ * Makes the first head of a branch, without rows. No object is put for a branch before there is one: so who has read all
+ * heads knows of each object that was there before whether a push may yet name it.
+ */
+async function begin(
+  { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
+  { writerBytes }: Remembered,
+  { signal }: SyncJob,
+  refusals: Refusals,
+): Promise<SeenHead | Undone> {
+  let repositoryBytes = tools.random(16);
+  const file = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
+  if ((await remote.put('hedgerow', file, { signal })) === 'exists') {
+    const there = await remote.get('hedgerow', undefined, { signal });
+    if (there === undefined) throw new HedgerowError('remote-gone', 'its repository file is gone');
+    repositoryBytes = (await decodeRepository(there, scope)).idBytes;
+  }
+  const { epoch } = scope;
+  const head: Head = {
+    ...{ epoch, repositoryBytes, seq: 1, writerBytes, nonceBytes: tools.random(16), app },
+    ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: NO_CHECKPOINT },
+    ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
+  };
+  const bytes = await encodeHead(head, tools.random(16), scope);
+  const wanted = { branch: remoteBranch, token: undefined, bytes, signal };
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
+  if (swapped.state === 'unknown') return swapped;
+  if (swapped.state === 'lost') {
+    heads.bring(swapped.head);
+    return 'moved';
+  }
+  const seen = { head, hashBytes: tools.hash(bytes), token: swapped.token };
+  heads.own(seen);
+  return seen;
+}
+
+interface Wanted {
+  readonly before: Head;
+  readonly state: Remembered;
+  readonly commitBytes: Uint8Array;
+  readonly rows: Rows;
+  readonly author: Author;
+}
+
+async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Promise<Next> {
+  const { shared, tools, remote } = context;
+  const { state, commitBytes, rows, author } = wanted;
+  const scope = scopeInside(context.scope, wanted.before);
+  const { signal } = job;
+  let { before } = wanted;
+  const limits = { maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const made = await makeDelta(shared, state.origin, commitBytes, limits);
+  let delta: Delta | undefined;
+  if (made !== 'too-long') {
+    const deltaBytes = await encodeDeltaBody(made.deltaBytes, tools.deflate);
+    delta = { kind: 'inline', deltaBytes };
+    let appended = withEntry(before, rows, delta, author, scope);
+    while (appended.kind === 'spill' || appended.kind === 'log') {
+      if (appended.kind === 'spill') {
+        const object = await encodeDeltaObject(deltaBytes, tools.random(16), scope);
+        const nameBytes = tools.hash(object);
+        await remote.put(pathOf('d', nameBytes), object, { signal });
+        delta = { kind: 'object', nameBytes, length: object.length };
+      } else before = await moveIntoLog(context, before, job);
+      appended = withEntry(before, rows, delta, author, scope);
+    }
+    if (appended.kind === 'head') return { head: appended.head, edits: made.edits };
+    const isLong = delta.kind === 'inline' && deltaBytes.length > MAX_INLINE_DELTA_BYTES;
+    if (isLong) delta = undefined;
+  }
+  const seq = before.seq + 1;
+  const { nonceBytes } = author;
+  const { extendHistory } = await histories();
+  const history = await extendHistory(context, wanted.before, { seq, nonceBytes }, job);
+  const to = { commitBytes, rows, seq };
+  const generations =
+    rows.count === 0
+      ? []
+      : await (await checkpoints()).makeCheckpoint(context, before, state, to, job);
+  const checkpoint = { generations, history };
+  const head = withCheckpoint(before, rows, delta, checkpoint, author, scope);
+  return { head, edits: made === 'too-long' ? undefined : made.edits };
+}
+
+/** Swaps the head, and keeps what came of it. */
+export async function swap(
+  context: SyncContext,
+  { head, edits }: Next,
+  commitBytes: Uint8Array,
+  { signal }: SyncJob,
+  refusals: Refusals,
+): Promise<Done | Undone> {
+  const { remote, remoteBranch, heads, refs, tools, durability } = context;
+  const bytes = await encodeHead(head, tools.random(16), context.scope);
+  const wanted = { branch: remoteBranch, token: heads.last?.token, bytes, signal };
+  const swapped = await swapPatiently(remote, wanted, tools, refusals);
+  if (swapped.state === 'lost') {
+    heads.bring(swapped.head);
+    return 'lost';
+  }
+  if (swapped.state === 'unknown') return swapped;
+  const hashBytes = tools.hash(bytes);
+  heads.own({ head, hashBytes, token: swapped.token });
+  const { seq, epoch } = head;
+  const push = seenPush(head);
+  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes, epoch, push });
+  const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.generations.length > 0;
+  const moves = { origin: commitBytes, fork: commitBytes, ...marks };
+  // If another tab has moved a ref, the next pull finds this push in the head.
+  await refs.move(isCheckpoint ? { ...moves, checkpoint: commitBytes } : moves, durability);
+  return { seq, isPushed: true, edits };
+}

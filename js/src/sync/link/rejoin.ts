@@ -1,0 +1,55 @@
+/** Joins a remote that went back, or is another one: what was seen of it before counts no more. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { checkSignal } from '../../base/signal.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { NO_HASH } from '../remote/format/cursor.js';
+import { forgotten } from './begin-link.js';
+import type { PullResult, SyncContext, SyncJob } from './context.js';
+import { pull } from './pull.js';
+import type { Moves } from './state.js';
+
+/** Which rows stay. */
+export type Keep = 'union' | 'remote';
+
+/** Most times that another tab moves the refs first. */
+const MAX_TRIES = 20;
+const NOTHING = { repositoryBytes: undefined, seq: 0, seenBytes: NO_HASH, epoch: 0 };
+
+/** Forgets what was seen of the remote, and pulls. Nothing is forgotten while the remote cannot be read. */
+export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Promise<PullResult> {
+  if (keep !== 'union' && keep !== 'remote') {
+    throw new HedgerowError('invalid-argument', "rejoin: keep is 'union' or 'remote'");
+  }
+  const { refs, heads, remoteBranch } = context;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    checkSignal(job.signal);
+    await refs.look();
+    const seen = await heads.latest(NOTHING, job.signal);
+    if (seen === undefined && keep === 'remote') {
+      throw new HedgerowError('remote-gone', `the remote has no ${remoteBranch}: nothing to keep`);
+    }
+    if (await forget(context, keep)) return pull(context, job);
+  }
+  throw new HedgerowError('conflict', `another tab moved the link ${MAX_TRIES} times: try again`);
+}
+
+/**
+ * Begins the link again, in one move. The fork decides what a merge takes for a change of this side: all rows that are here, or
+ * none.
+ */
+async function forget({ refs, local, shared, durability }: SyncContext, keep: Keep) {
+  await shared.queued(() => local.refresh());
+  const { head, release } = await local.holdHead();
+  try {
+    const moves: Moves = {
+      ...forgotten(refs),
+      ...(refs.bytes('epoch') && { epoch: EMPTY_COMMIT }),
+      origin: EMPTY_COMMIT,
+      fork: keep === 'union' ? EMPTY_COMMIT : head.commitBytes,
+    };
+    return await refs.move(moves, durability);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,46 @@
+/** Takes the patch of a pull's answer, as it arrives, into a branch. */
+import type { BranchHead } from '../../engine/history/branch-head.js';
+import { guarded, Ingest, type Progress } from '../../engine/write/ingest.js';
+import { Reporter, takeBytes } from '../../engine/write/intake.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { Answer } from '../remote/adapters/exchange.js';
+import { PullBody, patchFault } from '../wire/pull-body.js';
+
+interface TakeOptions {
+  /** Whether the patch is the whole state: whatever is left of before goes. */
+  readonly clears: boolean;
+  readonly maxPullBytes: number;
+  readonly durability: Durability;
+  readonly signal: AbortSignal | undefined;
+  /** Called as rows come; not for a patch without any. */
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** Runs `commit` when all of the answer has come. Rejects with `bad-response` for a patch that is malformed. */
+export async function takePatch<T>(
+  head: BranchHead,
+  answer: Answer,
+  { clears, maxPullBytes, durability, signal, onProgress }: TakeOptions,
+  commit: (body: PullBody, ingest: Ingest) => Promise<T>,
+): Promise<T> {
+  const body = new PullBody(answer.parts(maxPullBytes), clears);
+  const bytes = { format: 'json' as const, isPatch: true };
+  const isPlain = answer.header('content-encoding') === undefined;
+  const total = isPlain ? Number(answer.header('content-length')) : 0;
+  const ingest = await Ingest.begin(head.shared.host, head, durability, { signal, bytes });
+  const reporter = new Reporter(
+    ingest,
+    onProgress && ((progress) => progress.rows > 0 && onProgress(progress)),
+    () => (total > 0 ? Math.min(1, ingest.bytes / total) : undefined),
+  );
+  return guarded(ingest, async () => {
+    try {
+      await takeBytes(body.patch(), ingest, reporter, signal);
+      const made = await commit(body, ingest);
+      reporter.report(true);
+      return made;
+    } catch (cause) {
+      throw patchFault(cause);
+    }
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * Writes what a reader needs that wants only some rows of a generation: its new internal nodes, and its directory. Both are
+ * named among its packs, with 0 edits: first the objects of nodes, if there are any, then the directory.
+ */
+
+import * as Status from '../../base/abi/status.js';
+import { joined } from '../../base/bytes.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal } from '../../base/signal.js';
+import { lazyEngine } from '../../core/lazy-engine.js';
+import {
+  encodeDirectory,
+  type NodeFrames,
+  type RowFrames,
+  startOf,
+} from '../remote/format/directory.js';
+import type { PackRecord } from '../remote/format/head.js';
+import { NODE_FRAME_BYTES } from '../remote/format/limits.js';
+import { pathOf } from '../remote/format/names.js';
+import { recordAt } from '../remote/format/node-records.js';
+import { encodeFrames } from '../remote/format/pack-write.js';
+import type { Scope } from '../remote/format/suite.js';
+import type { SyncContext, SyncJob } from './context.js';
+
+/** An internal node that is new, with what a directory tells of it. */
+interface NewNode {
+  readonly level: number;
+  readonly recordBytes: Uint8Array;
+  readonly hashBytes: Uint8Array;
+}
+
+/** A generation whose packs are written. */
+export interface NewGeneration {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  readonly packs: readonly RowFrames[];
+  /** Where its objects belong. */
+  readonly scope: Scope;
+}
+
+/** Puts the nodes and the directory of the generation that leads from one commit to another; returns how it names them. */
+export async function writeDirectory(
+  context: SyncContext,
+  { from, to, packs, scope }: NewGeneration,
+  job: SyncJob,
+): Promise<PackRecord[]> {
+  const { remote, tools } = context;
+  const { signal } = job;
+  const records: PackRecord[] = [];
+  const put = async (bytes: Uint8Array): Promise<void> => {
+    const nameBytes = tools.hash(bytes);
+    await remote.put(pathOf('p', nameBytes), bytes, { signal });
+    records.push({ nameBytes, length: bytes.length, edits: 0 });
+  };
+  const nodes: NodeFrames[] = [];
+  const top: Uint8Array[] = [];
+  let group: NewNode[][] = [];
+  let [frame, frameBytes, groupBytes]: [NewNode[], number, number] = [[], 0, 0];
+  const endFrame = () => {
+    if (frame.length > 0) group.push(frame);
+    [frame, frameBytes] = [[], 0];
+  };
+  const endGroup = async () => {
+    endFrame();
+    if (group.length === 0) return;
+    const plain = group.map((one) => joined(one.map(({ recordBytes }) => recordBytes)));
+    const object = await encodeFrames('nodes', plain, tools.random(16), tools.deflate, scope);
+    await turn();
+    await put(object.bytes);
+    const starts = group.map((one) => one.map(({ hashBytes }) => startOf(hashBytes)));
+    nodes.push({ ...object.front, starts });
+    [group, groupBytes] = [[], 0];
+  };
+  let isTop = true;
+  for await (const node of newNodes(context, from, to, signal)) {
+    // From the top down: the first one may be alone on its level.
+    if (isTop || node.level > 1) top.push(node.recordBytes);
+    else {
+      frame.push(node);
+      frameBytes += node.recordBytes.length;
+      groupBytes += node.recordBytes.length;
+      if (frameBytes >= NODE_FRAME_BYTES) endFrame();
+      if (groupBytes >= tools.packBytes) await endGroup();
+    }
+    isTop = false;
+  }
+  await endGroup();
+  const topBytes = joined(top);
+  const directory = { packs, nodes, topBytes };
+  await put(await encodeDirectory(directory, tools.random(16), tools.deflate, scope));
+  return records;
+}
+
+/** The internal nodes of the rows of a commit that those of another one do not have, from the top down. */
+async function* newNodes(
+  { shared, tools }: SyncContext,
+  from: Uint8Array,
+  to: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<NewNode, void, void> {
+  const { host } = shared;
+  const core = await lazyEngine(host);
+  const old = await shared.openView(from);
+  const now = await shared.openView(to);
+  const walk = core.newNodes(old.view, now.view);
+  try {
+    for (;;) {
+      checkSignal(signal);
+      const step = (budget: number) => core.stepNodes(walk, budget);
+      const status = host.step(walk, performance.now(), step);
+      if (status === Status.need) {
+        await host.load(host.engine.needed());
+        continue;
+      }
+      const bytes = core.bytes();
+      for (let at = 0; at < bytes.length; ) {
+        const { nodeBytes, end } = recordAt(bytes, at + 1);
+        const recordBytes = bytes.subarray(at + 1, end);
+        yield { level: bytes[at] as number, recordBytes, hashBytes: tools.hash(nodeBytes) };
+        at = end;
+      }
+      if (status === Status.done) return;
+      await turn();
+    }
+  } finally {
+    core.free(walk);
+    for (const { view } of [old, now]) host.engine.closeView(view);
+  }
+}

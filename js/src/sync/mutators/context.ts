@@ -1,0 +1,36 @@
+/** What all work with the app's own server uses. */
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { SyncHost } from '../link/host.js';
+import type { JointHead } from '../link/joint-heads.js';
+import type { Wire } from '../wire/wire.js';
+import type { Queue } from './queue.js';
+import type { MutatorOptions, Mutators } from './types.js';
+
+export interface ServerContext {
+  readonly store: SyncHost;
+  readonly shared: SharedStore;
+  /** The branch of the app. */
+  readonly local: JointHead;
+  /** The branch that has the rows of the server as they were last seen. */
+  readonly server: JointHead;
+  readonly queue: Queue;
+  readonly wire: Wire;
+  readonly options: MutatorOptions<Mutators>;
+  readonly durability: Durability;
+  readonly maxPullBytes: number;
+  readonly maxPushBytes: number;
+}
+
+/** The queue, or what is known of the server, is no longer as it was: look, and begin again. */
+export class Moved extends Error {}
+
+/** What a promise resolves to; `undefined` if it rejects with `Moved`. */
+export async function unlessMoved<T>(promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (cause) {
+    if (cause instanceof Moved) return undefined;
+    throw cause;
+  }
+}

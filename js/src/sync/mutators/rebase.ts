@@ -1,0 +1,152 @@
+/** Makes the rows of the app those of the server, with the calls that wait: one commit, which watchers hear as one. */
+import { sameBytes } from '../../base/bytes.js';
+import type { HedgerowError } from '../../base/errors.js';
+import { MAX_HOLD_MS } from '../../base/limits.js';
+import { turn } from '../../base/scheduler.js';
+import { checkSignal } from '../../base/signal.js';
+import { untilWon, within } from '../../base/timeout.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { Transactions } from '../../engine/transaction/run.js';
+import { guarded, Ingest } from '../../engine/write/ingest.js';
+import { Moved, type ServerContext, unlessMoved } from './context.js';
+import type { EditQueue } from './queue.js';
+import { failedHere } from './rejections.js';
+import { type Rejection, Replay } from './replay.js';
+
+/** What a rebase has done. */
+export interface Rebased {
+  /** Calls that left the queue. */
+  readonly acknowledged: number;
+  readonly rejections: readonly Rejection[];
+}
+
+/** Rebases, again while other tabs pull meanwhile. */
+export function rebase(context: ServerContext, signal: AbortSignal | undefined): Promise<Rebased> {
+  return untilWon(() => rebaseOnce(context, signal), 'other tabs pulled');
+}
+
+/** `undefined` if the rows of the server, or the ids of the calls, are others by now. */
+async function rebaseOnce(
+  context: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<Rebased | undefined> {
+  const { shared, server, queue } = context;
+  checkSignal(signal);
+  await bringForward(context, signal);
+  const [held, { pulls }] = await shared.queued(async () => {
+    await server.refresh();
+    await queue.look();
+    return [await server.holdNow(), queue.record] as const;
+  });
+  const replay = new Replay(context, held);
+  const isStill = () => queue.record.pulls === pulls;
+  try {
+    for (let tries = 0; isStill(); tries++) {
+      await replay.catchUp(signal);
+      const outcome = await commit(context, replay, isStill, tries, signal);
+      if (outcome !== undefined) return { ...outcome, rejections: replay.rejections };
+    }
+    return undefined;
+  } finally {
+    replay.end();
+  }
+}
+
+/**
+ * Brings the rows of the server to the versions of the app's tables, each once: else all of them would be other rows than
+ * those of the app, after each pull.
+ */
+async function bringForward(
+  { shared, server, durability }: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { host } = shared;
+  await shared.queued(() => server.refresh());
+  const transactions = new Transactions(host, server);
+  await host.bringForward?.(async (body) => {
+    for (;;) {
+      try {
+        return await transactions.run((tx) => body(tx as never), { durability, signal });
+      } catch (cause) {
+        // The index of old rows is still being made.
+        if ((cause as HedgerowError).code !== 'not-ready') throw cause;
+        await host.indexes.progress(server, signal);
+      }
+    }
+  });
+}
+
+/** Tries to commit; `undefined` if calls have come that have not run yet. */
+function commit(
+  context: ServerContext,
+  replay: Replay,
+  isStill: () => boolean,
+  tries: number,
+  signal: AbortSignal | undefined,
+): Promise<Pick<Rebased, 'acknowledged'> | undefined> {
+  const { local, queue } = context;
+  const hasMore = () => !queue.waiting(replay.upTo).next().done;
+  return local.exclusively(async () => {
+    await queue.look();
+    if (hasMore()) {
+      // New calls would come again and again: the last ones run while they wait, for a bounded time.
+      if (tries < 2) return undefined;
+      const running = replay.catchUp(signal).then(() => true);
+      running.catch(() => {});
+      if (!(await within(MAX_HOLD_MS, running))) return undefined;
+    }
+    let acknowledged = 0;
+    const edit: EditQueue = () => {
+      if (!isStill() || hasMore()) throw new Moved();
+      const over = queue.acknowledged();
+      acknowledged = over.length;
+      const failed = replay.rejections.filter(({ isPending }) => !isPending);
+      const { record, puts, drops } = queue.without(failed.map(({ call }) => call.place));
+      const rejects = failed
+        .filter(({ call }) => drops.includes(call.place))
+        .map(({ call, error }) => failedHere(queue, call, error));
+      return {
+        ...{ record: { ...record, rebased: record.pulls }, puts, rejects },
+        drops: [...over, ...drops],
+      };
+    };
+    const moved = queue.together(local, edit, () =>
+      local.retry(() => move(context, replay, signal)),
+    );
+    return (await unlessMoved(moved)) && { acknowledged };
+  }, signal);
+}
+
+/** Commits the rows; `undefined` if another writer was first. */
+async function move(
+  context: ServerContext,
+  replay: Replay,
+  signal: AbortSignal | undefined,
+): Promise<true | undefined> {
+  const { shared, local, store, durability } = context;
+  const { host } = shared;
+  const { commitBytes, generation } = local.head;
+  const isEmpty = sameBytes(commitBytes, EMPTY_COMMIT) && host.sums === undefined;
+  if (isEmpty && replay.edits.size === 0 && replay.commitBytes.some(Boolean)) {
+    if (!(await local.move(replay.commitBytes, [], { durability }))) return undefined;
+    await local.moveOnto(replay.commitBytes, generation + 1);
+    store.settle();
+    return true;
+  }
+  await shared.prepareIds();
+  const held = await local.holdNow();
+  const ingest = new Ingest(host, local, durability, { signal }, held);
+  return guarded(ingest, async () => {
+    await turn();
+    let startMs = performance.now();
+    for (const block of replay.edits.blocks()) {
+      await ingest.feed(block, startMs);
+      await turn();
+      startMs = performance.now();
+    }
+    await ingest.bringIn(held.head.view, replay.view);
+    const made = await ingest.commitOnce();
+    if (made === undefined) await ingest.abandon();
+    return made && true;
+  });
+}

@@ -1,0 +1,17 @@
+/** What servers of Replicache say instead of an answer. */
+import { HedgerowError } from '../../base/errors.js';
+import { badResponse } from '../wire/pull-body.js';
+
+/** What an answer says instead of the state: this store is unknown, or its version. */
+export type Refusal = 'unknown-client' | HedgerowError | undefined;
+
+/** Finds out whether the members of an answer refuse. */
+export function refusalOf(member: (name: string) => unknown): Refusal {
+  const error = member('error');
+  if (error === undefined) return undefined;
+  if (error === 'ClientStateNotFound') return 'unknown-client';
+  if (error !== 'VersionNotSupported') return badResponse(`it answers ${JSON.stringify(error)}`);
+  const type = member('versionType');
+  const what = typeof type === 'string' ? ` of ${type}` : '';
+  return new HedgerowError('unsupported-format', `it refuses this version${what}: update the app`);
+}

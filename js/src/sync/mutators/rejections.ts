@@ -1,0 +1,61 @@
+/** Calls without an effect: kept in the queue's branch until the app was told of them, so that no crash loses one. */
+import { HedgerowError } from '../../base/errors.js';
+import { badResponse } from '../wire/pull-body.js';
+import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './queue.js';
+import type { RejectedCall } from './types.js';
+
+/** A call that the server has refused, by its id. */
+export interface Refused {
+  readonly id: number;
+  readonly why: unknown;
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** A call that failed here, to be stored. */
+export function failedHere(queue: Queue, call: QueuedCall, error: unknown): StoredRejection {
+  const { clientID, reached } = queue.record;
+  return { call, clientID, isSent: call.place <= reached, message: messageOf(error) };
+}
+
+/** The calls of this client that an answer says were refused. */
+export function refusedIn(refused: unknown, clientID: string): Refused[] {
+  if (refused === undefined) return [];
+  const isRefused = (one: unknown): boolean => {
+    const { clientID, id } = Object(one) as Record<string, unknown>;
+    return typeof clientID === 'string' && Number.isSafeInteger(id);
+  };
+  if (!Array.isArray(refused) || !refused.every(isRefused)) {
+    throw badResponse('its refused is no array of { clientID, id, why }');
+  }
+  return refused
+    .filter((one) => one.clientID === clientID)
+    .map(({ id, why = null }) => ({ id, why }));
+}
+
+/** Refused calls of the queue, to be stored; not those that are stored, or that were acknowledged before. */
+export function refusedCalls(queue: Queue, refused: readonly Refused[]): StoredRejection[] {
+  if (refused.length === 0) return [];
+  const { clientID } = queue.record;
+  const reasons = new Map(refused.map(({ id, why }) => [id, why]));
+  return [...queue.waiting()]
+    .filter(({ id, place }) => reasons.has(id) && queue.rejection(place) === undefined)
+    .map((call) => {
+      const why = reasons.get(call.id);
+      const text = typeof why === 'string' ? why : JSON.stringify(why);
+      const message = `the server refuses ${call.name}${why === null ? '' : `: ${text}`}`;
+      return { call, clientID, isSent: true, message, why };
+    });
+}
+
+/** A rejection as an app is told of it; with the error itself if it was met in this session. */
+export function toldRejection(stored: StoredRejection, error: unknown): RejectedCall {
+  const { call, clientID, isSent, message, why } = stored;
+  const isRefused = why !== undefined;
+  return {
+    ...{ ...call, args: copyOf(call.args), clientID, isSent, isPending: false },
+    error: error ?? (isRefused ? new HedgerowError('remote', message) : new Error(message)),
+    ...(isRefused && { why }),
+  };
+}

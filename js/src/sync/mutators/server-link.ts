@@ -1,0 +1,354 @@
+/** The handle of the app's own server: what an app calls. */
+import { HedgerowError } from '../../base/errors.js';
+import { memberOf } from '../../base/kind.js';
+import { checkNumber, optionsOf } from '../../base/options.js';
+import { notify } from '../../base/report.js';
+import { sleep } from '../../base/timeout.js';
+import type { IndexBuilder } from '../../engine/write/index-builder.js';
+import { Leases } from '../link/leases.js';
+import { isSameState, type SyncLoop, type Worked } from '../link/loop.js';
+import { type LinkWork, OneLoop } from '../link/one-loop.js';
+import { Turns } from '../link/turns.js';
+import { Calls } from './calls.js';
+import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { mergeBranch } from './draft.js';
+import { pullOnce, startOver } from './pull.js';
+import { pushAll } from './push.js';
+import type { EditQueue } from './queue.js';
+import { rebase } from './rebase.js';
+import { failedHere, toldRejection } from './rejections.js';
+import type {
+  MergingName,
+  MutatorCalls,
+  Mutators,
+  PendingCall,
+  PullJob,
+  ServerPull,
+  ServerState,
+  ServerSyncOptions,
+  Undoable,
+  UndoResult,
+} from './types.js';
+
+/** Times that a pull or a push begins again, since the server knew this store no longer, or another tab was first. */
+const MAX_TRIES = 20;
+
+interface Job {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A store that is bound to the app's own server. Made by `mutators()`. */
+export class ServerLink<M extends Mutators> {
+  readonly #context: ServerContext;
+  readonly #leases: Leases;
+  readonly #turns: Turns;
+  readonly #builder: IndexBuilder | undefined;
+  readonly #calls: Calls;
+  #closing: Promise<void> | undefined;
+  /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
+  readonly mutate: MutatorCalls<M>;
+  readonly #loop: OneLoop;
+  #onState: ServerSyncOptions['onState'];
+  #onProgress: ServerSyncOptions['onProgress'];
+  /** Called when calls have come into the queue, in any tab. */
+  #onCalls: () => void = () => {};
+  #knownID: number;
+  #shown: ServerState | undefined;
+  /** Places of calls in the queue that the app was told of. */
+  readonly #told = new Set<number>();
+  /** Errors of this session, by the places of calls. */
+  readonly #errors = new Map<number, unknown>();
+  /** Calls of before may have had no effect: another version of the app may have run. */
+  #mustRebase: boolean;
+
+  /** Call `mutators()`. */
+  constructor(context: ServerContext, builder: IndexBuilder | undefined) {
+    this.#context = context;
+    this.#builder = builder;
+    this.#calls = new Calls(context);
+    const { store, shared, queue } = context;
+    const { locks, prefix } = shared.pins;
+    this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
+    this.#turns = new Turns(store, this.#leases);
+    this.#loop = new OneLoop(store, this.#leases);
+    const closed = () => {
+      if (builder) void store.changes.note(builder.close());
+    };
+    store.changes.closing.addEventListener('abort', closed, { once: true });
+    this.#mustRebase = queue.size > 0;
+    const names = Object.keys(context.options.mutators);
+    const calls = names.map(
+      (name) => [name, (args: unknown) => this.#calls.make(name, args)] as const,
+    );
+    this.#knownID = queue.record.nextID;
+    queue.head.onMoved(() => this.#follow());
+    this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
+  }
+
+  /** What a person may be told. Without a loop, whether calls wait. */
+  get state(): ServerState {
+    const { queue } = this.#context;
+    const { isFilled } = queue.record;
+    const pending = queue.size;
+    const { status = 'stopped', error, retryAt } = this.#loop.state ?? {};
+    const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
+    return {
+      status: isQuiet && pending > 0 ? 'queued' : status,
+      pending,
+      isFilled,
+      error,
+      retryAt,
+    };
+  }
+
+  /**
+   * Makes the call that a mutator has returned as `undo`, and resolves to what that returns. If this has an `undo`, too, that is
+   * the redo.
+   */
+  undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>> {
+    return this.#calls.undo(done) as Promise<UndoResult<M, Done>>;
+  }
+
+  /**
+   * Makes all that a branch has changed since it was forked, or last merged, one call of the mutator `as`, which gets the
+   * list of changes. Resolves to what that returns, without a call to `undefined` if nothing was changed. When it rejects,
+   * nothing is merged. The branch stays.
+   */
+  merge<Name extends MergingName<M>>(
+    branch: string,
+    options: { readonly as: Name },
+  ): Promise<Awaited<ReturnType<M[Name]>> | undefined> {
+    return mergeBranch(this.#context, this.#calls, branch, options) as Promise<
+      Awaited<ReturnType<M[Name]>> | undefined
+    >;
+  }
+
+  /** The calls that the server has not acknowledged, in their order; those of all tabs. */
+  pending(): PendingCall[] {
+    return this.#context.queue.pending();
+  }
+
+  /**
+   * Brings what the server has: its rows, and which calls it has carried out. Then the rows of the app are those of the
+   * server, with the calls that wait made again on them: one commit. Rejects with `offline`, `remote`, `remote-auth`,
+   * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
+   */
+  pull(job: PullJob = {}): Promise<ServerPull> {
+    const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');
+    return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
+  }
+
+  /** Sends the calls that wait. A pull tells what became of them. Rejects as `pull` does; the calls stay in the queue. */
+  push(job: Job = {}): Promise<void> {
+    return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
+  }
+
+  /**
+   * Keeps the store in sync until `stop()` is called, or the store is closed: sends calls, and pulls after that, at
+   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
+   * call returns the loop that is running.
+   */
+  sync(options: ServerSyncOptions = {}): SyncLoop {
+    const { queue, shared } = this.#context;
+    const work: LinkWork = {
+      isPending: async () => {
+        await shared.queued(() => queue.look());
+        return queue.size > 0;
+      },
+      // A pull comes first, unless a round has just ended well: calls that others have overtaken are told, and not sent.
+      work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
+        let fault: unknown;
+        // A server that takes no calls may have news, and one that gives no news may take calls.
+        const unless = (cause: HedgerowError) => {
+          if (cause.code === 'offline' || signal?.aborted) throw cause;
+          fault ??= cause;
+          return { hasNews: false };
+        };
+        const pull = () => this.pull({ signal, onProgress: this.#onProgress }).catch(unless);
+        let { hasNews } = mustPull ? await pull() : { hasNews: false };
+        if (queue.size > 0) {
+          await this.push({ signal }).catch(unless);
+          if (fault === undefined || !mustPull) hasNews = (await pull()).hasNews || hasNews;
+        }
+        if (fault !== undefined) throw fault;
+        return { hasNews, isPending: queue.size > 0 };
+      },
+      onCommit: (listener: () => void) => {
+        this.#onCalls = listener;
+        return () => {
+          this.#onCalls = () => {};
+        };
+      },
+    };
+    return this.#loop.begin(() => {
+      const names = 'everyMs pauseMs pokes onState onProgress';
+      const { onState, onProgress, ...how } = optionsOf('sync', options, names);
+      this.#onState = onState;
+      this.#onProgress = onProgress;
+      // This listener was told nothing yet.
+      this.#shown = undefined;
+      return [work, { ...how, onState: () => this.#tell() }];
+    });
+  }
+
+  /**
+   * Takes a call out of the queue, and its effect out of the rows; later calls get other ids. `false` if it may have
+   * reached the server, or is in the queue no longer.
+   */
+  drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
+    const place = memberOf(call, 'place');
+    return this.#turns.run(undefined, async (signal) => {
+      checkNumber('drop', place);
+      return this.#drop(place, signal);
+    });
+  }
+
+  /** With an error it is a rejection, of which the app is told. */
+  async #drop(place: number, signal: AbortSignal | undefined, error?: unknown): Promise<boolean> {
+    const { local, queue } = this.#context;
+    const isDropped = await local.exclusively(async () => {
+      await queue.look();
+      const edit: EditQueue = () => {
+        const call = queue.call(place);
+        const { record, ...edits } = queue.without([place]);
+        if (call === undefined || edits.drops.length === 0) throw new Moved();
+        const rejects = error === undefined ? [] : [failedHere(queue, call, error)];
+        // The rows are no longer those of the queue.
+        return { record: { ...record, pulls: record.pulls + 1 }, ...edits, rejects };
+      };
+      return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
+    }, signal);
+    if (isDropped && error !== undefined) this.#errors.set(place, error);
+    if (isDropped) await this.#rebase(signal);
+    return isDropped;
+  }
+
+  /** Ends the handle, and its loop. The store goes on, and so does the queue. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#loop.stop();
+    await this.#turns.over;
+    await this.#calls.over;
+    this.#leases.close();
+    await this.#builder?.close();
+    const { server, local, queue } = this.#context;
+    for (const head of [server, local, queue.head]) head.leave();
+  }
+
+  /** The queue has moved, here or in another tab. */
+  #follow(): void {
+    const { shared, queue } = this.#context;
+    const look = async () => {
+      if (queue.isBehind) await queue.look();
+      const { nextID } = queue.record;
+      // Not after what a pull and a push change of it.
+      if (nextID > this.#knownID) this.#onCalls();
+      this.#knownID = nextID;
+      this.#tell();
+    };
+    // What fails here is found again by the next call.
+    void shared.queued(look).catch(() => {});
+  }
+
+  #tell(): void {
+    const { state } = this;
+    if (isSameState(state, this.#shown)) return;
+    this.#shown = state;
+    notify(this.#onState, state);
+  }
+
+  async #pull(job: PullJob): Promise<ServerPull> {
+    const { signal } = job;
+    const { queue } = this.#context;
+    const before = await this.#rebaseIfDue(signal);
+    for (let tries = 0; ; tries++) {
+      const { clientGroupID } = queue.record;
+      const pulled = await pullOnce(this.#context, job);
+      if (pulled === 'news' || pulled === 'nothing') {
+        const acknowledged = before + (await this.#rebaseIfDue(signal));
+        return { hasNews: pulled === 'news', acknowledged, pending: queue.size };
+      }
+      if (pulled === 'unknown-client') await this.#startOver(clientGroupID);
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #push(signal: AbortSignal | undefined): Promise<void> {
+    const { queue } = this.#context;
+    for (let tries = 0; ; tries++) {
+      const { clientGroupID } = queue.record;
+      const pushed = await pushAll(this.#context, signal);
+      if (pushed === 'pushed' || pushed === 'nothing') return;
+      if (pushed !== 'unknown-client') {
+        // No request can bring it: it would hold up all others for ever.
+        const { tooLarge, error } = pushed;
+        if (!(await this.#drop(tooLarge.place, signal, error))) throw error;
+        tries = -1;
+        continue;
+      }
+      await this.#startOver(clientGroupID);
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #again(tries: number, signal: AbortSignal | undefined): Promise<void> {
+    if (tries >= MAX_TRIES) {
+      throw new HedgerowError('conflict', 'tried too often');
+    }
+    await sleep(10 * Math.random(), signal);
+  }
+
+  async #startOver(unknown: string): Promise<void> {
+    const sent = await startOver(this.#context, unknown);
+    if (sent !== undefined) notify(this.#context.options.onReset, { sent });
+  }
+
+  async #rebaseIfDue(signal: AbortSignal | undefined): Promise<number> {
+    const { record } = this.#context.queue;
+    if (this.#mustRebase || record.rebased !== record.pulls) return this.#rebase(signal);
+    await this.#tellRejected();
+    return 0;
+  }
+
+  async #rebase(signal: AbortSignal | undefined): Promise<number> {
+    const { acknowledged, rejections } = await rebase(this.#context, signal);
+    this.#mustRebase = false;
+    const { queue, options } = this.#context;
+    for (const { call, error } of rejections) {
+      const { place } = call;
+      if (queue.call(place) === undefined) this.#errors.set(place, error);
+      else if (!this.#told.has(place)) {
+        this.#told.add(place);
+        notify(options.onRejected, { ...queue.told(call), error, isPending: true });
+      }
+    }
+    this.#tell();
+    await this.#tellRejected();
+    return acknowledged;
+  }
+
+  /** Tells of calls that have left the queue without an effect, those of a session before, too. */
+  async #tellRejected(): Promise<void> {
+    const { queue, local, options, shared } = this.#context;
+    const { onRejected } = options;
+    if (onRejected === undefined) return;
+    // Another tab may have told of them.
+    await shared.queued(() => queue.look());
+    const all = queue.rejected();
+    if (all.length === 0) return;
+    const forgets = all.map(({ call }) => call.place);
+    for (const one of all) {
+      const { place } = one.call;
+      notify(onRejected, toldRejection(one, this.#errors.get(place)));
+      this.#errors.delete(place);
+    }
+    await local.exclusively(async () => {
+      await queue.look();
+      await queue.alone(() => ({ record: queue.record, forgets }));
+    });
+  }
+}

@@ -1,0 +1,81 @@
+/** A remote over plain HTTP: the reference server, or, to read only, any static server. */
+import { HedgerowError } from '../../../base/errors.js';
+import { MAX_LISTED } from '../../../base/limits.js';
+import { optionsOf } from '../../../base/options.js';
+import { askApp } from '../ask-app.js';
+import { checkedRemote } from '../checked.js';
+import { remoteFault } from '../faults.js';
+import { parseName } from '../names.js';
+import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
+import { type Fetch, refused } from './exchange.js';
+import { escaped, placeOf, withQuery } from './presign.js';
+import { WebRemote } from './web.js';
+
+/** Options of `httpRemote`. */
+export interface HttpRemoteOptions {
+  /** Where the objects are, of `http:` or `https:`, without query. */
+  readonly url: string;
+  /** Sent as a bearer token; a function is asked before each request, and again after a 401, once. It has 30 s to answer. */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** Used instead of the platform's `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** Most bytes of the list of one object. */
+const LISTED_BYTES = 256;
+
+/**
+ * A remote at `url`. Reads need GET alone, with single ranges: of another origin, without a token, they cost no
+ * preflight. Throws `invalid-argument` for malformed options.
+ */
+export function httpRemote(options: HttpRemoteOptions): Remote {
+  const {
+    url,
+    token,
+    fetch = globalThis.fetch,
+  } = optionsOf('httpRemote', options, 'url:string token fetch:function');
+  const root = placeOf(url);
+  if (root === undefined) {
+    throw new HedgerowError('invalid-argument', 'httpRemote: url must be of http: or https:');
+  }
+  if (!/^(undefined|string|function)$/.test(typeof token)) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'httpRemote: token must be a string, or a function',
+    );
+  }
+  const base = root.path.endsWith('/') ? root.path : `${root.path}/`;
+  const web = new WebRemote(
+    (to, init) => fetch(to, init),
+    async ({ name = '', query, signal }) => {
+      // Once more: the name itself is escaped.
+      const place = { ...root, path: base + name.split('/').map(escaped).join('/') };
+      const bearer = typeof token === 'function' ? await askApp('token', token, signal) : token;
+      const headers: Record<string, string> =
+        bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
+      return { url: withQuery(place, query), headers };
+    },
+  );
+  const remote = Object.assign(web, {
+    async list(prefix: ListPrefix, { signal }: RemoteOptions = {}) {
+      const answer = await web.send('GET', undefined, { query: { list: prefix }, signal });
+      if (answer.status !== 200) throw await refused(`list ${prefix}`, answer);
+      const bytes = await answer.bytes(MAX_LISTED * LISTED_BYTES);
+      return listed(prefix, new TextDecoder().decode(bytes));
+    },
+  });
+  return checkedRemote('httpRemote', remote);
+}
+
+function listed(prefix: string, text: string): readonly RemoteObject[] {
+  try {
+    const found: RemoteObject[] = JSON.parse(text);
+    return found.map(({ name, length, modifiedMs }) => {
+      const isOne = name.startsWith(prefix) && parseName(name) !== undefined;
+      if (isOne && length >= 0 && modifiedMs >= 0) return { name, length, modifiedMs };
+      throw new TypeError('no object');
+    });
+  } catch {
+    throw remoteFault(`list ${prefix}: the server does not tell what it has`, 200);
+  }
+}

@@ -1,0 +1,157 @@
+/** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
+import { HedgerowError } from '../../../base/errors.js';
+import { isPlain, shownAs } from '../../../base/kind.js';
+import { MAX_LISTED } from '../../../base/limits.js';
+import { optionsOf } from '../../../base/options.js';
+import { askApp } from '../ask-app.js';
+import { checkedRemote } from '../checked.js';
+import { remoteFault } from '../faults.js';
+import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
+import { type Fetch, refused } from './exchange.js';
+import { escaped, placeOf, presign, type S3Credentials } from './presign.js';
+import { listed, nextToken } from './s3-list.js';
+import { WebRemote } from './web.js';
+
+export type { S3Credentials } from './presign.js';
+
+/** A request that is to be signed. */
+export interface S3Request {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  /** The key of the object; `undefined` for a list of the bucket. */
+  readonly key: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  /** Sent with it. They may be signed, and need not. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Address = string | undefined;
+
+/** Options of `s3Remote`. */
+export interface S3RemoteOptions {
+  /** Of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
+  readonly endpoint?: string | undefined;
+  readonly bucket?: string | undefined;
+  /** `'us-east-1'` by default. */
+  readonly region?: string | undefined;
+  /** Before all keys, such as `notes/`; none by default. */
+  readonly prefix?: string | undefined;
+  /** Whether the bucket is in the path, or, by default, in the name of the host. */
+  readonly pathStyle?: boolean | undefined;
+  /** A function is asked before each request: for credentials that expire. It has 30 s to answer. */
+  readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
+  /**
+   * Instead of credentials: the address of a request, presigned by the app's server; `undefined` for a request that it
+   * does not allow. It has 30 s to answer.
+   */
+  readonly sign?: ((request: S3Request) => Address | Promise<Address>) | undefined;
+  /** Used instead of the platform's `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** For so long an address is the same: only then can a browser answer from its cache. */
+const SAME_MS = 300_000;
+/** How long it is valid, in seconds, from the begin of that time on. */
+const EXPIRES_S = 900;
+/** Most bytes of a page of a list. */
+const MAX_PAGE_BYTES = 4 << 20;
+
+/** A remote in a bucket. Throws `invalid-argument` for malformed options. */
+export function s3Remote(options: S3RemoteOptions): Remote {
+  const given = optionsOf(
+    's3Remote',
+    options,
+    'endpoint:string bucket:string region:string prefix:string pathStyle:boolean credentials sign:function fetch:function',
+  );
+  const { prefix = '', fetch = globalThis.fetch } = given;
+  const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
+  const web = new WebRemote(
+    (to, init) => fetch(to, init),
+    async ({ name, signal, ...request }) => {
+      const key = name === undefined ? undefined : prefix + name;
+      return { url: await sign({ ...request, key }, signal), headers: {} };
+    },
+  );
+  const remote = Object.assign(web, {
+    async list(under: ListPrefix, { signal }: RemoteOptions = {}) {
+      const found: RemoteObject[] = [];
+      let next: string | undefined;
+      do {
+        const query: Record<string, string> = { 'list-type': '2', prefix: prefix + under };
+        if (next !== undefined) query['continuation-token'] = next;
+        const answer = await web.send('GET', undefined, { query, signal });
+        if (answer.status !== 200) throw await refused(`list ${under}`, answer);
+        const page = new TextDecoder().decode(await answer.bytes(MAX_PAGE_BYTES));
+        found.push(...listed(page, prefix));
+        next = nextToken(page);
+        if (found.length > MAX_LISTED) throw remoteFault(`list ${under}: it does not end`);
+      } while (next);
+      return found;
+    },
+  });
+  return checkedRemote('s3Remote', remote);
+}
+
+type Sign = (request: S3Request, signal: AbortSignal | undefined) => Promise<string>;
+
+/** Signs with credentials. */
+function signer(given: S3RemoteOptions): Sign {
+  const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
+  const root = placeOf(endpoint);
+  const isGiven = typeof credentials === 'function' || isPlain(credentials);
+  if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !isGiven) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'endpoint, bucket and credentials are needed, unless s3Remote is given sign',
+    );
+  }
+  const host = pathStyle ? root.host : `${bucket}.${root.host}`;
+  const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`;
+  return async ({ method, key = '', query }, signal) => {
+    const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
+    const own =
+      typeof credentials === 'function'
+        ? await askApp('credentials', credentials, signal)
+        : credentials;
+    const atMs = Math.floor(Date.now() / SAME_MS) * SAME_MS;
+    return presign({ method, place, query, region, credentials: own, atMs, expiresS: EXPIRES_S });
+  };
+}
+
+/** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
+function reused(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign {
+  let head: { of: string; url: string; untilMs: number } | undefined;
+  return async (request, signal) => {
+    const { method, key, query } = request;
+    const of = JSON.stringify([key, query]);
+    if (method === 'GET' && head?.of === of && Date.now() < head.untilMs) return head.url;
+    const url = await askApp('sign', () => sign(request), signal);
+    if (typeof url !== 'string' || !/^https?:/.test(url)) {
+      const answer = url === undefined ? 'it is not allowed' : `sign gave ${shownAs(url)}`;
+      throw new HedgerowError('remote-auth', `${method} ${key ?? 'list'}: ${answer}`);
+    }
+    // Of heads, which are asked for again and again: the same address is answered from the browser's cache.
+    const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);
+    if (method === 'GET' && key?.startsWith(heads)) {
+      head = { of, url, untilMs: Date.now() + expiresS * 500 };
+    }
+    return url;
+  };
+}
+
+/** Options of `s3Signer`. */
+export type S3SignerOptions = Pick<
+  S3RemoteOptions,
+  'endpoint' | 'bucket' | 'region' | 'pathStyle' | 'credentials'
+>;
+
+/**
+ * Presigns addresses at the app's server, for the `sign` of `s3Remote` in pages that have no keys. It signs whatever it is asked
+ * for: check first who may do what. Throws `invalid-argument` for malformed options.
+ */
+export function s3Signer(
+  options: S3SignerOptions,
+): (request: Pick<S3Request, 'method' | 'key' | 'query'>) => Promise<string> {
+  const names = 'endpoint:string bucket:string region:string pathStyle:boolean credentials';
+  const sign = signer(optionsOf('s3Signer', options, names));
+  return (request) => sign({ ...request, headers: {} }, undefined);
+}

@@ -1,0 +1,84 @@
+/** The errors of remotes, in one place: which answer is which code. */
+import { HedgerowError } from '../../base/errors.js';
+import type { Swap } from './remote.js';
+
+/** The head is gone that a swap was to replace. */
+export function goneFault(name: string): HedgerowError {
+  return new HedgerowError('remote-gone', `${name} was deleted`);
+}
+
+/** Nobody answered, or not to the end. */
+export function offlineFault(what: string, cause?: unknown): HedgerowError {
+  return new HedgerowError('offline', `the remote cannot be reached: ${what}`, { cause });
+}
+
+/** The store cannot keep writers apart. */
+export function unsafeFault(what: string): HedgerowError {
+  return new HedgerowError('remote-unsafe', what);
+}
+
+/** An answer that fits no call. */
+export function remoteFault(what: string, status?: number): HedgerowError {
+  return new HedgerowError('remote', what, { status });
+}
+
+/** S3's word for a bucket that does not exist. */
+const NO_BUCKET = /NoSuchBucket/;
+
+/** The reasons in a refusal by HTTP, besides its status. */
+export interface Said {
+  /** The begin of its body. */
+  readonly text: string;
+  /** Its header `Date`. */
+  readonly date: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** An answer of HTTP that refuses; `what` names the request. */
+export function refusal(what: string, status: number, { text, ...told }: Said): HedgerowError {
+  const [, code = ''] = /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(text) ?? [];
+  const said = `${what}: status ${status}${code && `, ${code}`}`;
+  const facts = { status, retryAfterMs: told.retryAfterMs };
+  const fault = (as: 'remote' | 'remote-auth' | 'remote-gone', more = '') =>
+    new HedgerowError(as, said + more, facts);
+  if (status === 401 || status === 403) return fault('remote-auth', clockFault(text, told.date));
+  if (status === 410 || NO_BUCKET.test(code)) return fault('remote-gone');
+  if (status === 405 || status === 501) return fault('remote', ': it is read-only');
+  return fault('remote');
+}
+
+/** Signatures and tokens are refused from about here on. */
+const SKEW_MS = 5 * 60_000;
+
+/** The error of this device's clock, by that of the store, in words. Pages of another origin see no `Date`; S3 writes its time into the body. */
+function clockFault(text: string, date = ''): string {
+  const [, told = date] = /<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text) ?? [];
+  const aheadMs = Date.now() - Date.parse(told);
+  if (!(Math.abs(aheadMs) > SKEW_MS)) return '';
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  const way = aheadMs > 0 ? 'ahead of' : 'behind';
+  return `: the clock of this device is ${minutes} minutes ${way} that of the store`;
+}
+
+/** A store that takes no more writes for now, of this object or of all, and asks for no time. */
+const SLOWED_MS = 1000;
+
+/** How long to wait after an answer that asks to come later, in milliseconds; undefined for any other. */
+export function slowedMs(cause: unknown): number | undefined {
+  if (!(cause instanceof HedgerowError) || cause.code !== 'remote') return undefined;
+  const { status, retryAfterMs = SLOWED_MS } = cause;
+  return status === 429 || status === 503 ? retryAfterMs : undefined;
+}
+
+/** How a swap ends that may fail after it took effect. */
+export async function unknownIfUnsure(swap: () => Promise<Swap>): Promise<Swap> {
+  try {
+    return await swap();
+  } catch (cause) {
+    if (!(cause instanceof HedgerowError)) throw cause;
+    const { code, status = 0 } = cause;
+    const isUnsure = code === 'offline' || (code === 'remote' && (status >= 500 || status === 408));
+    if (isUnsure) return { state: 'unknown', cause };
+    throw cause;
+  }
+}

@@ -1,0 +1,70 @@
+/** What is deflated in an object, such as the edits of a step: length before deflating, u32, and the rest. */
+
+import { joined } from '../../../base/bytes.js';
+import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
+import { FieldReader, FieldWriter, invalidRemote } from './cursor.js';
+import type { Deflate, Inflate } from './deflate.js';
+import { MAX_PLAIN_DELTA_BYTES } from './limits.js';
+
+/** Deflates a delta of 1 byte to 16 MiB. */
+export async function encodeDeltaBody(
+  deltaBytes: Uint8Array,
+  deflate: Deflate,
+): Promise<Uint8Array> {
+  const writer = new FieldWriter('delta');
+  writer.u32(deltaBytes.length);
+  writer.bytes(await deflate(deltaBytes));
+  return writer.done();
+}
+
+/**
+ * Inflates a delta, in parts: what `inflate` gives. Throws `invalid-remote`, at once for a wrong length, else where the
+ * parts end. It has at most 16 MiB.
+ */
+export function decodeDeltaBody(
+  bodyBytes: Uint8Array,
+  inflate: Inflate,
+  object: RemoteKind = 'delta',
+): AsyncIterable<Uint8Array> {
+  const length = deltaBodyLength(bodyBytes, object);
+  return checked(inflate(bodyBytes.subarray(4), length), length, object);
+}
+
+/** The same, as a whole. */
+export async function wholeDeltaBody(
+  bodyBytes: Uint8Array,
+  inflate: Inflate,
+  object: RemoteKind,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of decodeDeltaBody(bodyBytes, inflate, object)) parts.push(part);
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : joined(parts);
+}
+
+/** How many bytes a delta has when it is inflated, as it says. Throws `invalid-remote`. */
+export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): number {
+  const reader = new FieldReader(object, bodyBytes);
+  const length = reader.u32();
+  const isLength = length > 0 && length <= MAX_PLAIN_DELTA_BYTES;
+  reader.check(isLength, `${length} bytes when inflated`, 0);
+  return length;
+}
+
+async function* checked(
+  parts: AsyncIterable<Uint8Array>,
+  length: number,
+  object: RemoteKind,
+): AsyncGenerator<Uint8Array, void, void> {
+  let total = 0;
+  try {
+    for await (const part of parts) {
+      total += part.length;
+      yield part;
+    }
+  } catch (cause) {
+    const isLacking = cause instanceof HedgerowError && cause.code === 'unsupported';
+    throw isLacking ? cause : invalidRemote(object, 'it cannot be inflated', 4);
+  }
+  if (total !== length) throw invalidRemote(object, `${total} bytes of ${length}`, 4);
+}

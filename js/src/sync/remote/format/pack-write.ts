@@ -1,0 +1,55 @@
+/** Writes objects of frames, which are read by `pack.ts`: apart from it, since few devices make any. */
+
+import { joined } from '../../../base/bytes.js';
+import { turn } from '../../../base/scheduler.js';
+import { FieldWriter, unwritable } from './cursor.js';
+import type { Deflate } from './deflate.js';
+import { encodeDeltaBody } from './delta-body.js';
+import { MAX_FRAMES, MAX_PACK_BYTES } from './limits.js';
+import type { FramedKind, Front } from './pack.js';
+import type { Scope } from './suite.js';
+
+/** Streams of browsers deflate on the page's thread: after so many milliseconds it is the turn of others. */
+const SLICE_MS = 4;
+
+/** An object of frames, and what a directory tells of it. */
+export interface FramedObject {
+  readonly bytes: Uint8Array;
+  readonly front: Front;
+}
+
+/**
+ * The object of some frames; `saltBytes` are 16 random bytes. Those of a pack are deltas, whose keys ascend, from one to the
+ * next, too.
+ */
+export async function encodeFrames(
+  object: FramedKind,
+  plainFrames: readonly Uint8Array[],
+  saltBytes: Uint8Array,
+  deflate: Deflate,
+  scope: Scope,
+): Promise<FramedObject> {
+  const frames = plainFrames.length;
+  if (frames < 1 || frames > MAX_FRAMES) throw unwritable(object, `it has ${frames} frames`);
+  const seal = await scope.suite.toWrite(object, saltBytes, scope);
+  const { envelopeBytes } = seal;
+  const [count, table] = [new FieldWriter(object), new FieldWriter(object)];
+  count.u32(frames);
+  const closed: Uint8Array[] = [];
+  let turnMs = performance.now();
+  for (const [nth, plainBytes] of plainFrames.entries()) {
+    const bodyBytes = await encodeDeltaBody(plainBytes, deflate);
+    const frameBytes = await seal.close(1 + nth, 1 + frames, bodyBytes);
+    closed.push(frameBytes);
+    table.u32(frameBytes.length);
+    if (performance.now() - turnMs < SLICE_MS) continue;
+    await turn();
+    turnMs = performance.now();
+  }
+  const first = await seal.close(0, 1 + frames, table.done());
+  const bytes = joined([envelopeBytes, count.done(), first, ...closed]);
+  if (bytes.length > MAX_PACK_BYTES) {
+    throw unwritable(object, `${bytes.length} bytes, at most ${MAX_PACK_BYTES} fit`);
+  }
+  return { bytes, front: { envelopeBytes, lengths: closed.map(({ length }) => length) } };
+}

@@ -1,0 +1,67 @@
+/**
+ * Heads that are signed. A trailer follows the bytes of the head, which stay as they are:
+ *
+ *     head | magic:4 | version:u8 | 0:u8 | 0:u16 | signature:64
+ *
+ * It is made and taken off by `signedRemote` of `hedgerow/encryption`; nothing else here knows of it but this file.
+ */
+
+import { joined } from '../../../base/bytes.js';
+import { FieldReader, FieldWriter, tooNew, utf8 } from './cursor.js';
+import { SIGNATURE_BYTES, SIGNED_TRAILER_BYTES } from './limits.js';
+
+const MAGIC = 0x5347_4448; // HDGS
+const VERSION = 1;
+/** What a signature is for: a key that signs other things, too, signs nothing that could be taken for a head. */
+const PURPOSE = 'hedgerow signed head';
+
+/** A head, and the signature that follows it. */
+export interface SignedHead {
+  readonly headBytes: Uint8Array;
+  readonly signatureBytes: Uint8Array;
+}
+
+/** What a trailer begins with. */
+function frontBytes(): Uint8Array {
+  const writer = new FieldWriter('head');
+  writer.u32(MAGIC);
+  writer.u8(VERSION);
+  writer.u8(0);
+  writer.u16(0);
+  return writer.done();
+}
+
+/** What the SHA-512 is of that is signed: `branch` is the one of the head, `place` what the app calls the remote. */
+export function hashedBytes(place: string, branch: string, headBytes: Uint8Array): Uint8Array {
+  const writer = new FieldWriter('head');
+  writer.bytes(frontBytes());
+  for (const part of [utf8(place), utf8(branch)]) {
+    writer.u32(part.length);
+    writer.bytes(part);
+  }
+  writer.bytes(headBytes);
+  return writer.done();
+}
+
+/** What is signed: a hash of the head, for WebKitGTK does not sign 64 KiB. */
+export function signedBytes(digestBytes: Uint8Array): Uint8Array {
+  return joined([utf8(PURPOSE), digestBytes]);
+}
+
+/** A head with its signature. */
+export function withSignature({ headBytes, signatureBytes }: SignedHead): Uint8Array {
+  return joined([headBytes, frontBytes(), signatureBytes]);
+}
+
+/** Takes the trailer off. Throws `invalid-remote` if there is none, `unsupported-format` for one of a later version. */
+export function readSigned(bytes: Uint8Array): SignedHead {
+  const at = Math.max(bytes.length - SIGNED_TRAILER_BYTES, 0);
+  const reader = new FieldReader('head', bytes.subarray(at), at);
+  const isThere = reader.left === SIGNED_TRAILER_BYTES && reader.u32() === MAGIC;
+  reader.check(isThere, 'it is not signed, or cut off', at);
+  const version = reader.u8();
+  if (version > VERSION) throw tooNew('head', `version ${version} of its signature`);
+  reader.check(version === VERSION, `version ${version} of its signature`, at + 4);
+  reader.zeros(3);
+  return { headBytes: bytes.slice(0, at), signatureBytes: reader.take(SIGNATURE_BYTES) };
+}

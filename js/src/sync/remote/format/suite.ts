@@ -1,0 +1,120 @@
+/**
+ * Suites: how the parts of an object are protected. A part is bound to its object, to its number and to the number of
+ * parts, so that none can take the place of another one.
+ */
+
+import { joined, sameBytes } from '../../../base/bytes.js';
+import { crc32 } from '../../../base/crc32.js';
+import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
+import { invalidRemote, NO_BYTES } from './cursor.js';
+import { ENVELOPE_BYTES, type Envelope, envelopeOf, PLAIN_SUITE } from './envelope.js';
+
+/** Closes the parts of one object, and opens them. */
+export interface ObjectSeal {
+  readonly envelopeBytes: Uint8Array;
+  close(number: number, parts: number, plainBytes: Uint8Array): Promise<Uint8Array>;
+  /** Undefined if they are not what `close` has made of this part of this object. */
+  open(number: number, parts: number, closedBytes: Uint8Array): Promise<Uint8Array | undefined>;
+}
+
+export interface Suite {
+  /** Where the first part of an object begins. */
+  readonly envelopeLength: number;
+  /** What follows the bytes of a part. */
+  readonly tagLength: number;
+  /** How many bytes a part has when it is closed. */
+  closedLength(object: RemoteKind, length: number): number;
+  /** For an object that is written. */
+  toWrite(object: RemoteKind, saltBytes: Uint8Array, scope: Scope): Promise<ObjectSeal>;
+  /** For one that was read. Rejects with `wrong-key` if it is of another suite, or of a key that is not there. */
+  toRead(object: RemoteKind, envelope: Envelope, scope: Scope): Promise<ObjectSeal>;
+}
+
+/** How a remote is encrypted: see `remoteKeys` of `hedgerow/encryption`. */
+export interface RemoteEncryption {
+  readonly suite: Suite;
+  /** The number of the key that is written with, unless the remote is at a later one; 0 without encryption. */
+  readonly epoch: number;
+}
+
+/** Where an object belongs. */
+export interface Scope extends RemoteEncryption {
+  /** What its parts are bound to, where they are encrypted: the id of the repository; of a head the name of its branch. */
+  readonly contextBytes: Uint8Array;
+}
+
+/** Where the objects belong that a head names. */
+export function scopeInside(
+  { suite }: Scope,
+  head: { readonly epoch: number; readonly repositoryBytes: Uint8Array },
+): Scope {
+  return { suite, epoch: head.epoch, contextBytes: head.repositoryBytes };
+}
+
+const CRC_BYTES = 4;
+
+/** The CRC-32 of the first bytes of an object, the number of a part, the number of parts, and the part. */
+export function crcOf(
+  envelopeBytes: Uint8Array,
+  number: number,
+  parts: number,
+  partBytes: Uint8Array,
+): Uint8Array {
+  const place = new Uint8Array(8);
+  const view = new DataView(place.buffer);
+  view.setUint32(0, number, true);
+  view.setUint32(4, parts, true);
+  const crc = new Uint8Array(CRC_BYTES);
+  new DataView(crc.buffer).setUint32(0, crc32(envelopeBytes, place, partBytes), true);
+  return crc;
+}
+
+/** The seal of objects that are not encrypted: it finds accidents. */
+export function plainSeal(envelopeBytes: Uint8Array): ObjectSeal {
+  return {
+    envelopeBytes,
+    async close(number, parts, plainBytes) {
+      return joined([plainBytes, crcOf(envelopeBytes, number, parts, plainBytes)]);
+    },
+    async open(number, parts, closedBytes) {
+      const end = closedBytes.length - CRC_BYTES;
+      const plainBytes = closedBytes.subarray(0, end);
+      const crc = crcOf(envelopeBytes, number, parts, plainBytes);
+      return sameBytes(crc, closedBytes.subarray(end)) ? plainBytes : undefined;
+    },
+  };
+}
+
+const PLAIN: Suite = {
+  envelopeLength: ENVELOPE_BYTES[PLAIN_SUITE],
+  tagLength: CRC_BYTES,
+  closedLength: (_, length) => length + CRC_BYTES,
+  toWrite: async (object, saltBytes, { epoch }) => plainSeal(envelopeOf(object, saltBytes, epoch)),
+  async toRead(_, { suite, bytes }) {
+    if (suite === PLAIN_SUITE) return plainSeal(bytes);
+    throw new HedgerowError(
+      'wrong-key',
+      'this remote is encrypted: give `encryption` with its key',
+    );
+  },
+};
+
+/** Where no object is encrypted. */
+export const PLAIN_SCOPE: Scope = { suite: PLAIN, epoch: 0, contextBytes: NO_BYTES };
+
+/** The plain bytes of a part, which begins at byte `at` of its object. Throws `invalid-remote`. */
+export async function openPart(
+  object: RemoteKind,
+  { tagLength }: Suite,
+  seal: ObjectSeal,
+  [number, parts]: readonly [number: number, parts: number],
+  closedBytes: Uint8Array,
+  at: number,
+): Promise<Uint8Array> {
+  const { length } = closedBytes;
+  if (length < tagLength) throw invalidRemote(object, 'it is cut off', at + length);
+  const plainBytes = await seal.open(number, parts, closedBytes);
+  if (plainBytes !== undefined) return plainBytes;
+  const what = `part ${number} is damaged, cut off, of another object, or signed (signedRemote)`;
+  throw invalidRemote(object, what, at + length - tagLength);
+}

@@ -1,0 +1,19 @@
+/** What all work with a server of plain rows uses. */
+
+import type { MergeContext } from '../link/context.js';
+import type { SyncHost } from '../link/host.js';
+import type { JointHead } from '../link/joint-heads.js';
+import type { Wire } from '../wire/wire.js';
+import type { Memo } from './memo.js';
+import type { RestOptions } from './types.js';
+
+export interface RestContext extends MergeContext {
+  readonly store: SyncHost;
+  /** The branch that has the rows of the server: as they were pulled, with what it has accepted since. */
+  readonly origin: JointHead;
+  readonly memo: Memo;
+  readonly wire: Wire;
+  readonly options: RestOptions;
+  readonly maxPullBytes: number;
+  readonly maxPushBytes: number;
+}

@@ -1,0 +1,33 @@
+/** `hedgerow/rest`: a server of plain rows, without mutators. */
+import { type Linking, linked } from '../wire/own-server.js';
+import type { RestLink } from './rest-link.js';
+import type { RestOptions } from './types.js';
+
+export type { Progress } from '../../engine/write/ingest-result.js';
+export type { LoggedConflict } from '../link/conflict-log.js';
+export type { PullResult } from '../link/context.js';
+export type { SyncLoop, SyncState, SyncStatus } from '../link/loop.js';
+export type { ConflictPolicy } from '../link/policy.js';
+export { type PokesOptions, serverPokes } from '../remote/pokes.js';
+export type { RestPush } from './push.js';
+export type { RestLink } from './rest-link.js';
+export type {
+  PullJob,
+  RefusedChange,
+  RestEndpoint,
+  RestOptions,
+  RestPulled,
+  RestPullRequest,
+  RestPushed,
+  RestPushRequest,
+  RestSyncOptions,
+  RowChange,
+} from './types.js';
+
+/**
+ * Binds a store to a server that has rows and no mutators. Costs no request. What changes here is sent to it by `push`, row
+ * by row; what changes there comes by `pull`, and is merged three-way. Rows that were here before are changes, too.
+ */
+export async function rest(db: Linking, options: RestOptions): Promise<RestLink> {
+  return (await linked(db, { kind: 'rest', wanted: options })) as RestLink;
+}

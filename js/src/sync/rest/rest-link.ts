@@ -1,0 +1,209 @@
+/** The handle of a server of plain rows: what an app calls. */
+import { HedgerowError } from '../../base/errors.js';
+import { optionsOf } from '../../base/options.js';
+import { sleep } from '../../base/timeout.js';
+import type { LoggedConflict } from '../link/conflict-log.js';
+import type { PullResult, SyncJob } from '../link/context.js';
+import { areSameRows } from '../link/delta.js';
+import { Leases } from '../link/leases.js';
+import type { SyncLoop, Worked } from '../link/loop.js';
+import { conflictsOf, originOf } from '../link/names.js';
+import { type LinkWork, OneLoop } from '../link/one-loop.js';
+import { Turns } from '../link/turns.js';
+import type { RestContext } from './context.js';
+import { pullOnce } from './pull.js';
+import { hasOpenPush, pushOnce, type RestPush, rowChanges } from './push.js';
+import type { PullJob, RestSyncOptions, RowChange } from './types.js';
+
+/** Times that a call begins again, since another tab, or another client of the server, was first. */
+const MAX_TRIES = 20;
+/** Longest wait of a push that begins again. It doubles, and half of it is left to chance. */
+const MAX_PAUSE_MS = 1000;
+
+interface Job {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A store that is bound to a server of plain rows. Made by `rest()`. */
+export class RestLink {
+  readonly #context: RestContext;
+  readonly #turns: Turns;
+  readonly #leases: Leases;
+  readonly #loop: OneLoop;
+  /** It has pulled since it has pushed. */
+  #hasLooked = false;
+  /** What the store calls this server. */
+  readonly name: string;
+
+  /** Call `rest()`. */
+  constructor(context: RestContext, name: string) {
+    this.#context = context;
+    this.name = name;
+    const { pins } = context.shared;
+    this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${name}/`);
+    this.#turns = new Turns(context.store, this.#leases);
+    this.#loop = new OneLoop(context.store, this.#leases);
+  }
+
+  /** The branch that has the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
+  get originName(): string {
+    return originOf(this.name);
+  }
+
+  /** The branch that has the log of conflicts. */
+  get conflictsName(): string {
+    return conflictsOf(this.name);
+  }
+
+  /**
+   * Brings what has changed at the server, and merges it into the local rows, in one commit. Rejects with `offline`,
+   * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
+   */
+  pull(job: PullJob = {}): Promise<PullResult> {
+    const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');
+    return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
+  }
+
+  /**
+   * Sends what has changed here: each changed row once, with the row of the server that it is based on. Where the server
+   * answers 409, since a row is another one there by now, it pulls, merges and sends again. Rejects as `pull` does, and
+   * with `conflict` after 20 times; what the server has accepted by then stays accepted, and the rest is still pending.
+   */
+  push(job: Job = {}): Promise<RestPush> {
+    return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
+  }
+
+  /** Whether the rows of the server have ever come: a store without rows that is filled is empty there, too. */
+  async isFilled(): Promise<boolean> {
+    const { shared, store, memo } = this.#context;
+    store.check();
+    await shared.queued(() => memo.look());
+    return memo.record.cookie !== null;
+  }
+
+  /** Whether something has changed here that the server has not accepted. Reads no rows. */
+  async isPending(): Promise<boolean> {
+    const { shared, store, local, refs } = this.#context;
+    store.check();
+    const { origin } = await refs.look();
+    await shared.queued(() => local.refresh());
+    const { head, release } = await local.holdHead();
+    try {
+      return !(await areSameRows(shared, head.commitBytes, origin));
+    } finally {
+      release();
+    }
+  }
+
+  /** What the next push sends, as it is now, in the order of keys. */
+  async *pending(job: Job = {}): AsyncGenerator<RowChange, void, void> {
+    const { signal } = optionsOf('pending', job, 'signal');
+    const { shared, store, local, refs } = this.#context;
+    store.check();
+    const { origin } = await refs.look();
+    await shared.queued(() => local.refresh());
+    const { head, release } = await local.holdHead();
+    const from = await shared.hold(origin);
+    try {
+      for await (const changes of rowChanges(this.#context, origin, head.commitBytes, signal)) {
+        yield* changes;
+      }
+    } finally {
+      from.release();
+      release();
+    }
+  }
+
+  /**
+   * Keeps the store in sync until `stop()` is called, or the store is closed: pulls and pushes what is committed, at
+   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
+   * call returns the loop that is running.
+   */
+  sync(options: RestSyncOptions = {}): SyncLoop {
+    const { local } = this.#context;
+    const { onProgress, ...how } = optionsOf(
+      'sync',
+      options,
+      'everyMs pauseMs pokes onState onPull onProgress',
+    );
+    const work: LinkWork = {
+      isPending: () => this.isPending(),
+      work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> => {
+        const { signal } = job;
+        const pulled =
+          isPending || mustPull ? await this.pull({ signal, onProgress }) : { applied: 0 };
+        if (pulled.applied > 0) job.onPull?.(pulled as PullResult);
+        // Rows that a merge has made, too.
+        const pushed = (await this.isPending()) ? await this.push({ signal }) : { accepted: 0 };
+        const hasNews = pulled.applied > 0 || pushed.accepted > 0;
+        return { hasNews, isPending: await this.isPending() };
+      },
+      onCommit: (listener: () => void) => local.onMoved(listener),
+    };
+    return this.#loop.begin(() => [work, how]);
+  }
+
+  /** The conflicts that were decided on this device, and the changes that the server refused, the oldest first. */
+  conflicts(job: Job = {}): AsyncIterable<LoggedConflict> {
+    this.#context.store.check();
+    return this.#context.log.entries(optionsOf('conflicts', job, 'signal').signal);
+  }
+
+  /** Deletes conflicts from the log, by their ids. */
+  async forgetConflicts(ids: Iterable<string>): Promise<void> {
+    this.#context.store.check();
+    await this.#context.log.forget(ids);
+  }
+
+  /** Ends the handle, and its loop. The store goes on, and so does what it knows of the server. */
+  async close(): Promise<void> {
+    await this.#loop.stop();
+    await this.#turns.over;
+    this.#leases.close();
+    const { origin, local, memo } = this.#context;
+    for (const head of [origin, local, memo.head]) head.leave();
+  }
+
+  async #pull(job: PullJob): Promise<PullResult> {
+    for (let tries = 0; ; tries++) {
+      const pulled = await pullOnce(this.#context, job);
+      if (pulled !== undefined) {
+        this.#hasLooked = true;
+        return pulled;
+      }
+      await this.#again(tries, job.signal);
+    }
+  }
+
+  async #push(signal: AbortSignal | undefined): Promise<RestPush> {
+    for (let tries = 0; ; tries++) {
+      // Of one push at a time it may be open what the server has of it: a pull tells.
+      if (!this.#hasLooked && (await hasOpenPush(this.#context))) await this.#pull({ signal });
+      this.#hasLooked = false;
+      try {
+        const pushed = await pushOnce(this.#context, signal);
+        if (pushed !== undefined) return pushed;
+      } catch (cause) {
+        if (!(cause instanceof HedgerowError) || cause.status !== 409) throw cause;
+        await this.#again(tries, signal, cause);
+        await this.#pull({ signal });
+        continue;
+      }
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #again(
+    tries: number,
+    signal: AbortSignal | undefined,
+    cause?: HedgerowError,
+  ): Promise<void> {
+    if (tries >= MAX_TRIES) {
+      const message = cause
+        ? `the server answered 409 to ${tries} pushes, with a pull before each: does its pull bring the rows that differ from their before?`
+        : `other tabs were first ${tries} times: try again later`;
+      throw new HedgerowError('conflict', message, { cause });
+    }
+    await sleep(Math.min(10 * 2 ** tries, MAX_PAUSE_MS) * (0.5 + Math.random() / 2), signal);
+  }
+}
