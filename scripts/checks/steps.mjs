@@ -56,6 +56,14 @@ export const STATIC_STEPS = [
     ],
   },
   {
+    name: 'words',
+    what: 'the sentences of comments and pages, and the names, by `scripts/words.json`',
+    seconds: 12,
+    needs: ['packages'],
+    inputs: ['crate', 'demo', 'docs', 'e2e', 'examples', 'js', 'scripts', 'site'],
+    commands: [['node', ['scripts/check-words.mjs']]],
+  },
+  {
     name: 'figures',
     what: 'the figures of the pages are the published ones',
     seconds: 1,

@@ -1,0 +1,144 @@
+// Counts the sentences that a reader must read twice, in comments and pages, and names that are neither nouns nor verbs.
+// `scripts/words.json` has the most that there may be, of 1,000 sentences and of names: `node scripts/check-words.mjs` fails above
+// it, and `--write` lowers it to what is there; it is never raised. `--list KIND [TREE]` prints the sentences or names.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  proseOf,
+  rustComments,
+  sentencesOf,
+  testTitles,
+  typeScriptComments,
+} from './lib/comments.mjs';
+import { oddNames, readNames } from './lib/names.mjs';
+import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
+
+const LIMITS = join(ROOT, 'scripts', 'words.json');
+
+/** What is counted of sentences. Quoted code is `CODE` by then. */
+export const KINDS = {
+  headless: (text) => /^(?:What|Who|Whoever|Whatever)\b/.test(text) && !text.includes('?'),
+  pointing: (text) => /\b(?:that of|those (?:of|who|that))\b/i.test(text),
+  telling: (text) => /\b(?:tells?|told)\b/i.test(text),
+  negating: (text) => /\b(?:nobody|nothing|none|somebody)\b/i.test(text),
+  dated: (text) => /\b(?:anew|wholly|seldom|meanwhile|perhaps|beside)\b/i.test(text),
+};
+
+const isSource = (file) =>
+  /\.(?:tsx?|mjs|js)$/.test(file) &&
+  !/(^|\/)(?:generated|abi|node_modules|dist|target)\//.test(file);
+const isRust = (file) => file.endsWith('.rs') && !/(^|\/)target\//.test(file);
+
+/** The trees, and how their texts are read. */
+export const TREES = {
+  wrapper: { dirs: ['js/src'], is: isSource, read: typeScriptComments },
+  tests: {
+    dirs: ['js/test', 'e2e', 'examples', 'demo', 'site', 'scripts/test'],
+    is: isSource,
+    read: (file, text) => [...typeScriptComments(file, text), ...testTitles(file, text)],
+  },
+  scripts: {
+    dirs: ['scripts'],
+    is: (file) => isSource(file) && !file.includes('/test/'),
+    read: typeScriptComments,
+  },
+  core: { dirs: ['crate'], is: isRust, read: (_, text) => rustComments(text) },
+  docs: {
+    dirs: ['docs'],
+    is: (file) => file.endsWith('.md'),
+    read: (_, text) => [proseOf(text)],
+  },
+};
+
+const filesUnder = (dir, is) =>
+  readdirSync(join(ROOT, dir), { recursive: true })
+    .map((file) => `${dir}/${file.split(sep).join('/')}`)
+    .filter((file) => is(file) && !file.includes('node_modules/'))
+    .sort();
+
+/** The sentences of a tree, each with its file. */
+function sentencesIn({ dirs, is, read }) {
+  return dirs
+    .flatMap((dir) => filesUnder(dir, is))
+    .flatMap((file) => {
+      const texts = read(file, readFileSync(join(ROOT, file), 'utf8'));
+      return texts.flatMap(sentencesOf).map((text) => ({ file, text }));
+    });
+}
+
+/** The counts of a tree: of 1,000 sentences, to a tenth. */
+function countTree(tree) {
+  const sentences = sentencesIn(tree);
+  const of = (is) =>
+    Math.round((sentences.filter(({ text }) => is(text)).length * 10_000) / sentences.length) / 10;
+  return Object.fromEntries(Object.entries(KINDS).map(([kind, is]) => [kind, of(is)]));
+}
+
+const countNames = () => {
+  const odd = oddNames(readNames([join(ROOT, 'js', 'src')]));
+  return Object.fromEntries(Object.entries(odd).map(([kind, all]) => [kind, all.length]));
+};
+
+/** All that has a limit. */
+export function countWords() {
+  const trees = Object.entries(TREES).map(([name, tree]) => [name, countTree(tree)]);
+  return { ...Object.fromEntries(trees), names: countNames() };
+}
+
+/** The counts above their limits, as lines. */
+export function overLimits(counts, limits) {
+  return Object.entries(counts).flatMap(([tree, kinds]) =>
+    Object.entries(kinds)
+      .filter(([kind, count]) => !(count <= limits[tree]?.[kind]))
+      .map(([kind, count]) => `${tree}, ${kind}: ${count}, of ${limits[tree]?.[kind]} at most`),
+  );
+}
+
+/** The limits, lowered to the counts. */
+export function lowered(limits, counts) {
+  const lower = (tree, kind, count) => Math.min(count, limits[tree]?.[kind] ?? count);
+  return Object.fromEntries(
+    Object.entries(counts).map(([tree, kinds]) => [
+      tree,
+      Object.fromEntries(
+        Object.entries(kinds).map(([kind, count]) => [kind, lower(tree, kind, count)]),
+      ),
+    ]),
+  );
+}
+
+function list(kind, treeName) {
+  if (kind in KINDS) {
+    for (const [name, tree] of Object.entries(TREES)) {
+      if (treeName !== undefined && name !== treeName) continue;
+      for (const { file, text } of sentencesIn(tree))
+        if (KINDS[kind](text)) console.log(`${file}: ${text}`);
+    }
+    return;
+  }
+  const odd = oddNames(readNames([join(ROOT, 'js', 'src')]))[kind];
+  if (odd === undefined) throw new CommandFailed(`there is no kind ${kind}`);
+  for (const { name, place } of odd) console.log(`${name}  ${place}`);
+}
+
+function main() {
+  const [option, ...rest] = process.argv.slice(2);
+  if (option === '--list') return list(...rest);
+  let limits = JSON.parse(readFileSync(LIMITS, 'utf8'));
+  const counts = countWords();
+  if (option === '--write') {
+    limits = lowered(limits, counts);
+    writeFileSync(LIMITS, `${JSON.stringify(limits, null, 2)}\n`);
+  }
+  for (const [tree, kinds] of Object.entries(counts)) {
+    const all = Object.entries(kinds).map(([kind, count]) => `${kind} ${count}`);
+    console.log(`${tree.padEnd(10)}${all.join(', ')}`);
+  }
+  const problems = overLimits(counts, limits);
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(main);
