@@ -1,12 +1,12 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { ended } from './base/ended.js';
 import { checkName, optionsOf } from './base/options.js';
 import { part } from './base/parts.js';
+import { runAbortable } from './base/run-abortable.js';
 import { loadWords } from './core/indexes/columns.js';
-import { loadCollector } from './engine/collect/collecting.js';
+import { loadCollector } from './engine/collect/collection-scheduler.js';
 import { loadSums } from './engine/sums/sum-tree.js';
-import { transacting } from './engine/transaction/transacting.js';
+import { transacting } from './engine/transaction/load-transactions.js';
 import { loadIndexBuild } from './engine/write/index-builder.js';
 import { loadWriter } from './engine/write/writer.js';
 import { idb, loadRest } from './storage/idb/idb.js';
@@ -63,7 +63,7 @@ export type { LevelStats, Stats } from './engine/read/stats.js';
 export type { LostRange, RepairedRef, RepairOptions, RepairResult } from './engine/repair/types.js';
 export type { SumTree } from './engine/sums/sum-tree.js';
 export type { CommitOptions, CommitResult, TransactionOptions } from './engine/transaction/run.js';
-export type { ValueUpdate } from './engine/transaction/single.js';
+export type { ValueUpdate } from './engine/transaction/single-row.js';
 export type { Transaction } from './engine/transaction/transaction.js';
 export type { Export, ExportOptions } from './engine/transfer/export.js';
 export type {
@@ -182,7 +182,7 @@ export const importStore: typeof import('./engine/transfer/import.js').importSto
   source,
   options = {},
 ) =>
-  ended('importStore', options, IMPORT_NAMES, async (wanted) => {
+  runAbortable('importStore', options, IMPORT_NAMES, async (wanted) => {
     const { importing } = await storeParts();
     return importing.importStore(name, source, wanted);
   });

@@ -1,7 +1,7 @@
 /** Another key for a store that is encrypted. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { type AtRestKey, atRest, rotateKey } from '../src/sync/encryption/index.js';
 import { dumpOf } from './at-rest-dump.js';

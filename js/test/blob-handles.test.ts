@@ -1,7 +1,7 @@
 /** Blobs of segments are looked up many at once, and before they are asked for. */
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { idb } from '../src/storage/idb/idb.js';
-import type { SegmentStore, Wanted } from '../src/storage/segment-store.js';
+import type { SegmentRequest, SegmentStore } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
 import { HostileStore } from './hostile-idb/objects.js';
@@ -10,7 +10,7 @@ import { batch, move, segment } from './segment-store/records.js';
 
 const LONG = 70_000;
 const IDS = Array.from({ length: 60 }, (_, at) => at + 1);
-const part = (id: number): Wanted => ({ id, from: 100, to: 200 });
+const part = (id: number): SegmentRequest => ({ id, from: 100, to: 200 });
 const bytesOf = (id: number) => segment(id, LONG).segmentBytes.slice(100, 200);
 
 // WebKit's segments are in pieces.

@@ -1,7 +1,7 @@
 /** Collection: it frees the space of dead chunks, and never deletes a chunk in use. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Change, memory, open, type Store } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { noise } from './noise.js';
 import { type BeginStep, below, forSampled, forSeeds, isDeep } from './property.js';

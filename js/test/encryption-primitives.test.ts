@@ -12,9 +12,13 @@ import {
   sealFrame,
   unseal,
 } from '../src/sync/encryption/aead.js';
-import { derived, generateKey, importKey, rootKey } from '../src/sync/encryption/hkdf.js';
-import { padded, paddedLength, unpadded } from '../src/sync/encryption/padding.js';
-import { PASSPHRASE_ROUNDS, passphraseKey, stretched } from '../src/sync/encryption/passphrase.js';
+import { deriveBytes, generateKey, importKey, rootKey } from '../src/sync/encryption/hkdf.js';
+import { padBytes, paddedLength, unpadBytes } from '../src/sync/encryption/padding.js';
+import {
+  PASSPHRASE_ROUNDS,
+  passphraseKey,
+  stretchPassphrase,
+} from '../src/sync/encryption/passphrase.js';
 import { failure } from './model.js';
 import { random } from './random.js';
 import { unhex } from './remote-store.js';
@@ -123,7 +127,7 @@ describe('HKDF-SHA256', () => {
     for (const { ikm, salt, info, size, okm } of hkdf.tests) {
       const bytes = Uint8Array.from(unhex(ikm));
       const key = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits']);
-      expect(hex(await derived(key, unhex(salt), unhex(info), size))).toBe(okm);
+      expect(hex(await deriveBytes(key, unhex(salt), unhex(info), size))).toBe(okm);
     }
   });
 
@@ -132,7 +136,7 @@ describe('HKDF-SHA256', () => {
     const seen = new Set<string>();
     for (const key of keys) {
       for (const salt of [random(3).bytes(16), random(4).bytes(16)]) {
-        for (const info of ['one', 'other']) seen.add(hex(await derived(key, salt, info, 32)));
+        for (const info of ['one', 'other']) seen.add(hex(await deriveBytes(key, salt, info, 32)));
       }
     }
     expect(seen.size).toBe(8);
@@ -147,8 +151,8 @@ describe('a key', () => {
     const key = await importKey(bytes);
     expect(await rootKey(key)).toBe(key);
     const salt = random(1).bytes(16);
-    expect(await derived(await rootKey(bytes), salt, 'x', 9)).toEqual(
-      await derived(key, salt, 'x', 9),
+    expect(await deriveBytes(await rootKey(bytes), salt, 'x', 9)).toEqual(
+      await deriveBytes(key, salt, 'x', 9),
     );
     await expect(crypto.subtle.exportKey('raw', key)).rejects.toThrow();
     const aes = await frameKey(bytes);
@@ -173,7 +177,7 @@ describe('a passphrase', () => {
   it('becomes a key by PBKDF2, which is that of Wycheproof and RFC 7914', async () => {
     expect(pbkdf2.tests.length).toBeGreaterThan(15);
     for (const { password, salt, iterationCount, dkLen, dk } of pbkdf2.tests) {
-      const bytes = await stretched(unhex(password), unhex(salt), iterationCount, dkLen);
+      const bytes = await stretchPassphrase(unhex(password), unhex(salt), iterationCount, dkLen);
       expect(hex(bytes)).toBe(dk);
     }
   });
@@ -183,11 +187,11 @@ describe('a passphrase', () => {
     const composed = 'caf\u00e9 au lait';
     const decomposed = 'cafe\u0301 au lait';
     const bits = async (text: string, by: string | Uint8Array = salt) =>
-      hex(await derived(await passphraseKey(text, by), new Uint8Array(16), 'test', 32));
+      hex(await deriveBytes(await passphraseKey(text, by), new Uint8Array(16), 'test', 32));
     expect(PASSPHRASE_ROUNDS).toBe(600_000);
     const encode = (text: string) => new TextEncoder().encode(text);
-    const raw = await stretched(encode(composed), encode(salt), 600_000, 32);
-    const expected = hex(await derived(await importKey(raw), new Uint8Array(16), 'test', 32));
+    const raw = await stretchPassphrase(encode(composed), encode(salt), 600_000, 32);
+    const expected = hex(await deriveBytes(await importKey(raw), new Uint8Array(16), 'test', 32));
     expect(await bits(composed)).toBe(expected);
     expect(await bits(decomposed)).toBe(expected);
     expect(await bits(composed, encode(salt))).toBe(expected);
@@ -215,13 +219,13 @@ describe('padding', () => {
     for (const length of [0, 1, 251, 252, 253, 1019, 1020, 1021, 5000]) {
       for (const unit of [256, 1024]) {
         const bytes = random(length).bytes(length);
-        const all = padded(bytes, unit);
+        const all = padBytes(bytes, unit);
         expect([all.length % unit, all.length - length < unit + 4]).toEqual([0, true]);
         expect(all.length).toBe(paddedLength(length, unit));
-        expect(unpadded(all, unit)).toEqual(bytes);
+        expect(unpadBytes(all, unit)).toEqual(bytes);
       }
     }
-    const all = padded(random(1).bytes(100), 256);
+    const all = padBytes(random(1).bytes(100), 256);
     for (const wrong of [
       all.with(255, 1),
       all.with(0, 99),
@@ -230,7 +234,7 @@ describe('padding', () => {
       all.slice(0, 3),
       new Uint8Array(512),
     ]) {
-      expect(unpadded(wrong, 256)).toBeUndefined();
+      expect(unpadBytes(wrong, 256)).toBeUndefined();
     }
   });
 });

@@ -1,7 +1,7 @@
 /** What an error says of itself: code, message, and whether another try may succeed. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { errorOf, toldError } from '../src/worker/errors.js';
+import { errorOf, toErrorPayload } from '../src/worker/errors.js';
 import { failure, refuses, storeOf } from './model.js';
 
 const caught = (call: Promise<unknown>): Promise<HedgerowError> =>
@@ -52,7 +52,9 @@ describe('the address of an error', () => {
   });
 
   it('has crossed from a worker', () => {
-    const error = errorOf(structuredClone(toldError(new HedgerowError('closed', 'it is closed'))));
+    const error = errorOf(
+      structuredClone(toErrorPayload(new HedgerowError('closed', 'it is closed'))),
+    );
     expect(error).toMatchObject({ code: 'closed', help: 'hedgerow/errors/closed.md' });
   });
 });

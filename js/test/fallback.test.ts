@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, HedgerowError } from '../src/base/errors.js';
 import { type Health, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { memory } from '../src/storage/memory.js';
 import { failure, SOON } from './model.js';
 

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
-import { type Fault, faulty } from '../src/storage/faulty.js';
+import { type Fault, faulty } from '../src/storage/faulty-storage.js';
 import type { Operation } from './fault-workloads.js';
 import { all, type Entry, expectSame, sorted, within } from './model.js';
 import { below, forSampled } from './property.js';

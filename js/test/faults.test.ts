@@ -1,7 +1,7 @@
 /** Storage that fails, at every call that is made to it: nothing hangs and nothing is torn. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { error, itIsWhole } from './fault-sweep.js';
 import { rows, WORKLOADS } from './fault-workloads.js';
 import { all, expectSame, sorted, within } from './model.js';

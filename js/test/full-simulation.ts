@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { localLocks } from '../src/base/locks.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import { idb } from '../src/storage/idb/idb.js';
-import '../src/storage/idb/later.js';
+import '../src/storage/idb/store-space.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
 import type { Key } from './hostile-idb/records.js';

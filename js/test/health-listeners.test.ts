@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/base/errors.js';
 import { destroy, memory } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import type { WriteBatch } from '../src/storage/segment-store.js';
 import { HealthTeller, healthOf } from '../src/store/health-teller.js';
 import { HealthWatch } from '../src/store/health-watch.js';
@@ -154,12 +154,12 @@ describe('onHealth', () => {
           const batch = kind === 'write' ? from.pick(BATCHES) : undefined;
           begin({ kind, code: error?.code, batch: batch && BATCHES.indexOf(batch) });
           if (error === undefined) {
-            watch.worked(kind, batch);
+            watch.onSuccess(kind, batch);
             const isRoom = kind === 'read' || batch === COMMIT;
             if (isRoom || last[kind] !== QUOTA) last[kind] = undefined;
             if (last[other] === LOST) last[other] = undefined;
           } else {
-            watch.failed(kind, error);
+            watch.onFailure(kind, error);
             last[kind] = error;
           }
           if (from.below(2) > 0) continue;

@@ -1,7 +1,7 @@
 /** What a store says of the health of its storage. */
 import { describe, expect, it, vi } from 'vitest';
 import { type Health, memory } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { idb } from '../src/storage/idb/idb.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { BROKEN, cleansUp, of, open, platform, QUOTA, settled, told } from './health-world.js';

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { linesBetween } from '../src/inspector/model/lines.js';
 import { locksOf } from '../src/inspector/model/locks.js';
-import { hashOf, shownBy } from '../src/inspector/model/place.js';
+import { hashOf, parsePageAddress } from '../src/inspector/model/place.js';
 import { rangeOf } from '../src/inspector/model/search.js';
-import { joined, placed, TimeLine } from '../src/inspector/model/time-line.js';
+import { joinBars, packBars, TimeLine } from '../src/inspector/model/time-line.js';
 import { definitionOf, titleOf, treesIn } from '../src/inspector/model/trees.js';
 import {
   dumpOf,
@@ -14,7 +14,7 @@ import {
   textOf,
   valueFrom,
 } from '../src/inspector/model/values.js';
-import { TRACED } from '../src/inspector/trace/traced.js';
+import { TRACED } from '../src/inspector/trace/trace-view.js';
 import { failure } from './model.js';
 import { forSeeds } from './property.js';
 
@@ -174,10 +174,14 @@ describe('addresses', () => {
       { store: 'a/b &c', branch: 'drafts/ü', tab: 'compare' },
       { store: '', branch: undefined, tab: 'rows' },
     ] as const) {
-      expect(shownBy(hashOf(shown))).toEqual(shown);
+      expect(parsePageAddress(hashOf(shown))).toEqual(shown);
     }
     expect(hashOf({ tab: 'rows' })).toBe('');
-    expect(shownBy('#store=a&tab=none')).toEqual({ store: 'a', branch: undefined, tab: 'rows' });
+    expect(parsePageAddress('#store=a&tab=none')).toEqual({
+      store: 'a',
+      branch: undefined,
+      tab: 'rows',
+    });
   });
 });
 
@@ -219,7 +223,7 @@ describe('times', () => {
     stop();
     line.add({ kind: 'inspector', name: 'verify', startMs: 70, durationMs: 5 });
     expect(told).toBe(2);
-    expect(placed(line.bars).map(({ bar, row }) => [bar.name, row])).toEqual([
+    expect(packBars(line.bars).map(({ bar, row }) => [bar.name, row])).toEqual([
       ['load', 0],
       ['long task', 1],
       ['verify', 1],
@@ -239,7 +243,7 @@ describe('times', () => {
       ({ kind: 'slice', name: 'slice', startMs, durationMs }) as const;
     const call = { kind: 'call', name: 'putMany', startMs: 0, durationMs: 90 } as const;
     const bars = [slice(0, 8), slice(9, 7), slice(17, 3), call, slice(60, 8), slice(75, 40)];
-    const shown = joined(bars, 10).map(({ name, startMs, durationMs }) => [
+    const shown = joinBars(bars, 10).map(({ name, startMs, durationMs }) => [
       name,
       startMs,
       durationMs,

@@ -1,7 +1,7 @@
 /** What a trace tells of a store, and that the store does what it did before. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { TRACED, type Traced, type TracingWindow } from '../src/inspector/trace/traced.js';
+import { TRACED, type TracedStore, type TracingWindow } from '../src/inspector/trace/trace-view.js';
 import { trace } from '../src/inspector/trace.js';
 import { live } from '../src/live/index.js';
 import { table } from '../src/store/tables/index.js';
@@ -9,7 +9,7 @@ import { memoryRemote } from '../src/sync/remote/adapters/memory.js';
 import { failure } from './model.js';
 
 const traces = () => [...((globalThis as TracingWindow)[TRACED] ?? [])];
-const only = () => traces()[0] as Traced;
+const only = () => traces()[0] as TracedStore;
 const named = (kind: string) =>
   only()
     .bars.filter((bar) => bar.kind === kind)

@@ -1,7 +1,7 @@
 /** Tables that are joined to one record: what a store reads of them when it is opened, and when they are made. */
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { idb } from '../src/storage/idb/idb.js';
-import type { Loaded, SegmentStore } from '../src/storage/segment-store.js';
+import type { SegmentStore, StoreContents } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
 import { HostileStore } from './hostile-idb/objects.js';
@@ -49,7 +49,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     calls.mock.contexts.filter((one) => (one as HostileStore).name === 'tables').length;
 
   /** What a handle finds that knows nothing. */
-  async function opened(): Promise<Loaded> {
+  async function opened(): Promise<StoreContents> {
     gets.mockClear();
     ranges.mockClear();
     const other = await idb().open('a');
@@ -58,7 +58,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     return loaded;
   }
 
-  function expectTables(loaded: Loaded, ids: readonly number[]): void {
+  function expectTables(loaded: StoreContents, ids: readonly number[]): void {
     const expected = ids.map((id) => ({ id, tableBytes: segment(id).tableBytes }));
     const found = loaded.tables.map(({ id, tableBytes }) => ({
       id,

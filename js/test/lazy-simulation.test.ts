@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { remoteKeys } from '../src/sync/encryption/index.js';
 import type { Link } from '../src/sync/link/link.js';
-import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import { utf8 } from '../src/sync/remote/format/cursor.js';
 import { decodeHead } from '../src/sync/remote/format/head-codec.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../src/sync/remote/format/suite.js';

@@ -1,7 +1,7 @@
 /** Snapshots, branches, merges and undo. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { all, type Entry, expectSame } from './model.js';
 import { watched } from './watched-storage.js';
 

@@ -6,7 +6,7 @@ import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-s
 import { type Entry, failure } from './model.js';
 import { rest, until } from './watching.js';
 
-vi.mock(import('../src/live/now.js'), async (original) => {
+vi.mock(import('../src/live/read-now.js'), async (original) => {
   const { counted } = await import('./live-store.js');
   return counted(await original());
 });

@@ -35,8 +35,8 @@ import { rest, until } from './watching.js';
 /** How often what is in memory counts as not there, so that a read of a snapshot is taken. */
 let coldness = 0;
 let chance = () => 1;
-vi.mock('../src/live/now.js', async (original) => {
-  const own = await original<typeof import('../src/live/now.js')>();
+vi.mock('../src/live/read-now.js', async (original) => {
+  const own = await original<typeof import('../src/live/read-now.js')>();
   const isReadable: typeof own.isReadable = (...args) =>
     own.isReadable(...args) && chance() >= coldness;
   return { ...own, isReadable };

@@ -1,17 +1,17 @@
 /** A store with numbered rows, and what live queries of it read and tell. */
 import { memory, type OpenOptions, open, type Store } from '../src/index.js';
-import type * as now from '../src/live/now.js';
+import type * as now from '../src/live/read-now.js';
 import type { Entry } from './model.js';
 
 /** Reads of memory, and whether they can be made. */
 export const reads = { count: 0, isCold: false };
 
-/** What stands in for `live/now.ts`, to count them. */
+/** What stands in for `live/read-now.ts`, to count them. */
 export function counted(own: typeof now): Partial<typeof now> {
   return {
-    now: (engine, op, answer) => {
+    answerNow: (engine, op, answer) => {
       reads.count += 1;
-      return own.now(engine, op, answer);
+      return own.answerNow(engine, op, answer);
     },
     isReadable: (...args) => !reads.isCold && own.isReadable(...args),
   };

@@ -4,7 +4,7 @@ import { live } from '../src/live/index.js';
 import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-store.js';
 import { rest, until } from './watching.js';
 
-vi.mock(import('../src/live/now.js'), async (original) => {
+vi.mock(import('../src/live/read-now.js'), async (original) => {
   const { counted } = await import('./live-store.js');
   return counted(await original());
 });

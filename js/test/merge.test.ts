@@ -177,7 +177,7 @@ describe('a merge', () => {
   });
 
   it('that fails at any call of storage takes effect as a whole or not at all', async () => {
-    const { faulty } = await import('../src/storage/faulty.js');
+    const { faulty } = await import('../src/storage/faulty-storage.js');
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`k${at}`, at]));

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import type { MigrationProgress } from '../src/store/tables/index.js';
 import { Migrations } from '../src/store/tables/migrate/migrations.js';
 import {

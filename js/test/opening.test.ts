@@ -1,7 +1,7 @@
 /** How stores are opened: missing or new, gone while open, and what the platform tells. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { destroy, memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { failure } from './model.js';
 
 /** Storage that the browser may clear. */

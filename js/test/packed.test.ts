@@ -2,8 +2,8 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { unpack } from '../src/base/packed.js';
 import { TABLE_HEADER_BYTES } from '../src/base/segment-table.js';
+import { unpackChunk } from '../src/base/unpack-chunk.js';
 import { memory, open } from '../src/index.js';
 import { random } from './random.js';
 import { storedIn } from './transferring.js';
@@ -12,7 +12,7 @@ const MAX_BYTES = 65_538;
 const textBytes = (text: string) => [...new TextEncoder().encode(text)];
 const block = (...parts: (number | number[])[]) => Uint8Array.from(parts.flat());
 const unpacked = (stored: Uint8Array, length: number) => {
-  const chunk = unpack(stored, length);
+  const chunk = unpackChunk(stored, length);
   return chunk && Buffer.from(chunk).toString('latin1');
 };
 
@@ -39,7 +39,7 @@ describe('a block', () => {
     // 15 + 256 * 255 + 239 literals.
     const literals = [0xf0, ...Array(256).fill(255), 239, ...far];
     const stored = block(literals, 0xfe, 0xff, 0);
-    expect(unpack(stored, MAX_BYTES)).toEqual(Uint8Array.from([...far, ...far.slice(0, 4)]));
+    expect(unpackChunk(stored, MAX_BYTES)).toEqual(Uint8Array.from([...far, ...far.slice(0, 4)]));
   });
 
   it('may have lengths of many bytes', () => {
@@ -61,11 +61,11 @@ describe('what is no block of that length', () => {
       [mixed, MIXED.length],
       [long, 271 + 4 + 1 + 274 + 1],
     ] as const) {
-      expect(unpack(stored, length)).toHaveLength(length);
+      expect(unpackChunk(stored, length)).toHaveLength(length);
       for (let end = 0; end < stored.length; end++) {
-        expect(unpack(stored.subarray(0, end), length), `cut off at ${end}`).toBeUndefined();
+        expect(unpackChunk(stored.subarray(0, end), length), `cut off at ${end}`).toBeUndefined();
       }
-      expect(unpack(block([...stored], 0), length)).toBeUndefined();
+      expect(unpackChunk(block([...stored], 0), length)).toBeUndefined();
     }
   });
 
@@ -78,21 +78,23 @@ describe('what is no block of that length', () => {
       [4, 1],
       [255, 255],
     ] as const) {
-      expect(unpack(at(low, high), 9), `${low} ${high}`).toBeUndefined();
+      expect(unpackChunk(at(low, high), 9), `${low} ${high}`).toBeUndefined();
     }
-    expect(unpack(block(0x00, 1, 0, 0), 4)).toBeUndefined();
+    expect(unpackChunk(block(0x00, 1, 0, 0), 4)).toBeUndefined();
   });
 
   it('is refused with a wrong length', () => {
     expect(unpacked(mixed, MIXED.length)).toBe(MIXED);
     for (let length = 0; length < 100; length++) {
-      if (length !== MIXED.length) expect(unpack(mixed, length), `${length}`).toBeUndefined();
+      if (length !== MIXED.length) expect(unpackChunk(mixed, length), `${length}`).toBeUndefined();
     }
     for (const length of [-1, 0.5, MAX_BYTES + 1, 2 ** 32 - 1, Number.NaN, Infinity]) {
-      expect(unpack(mixed, length), `${length}`).toBeUndefined();
+      expect(unpackChunk(mixed, length), `${length}`).toBeUndefined();
     }
     // A match that is too long by one, by a length that would overflow.
-    expect(unpack(block(0x1f, 97, 1, 0, Array(999).fill(255), 0, 0), MAX_BYTES)).toBeUndefined();
+    expect(
+      unpackChunk(block(0x1f, 97, 1, 0, Array(999).fill(255), 0, 0), MAX_BYTES),
+    ).toBeUndefined();
   });
 
   it('is refused without harm, whatever it is', () => {
@@ -101,9 +103,9 @@ describe('what is no block of that length', () => {
       const stored = Uint8Array.from(mixed);
       stored[from.below(stored.length)] = from.below(256);
       stored[from.below(stored.length)] = from.below(256);
-      const chunk = unpack(stored, MIXED.length);
+      const chunk = unpackChunk(stored, MIXED.length);
       if (chunk !== undefined) expect(chunk).toHaveLength(MIXED.length);
-      unpack(from.bytes(from.below(40)), from.below(300));
+      unpackChunk(from.bytes(from.below(40)), from.below(300));
     }
   });
 });
@@ -127,7 +129,7 @@ describe('a store', () => {
         const to = view.getUint32(ends + 4 * index, true);
         const length = view.getUint32(ends + 4 * count + 4 * index, true);
         const stored = (segments[nth] as Uint8Array).subarray(from, to);
-        const chunk = length > stored.length ? unpack(stored, length) : stored;
+        const chunk = length > stored.length ? unpackChunk(stored, length) : stored;
         if (length > stored.length) packed++;
         if (chunk?.[0] === 0) leaves++;
         expect(chunk).toHaveLength(length);

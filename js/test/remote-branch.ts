@@ -10,7 +10,7 @@ import {
   type Tail,
 } from '../src/sync/remote/format/head.js';
 import {
-  type Appended,
+  type AppendOutcome,
   type Author,
   joinedTail,
   logsSince,
@@ -112,7 +112,7 @@ export class Branch {
   }
 
   /** Appends as a push does; says why not. */
-  async add(rows: Rows, delta: Delta): Promise<Exclude<Appended['kind'], 'log'>> {
+  async add(rows: Rows, delta: Delta): Promise<Exclude<AppendOutcome['kind'], 'log'>> {
     const author = authorOf(this.#from, this.head);
     this.#before = this.head;
     let result = withEntry(this.head, rows, delta, author, PLAIN_SCOPE);

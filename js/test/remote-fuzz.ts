@@ -30,7 +30,7 @@ import {
   encodeMark,
   encodeRecord,
 } from '../src/sync/remote/format/marks.js';
-import { unwrapped, wrapped } from '../src/sync/remote/format/one-part.js';
+import { unwrapObject, wrapObject } from '../src/sync/remote/format/one-part.js';
 import {
   decodePack,
   type FramedKind,
@@ -255,7 +255,7 @@ async function framesOf(
 }
 
 async function directory(bytes: Uint8Array, scope: Scope): Promise<boolean> {
-  const wrapping = await decoded(bytes, (by) => unwrapped('directory', by, 16 << 20, scope));
+  const wrapping = await decoded(bytes, (by) => unwrapObject('directory', by, 16 << 20, scope));
   if (wrapping === undefined) return false;
   const { reader } = wrapping;
   const body = reader.take(reader.left);
@@ -315,10 +315,10 @@ async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Arr
   }
   if (object !== 'pack' && object !== 'nodes') {
     const most = 1 << 20;
-    const found = await decoded(bytes, (by) => unwrapped(object, by, most, PLAIN_SCOPE));
+    const found = await decoded(bytes, (by) => unwrapObject(object, by, most, PLAIN_SCOPE));
     if (found === undefined) return undefined;
     const { reader } = found;
-    return wrapped(object, salt, reader.take(reader.left), most, SEALED_SCOPE);
+    return wrapObject(object, salt, reader.take(reader.left), most, SEALED_SCOPE);
   }
   const table = await decoded(bytes, (by) => readPackTable(by, PLAIN_SCOPE, object));
   if (table?.end !== bytes.length) return undefined;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Changes } from '../src/engine/read/changes.js';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { type LinkOptions, openLink } from '../src/sync/link/open-link.js';
-import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import { memoryRemote, probeRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { Clock, DAY, HOUR } from './collected-remote.js';
 import { failure } from './model.js';

@@ -1,6 +1,6 @@
 /** Remotes that run everywhere: the contract in memory, names, the probe, and faults by seed. */
 import { assert, describe, expect, it } from 'vitest';
-import { faultyRemote, type RemoteFault } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote, type RemoteFault } from '../src/sync/remote/adapters/faulty-remote.js';
 import {
   hashedName,
   headName,

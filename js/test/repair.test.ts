@@ -1,7 +1,7 @@
 /** Repair: moves back to the newest commit that verifies, or salvages what is left of the newest one. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repair } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { all, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
 import { partlyNoise } from './noise.js';
 import { forSeeds, isDeep } from './property.js';

@@ -1,7 +1,7 @@
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/base/errors.js';
 import { memory as fresh } from '../src/index.js';
-import { type Fault, faulty } from '../src/storage/faulty.js';
+import { type Fault, faulty } from '../src/storage/faulty-storage.js';
 import { idb } from '../src/storage/idb/idb.js';
 import { memory } from '../src/storage/memory.js';
 import type { Storage } from '../src/storage/segment-store.js';

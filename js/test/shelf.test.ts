@@ -42,7 +42,7 @@ async function early(): Promise<{ host: Host; close(): Promise<void> }> {
       await host.segments.close();
       host.engine.end(new Error('closed') as never);
     };
-    if (host.shelf !== undefined) return { host, close };
+    if (host.pendingTables !== undefined) return { host, close };
     await close();
   }
   throw new Error('all tables have entered the core at once');
@@ -51,14 +51,14 @@ async function early(): Promise<{ host: Host; close(): Promise<void> }> {
 describe('right after a large store was opened', () => {
   it('most tables have not entered the core, until they are wanted or time has passed', async () => {
     const { host, close } = await early();
-    await expect.poll(() => host.shelf, { timeout: 20_000 }).toBeUndefined();
+    await expect.poll(() => host.pendingTables, { timeout: 20_000 }).toBeUndefined();
     await close();
   });
 
   it('whoever counts on all of them waits for them', async () => {
     const { host, close } = await early();
     await host.complete();
-    expect(host.shelf).toBeUndefined();
+    expect(host.pendingTables).toBeUndefined();
     await host.complete();
     await close();
   });

@@ -9,7 +9,7 @@ import {
   signedRemote,
   signingKeys,
 } from '../src/sync/encryption/index.js';
-import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
 import { memoryRemote, probeRemote, type Remote } from '../src/sync/remote/index.js';
 import { forCuts, forFlips } from './damaged-bytes.js';

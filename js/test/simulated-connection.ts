@@ -3,11 +3,11 @@ import { sameBytes } from '../src/base/bytes.js';
 import type { Locks } from '../src/base/locks.js';
 import {
   type Fence,
-  type Loaded,
   type Ref,
+  type SegmentRequest,
   type SegmentStore,
+  type StoreContents,
   segmentOf,
-  type Wanted,
   type WriteBatch,
   wantedOf,
 } from '../src/storage/segment-store.js';
@@ -57,7 +57,7 @@ export class Connection implements SegmentStore {
     return this.#world.call(this, () => this);
   }
 
-  load(known?: ReadonlySet<number>): Promise<Loaded> {
+  load(known?: ReadonlySet<number>): Promise<StoreContents> {
     return this.#world.call(this, ({ segments, refs }) => ({
       refs: [...refs.values()],
       tables: [...segments.values()]
@@ -81,7 +81,7 @@ export class Connection implements SegmentStore {
     });
   }
 
-  read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+  read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
     return this.#world.call(this, ({ segments }) =>
       wanted.map((one) => {
         const segment = segments.get(segmentOf(one));

@@ -1,5 +1,5 @@
 /** The chunks in stored segments, found by the tables of these, and damage to them; see `docs/format.md`. */
-import { chunkFrom } from '../src/base/packed.js';
+import { chunkFrom } from '../src/base/unpack-chunk.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
 import type { WatchedStorage } from './watched-storage.js';
 

@@ -8,7 +8,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
 import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
-import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import {
   type ListPrefix,
   memoryRemote,

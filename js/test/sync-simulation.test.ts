@@ -7,7 +7,7 @@
 import { expect, it } from 'vitest';
 import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
 import type { LinkOptions } from '../src/sync/link/open-link.js';
-import { faultyRemote } from '../src/sync/remote/adapters/faulty.js';
+import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { simulateInTurn } from './in-turn.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from './property.js';

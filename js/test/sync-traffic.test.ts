@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/index.js';
-import { metered } from '../src/sync/link/meter.js';
+import { meterRemote } from '../src/sync/link/meter.js';
 import { httpRemote, memoryRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { cost, device } from './sync-devices.js';
@@ -26,7 +26,7 @@ async function served(hear: Parameters<Server['on']>[1]) {
 /** What a meter counts of calls that fail. */
 async function counted(remote: Remote, call: (remote: Remote) => Promise<unknown>) {
   const traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
-  const outcome = await call(metered(remote, traffic)).catch((cause: unknown) => cause);
+  const outcome = await call(meterRemote(remote, traffic)).catch((cause: unknown) => cause);
   return { ...traffic, code: (outcome as HedgerowError).code };
 }
 

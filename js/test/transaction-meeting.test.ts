@@ -1,7 +1,7 @@
 /** Transactions that run at the same time as others and as other writers, and on storage that fails. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { failure, storeOf, within } from './model.js';
 import { ABC, twoHandles } from './two-handles.js';
 import { watched } from './watched-storage.js';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { endOf, frameOf, headerOf } from '../src/engine/transfer/format.js';
 import { HedgerowError, importStore, memory, open, type Storage } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import type { Ref } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
 import { below, forSampled } from './property.js';

@@ -1,7 +1,7 @@
 /** The core traps: the call fails with a typed error, and the next one finds the store as it was. */
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { forSeeds, isDeep } from './property.js';
 import { random } from './random.js';

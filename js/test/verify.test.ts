@@ -1,7 +1,7 @@
 /** Verification: it reads everything, reports each fault with its keys, and continues after it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store, verify } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
 import { partlyNoise } from './noise.js';
 import { forSeeds } from './property.js';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { type Entry, failure } from './model.js';
 import { partlyNoise } from './noise.js';
 import { isDeep } from './property.js';

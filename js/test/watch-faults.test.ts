@@ -1,7 +1,7 @@
 /** Watches when the core traps, storage fails, or chunks are damaged or collected. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { partlyNoise } from './noise.js';
 import { isDeep } from './property.js';

@@ -1,9 +1,9 @@
 /** Storage that records writes, and lets a test change what a store reads. */
 import {
-  type Loaded,
   type SegmentRecord,
   type SegmentStore,
   type Storage,
+  type StoreContents,
   segmentOf,
   type WriteBatch,
   wantedOf,
@@ -17,7 +17,7 @@ export interface Hooks {
   /** Called before each deletion; may delay it. */
   delete?(): Promise<void>;
   /** Changes what is loaded, or delays it. */
-  load?(loaded: Loaded): Loaded | Promise<Loaded>;
+  load?(loaded: StoreContents): StoreContents | Promise<StoreContents>;
   /** Changes a segment that is read. */
   read?(id: number, segmentBytes: Uint8Array): Uint8Array | undefined;
 }

@@ -1,7 +1,7 @@
 /** The writer with synchronous puts. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { faulty } from '../src/storage/faulty.js';
+import { faulty } from '../src/storage/faulty-storage.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { forSeeds, isDeep } from './property.js';
 import { random } from './random.js';

@@ -160,7 +160,7 @@ export const FEATURES = [
   {
     name: '`FinalizationRegistry`',
     data: ['javascript/builtins/FinalizationRegistry'],
-    used: ['js/src/base/forgotten.ts', 'new FinalizationRegistry'],
+    used: ['js/src/base/release-registry.ts', 'new FinalizationRegistry'],
     without: 'a scan that nobody ends keeps its commit until the store is closed',
     tests: [[WITHOUT, "'FinalizationRegistry',"]],
   },

@@ -16,7 +16,7 @@ import { checkPlain } from '../base/options.js';
 import { isInRange, keyRange } from '../base/range.js';
 import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of a `HedgerowLevel`. */
 export interface HedgerowLevelOptions<Key, Value> extends AbstractDatabaseOptions<Key, Value> {
@@ -32,7 +32,7 @@ interface LevelRange extends Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Ar
   readonly snapshot?: LevelSnapshot | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-type Reading = { readonly snapshot?: LevelSnapshot | undefined };
+type LevelReadOptions = { readonly snapshot?: LevelSnapshot | undefined };
 type Operation = { type: 'put' | 'del'; key: Uint8Array; value: Uint8Array };
 
 const CODES: { readonly [code: string]: string } = {
@@ -93,7 +93,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
   readonly #prefix: string;
   #db: Store | undefined;
 
-  constructor(store: Opened, options: HedgerowLevelOptions<Key, Value> = {}) {
+  constructor(store: StoreSource, options: HedgerowLevelOptions<Key, Value> = {}) {
     checkPlain('HedgerowLevel', options);
     const { prefix, ...others } = options;
     super(
@@ -119,7 +119,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
     return this.#db as Store;
   }
 
-  #reader({ snapshot }: Reading): Reader {
+  #reader({ snapshot }: LevelReadOptions): Reader {
     return snapshot?.held ?? this.#store;
   }
 
@@ -136,33 +136,33 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
   }
 
   #range({ gt, gte, lt, lte }: LevelRange): KeyRange {
-    const bound = (bytes?: Uint8Array) => bytes && this.#key(bytes);
+    const toBound = (bytes?: Uint8Array) => bytes && this.#key(bytes);
     return keyRange({
       prefix: this.#prefix,
-      ...(gte ? { gte: bound(gte) } : { gt: bound(gt) }),
-      ...(lte ? { lte: bound(lte) } : { lt: bound(lt) }),
+      ...(gte ? { gte: toBound(gte) } : { gt: toBound(gt) }),
+      ...(lte ? { lte: toBound(lte) } : { lt: toBound(lt) }),
     });
   }
 
-  _get(key: Uint8Array, options: Reading): Promise<Uint8Array | undefined> {
+  _get(key: Uint8Array, options: LevelReadOptions): Promise<Uint8Array | undefined> {
     return asLevel(async () => {
       const value = await this.#reader(options).get(this.#key(key));
       return value === undefined ? undefined : bytesOf(value);
     });
   }
 
-  _getMany(keys: Uint8Array[], options: Reading): Promise<(Uint8Array | undefined)[]> {
+  _getMany(keys: Uint8Array[], options: LevelReadOptions): Promise<(Uint8Array | undefined)[]> {
     return asLevel(async () => {
       const values = await this.#reader(options).getMany(keys.map((key) => this.#key(key)));
       return values.map((value) => (value === undefined ? undefined : bytesOf(value)));
     });
   }
 
-  _has(key: Uint8Array, options: Reading): Promise<boolean> {
+  _has(key: Uint8Array, options: LevelReadOptions): Promise<boolean> {
     return asLevel(async () => this.#reader(options).has(this.#key(key)));
   }
 
-  _hasMany(keys: Uint8Array[], options: Reading): Promise<boolean[]> {
+  _hasMany(keys: Uint8Array[], options: LevelReadOptions): Promise<boolean[]> {
     return Promise.all(keys.map((key) => this._has(key, options)));
   }
 
@@ -193,10 +193,10 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
       const keys = this.#range(range);
       const isWhole = limit < 0 && !snapshot;
       const reader = this.#reader(range);
-      const picked = () =>
+      const scanMatches = () =>
         reader.scan({ ...keys, reverse, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit });
       if (isWhole) await deleteRange(this.#store, keys);
-      else await this.#store.deleteMany(await picked().keys().toArray());
+      else await this.#store.deleteMany(await scanMatches().keys().toArray());
     });
   }
 

@@ -7,7 +7,7 @@ import { checkHas } from '../base/options.js';
 import type { Store } from '../index.js';
 
 /** An open store or branch, a promise of one, or a function that opens one when it is first needed. */
-export type Opened<Handle extends object = Store> =
+export type StoreSource<Handle extends object = Store> =
   | Handle
   | PromiseLike<Handle>
   | (() => Handle | PromiseLike<Handle>);
@@ -18,17 +18,17 @@ export type Opened<Handle extends object = Store> =
  */
 export function openedOnce<Handle extends object = Store>(
   call: string,
-  source: Opened<Handle>,
+  source: StoreSource<Handle>,
 ): () => Promise<Handle> {
-  const checked = (handle: Handle): Handle => {
+  const checkHandle = (handle: Handle): Handle => {
     const kinds = 'an open store, a promise of one, or a function that opens one';
     checkHas(call, handle, 'get put', kinds);
     return handle;
   };
   const isLater = typeof source === 'function' || hasCalls(source, 'then');
-  if (!isLater) checked(source as Handle);
+  if (!isLater) checkHandle(source as Handle);
   let opened: Promise<Handle> | undefined;
-  const open = async () => checked(await (typeof source === 'function' ? source() : source));
+  const open = async () => checkHandle(await (typeof source === 'function' ? source() : source));
   return () => {
     opened ??= open().catch((cause: unknown) => {
       opened = undefined;

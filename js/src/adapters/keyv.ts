@@ -7,7 +7,7 @@ import { optionsOf } from '../base/options.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
-import { checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
+import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `HedgerowKeyv`. */
 export interface HedgerowKeyvOptions {
@@ -56,7 +56,7 @@ export class HedgerowKeyv {
   readonly #prefix: string;
   readonly #listeners = new Set<(cause: unknown) => void>();
 
-  constructor(store: Opened, options: HedgerowKeyvOptions = {}) {
+  constructor(store: StoreSource, options: HedgerowKeyvOptions = {}) {
     const { prefix } = optionsOf('HedgerowKeyv', options, 'prefix');
     this.#opened = openedOnce('HedgerowKeyv', store);
     this.#prefix = checkedPrefix('HedgerowKeyv', prefix);

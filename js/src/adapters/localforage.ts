@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
 import { decodeStructured, encodeStructured } from '../store/tables/values/structured.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of `localForageDriver`. */
 export interface LocalForageDriverOptions {
@@ -15,22 +15,22 @@ export interface LocalForageDriverOptions {
 }
 
 type Callback<Result = void> = ((error: unknown, result: Result) => void) | undefined;
-interface Place {
+interface InstanceConfig {
   name?: string;
   storeName?: string;
 }
 /** The instance that localForage has put the driver's methods into. */
 interface Instance {
-  _dbInfo: Place & { place?: string };
+  _dbInfo: InstanceConfig & { place?: string };
   ready(): Promise<void>;
-  config(): Place;
+  config(): InstanceConfig;
 }
 
 /** A driver, as `localforage.defineDriver` takes it. */
 export interface LocalForageDriver {
   readonly _driver: string;
   readonly _support: true;
-  _initStorage(options: Place): Promise<void>;
+  _initStorage(options: InstanceConfig): Promise<void>;
   getItem<T>(key: string, callback?: Callback<T | null>): Promise<T | null>;
   setItem<T>(key: string, value: T, callback?: Callback<T>): Promise<T>;
   removeItem(key: string, callback?: Callback): Promise<void>;
@@ -42,14 +42,14 @@ export interface LocalForageDriver {
     iteratee: (value: T, key: string, iterationNumber: number) => U,
     callback?: Callback<U>,
   ): Promise<U>;
-  dropInstance(place?: Place, callback?: Callback): Promise<void>;
+  dropInstance(place?: InstanceConfig, callback?: Callback): Promise<void>;
 }
 
 const BUFFERS =
   /^(ArrayBuffer|DataView|(Int|Uint)(8|16|32)Array|Uint8ClampedArray|Float(32|64)Array|Big(Int|Uint)64Array)$/;
 
 /** What is stored of a value. One of bytes has its class before them, as JSON with two bytes of length. */
-async function stored(value: unknown): Promise<unknown> {
+async function encodeItem(value: unknown): Promise<unknown> {
   const kind = Object.prototype.toString.call(value).slice(8, -1);
   const isBlob = kind === 'Blob' || kind === 'File';
   if (!isBlob && !BUFFERS.test(kind)) return encodeStructured(value ?? null);
@@ -69,7 +69,7 @@ async function stored(value: unknown): Promise<unknown> {
 }
 
 /** The value of what `stored` has made. */
-function restored(row: unknown): unknown {
+function decodeItem(row: unknown): unknown {
   if (!(row instanceof Uint8Array)) return decodeStructured(row);
   try {
     const end = 2 + new DataView(row.buffer, row.byteOffset).getUint16(0);
@@ -96,10 +96,10 @@ function restored(row: unknown): unknown {
 const CALLS = {
   async getItem(db: Store, place: string, key: string) {
     const row = await db.get(place + key);
-    return row === undefined ? null : restored(row);
+    return row === undefined ? null : decodeItem(row);
   },
   async setItem(db: Store, place: string, key: string, value: unknown) {
-    await db.put(place + key, await stored(value));
+    await db.put(place + key, await encodeItem(value));
     return value ?? null;
   },
   removeItem: (db: Store, place: string, key: string) => db.delete(place + key),
@@ -122,7 +122,7 @@ const CALLS = {
   ) {
     let at = 1;
     for await (const [key, row] of db.scan({ prefix: place })) {
-      const result = iteratee(restored(row), key.slice(place.length), at++);
+      const result = iteratee(decodeItem(row), key.slice(place.length), at++);
       if (result !== undefined) return result;
     }
     return undefined;
@@ -130,7 +130,7 @@ const CALLS = {
 };
 
 /** Calls back as localForage does. */
-function told<T>(promise: Promise<T>, callback: unknown): Promise<T> {
+function notifyCallback<T>(promise: Promise<T>, callback: unknown): Promise<T> {
   if (typeof callback === 'function') {
     promise.then(
       (result) => callback(null, result),
@@ -142,7 +142,7 @@ function told<T>(promise: Promise<T>, callback: unknown): Promise<T> {
 
 /** A driver that keeps each `storeName` of each `name` in a store, below a prefix. It neither opens nor closes the store. */
 export function localForageDriver(
-  store: Opened,
+  store: StoreSource,
   options: LocalForageDriverOptions = {},
 ): LocalForageDriver {
   const opened = openedOnce('localForageDriver', store);
@@ -155,11 +155,11 @@ export function localForageDriver(
   const driver: Record<string, unknown> = {
     _driver: own.driver ?? 'hedgerow',
     _support: true,
-    async _initStorage(this: Instance, config: Place) {
+    async _initStorage(this: Instance, config: InstanceConfig) {
       await opened();
       this._dbInfo = { ...config, place: placeOf(config.name, config.storeName) };
     },
-    dropInstance(this: Instance, given: Place | undefined, callback: unknown) {
+    dropInstance(this: Instance, given: InstanceConfig | undefined, callback: unknown) {
       const isCallback = typeof given === 'function';
       const place = isCallback ? undefined : given;
       const { name, storeName } = place?.name ? place : { ...this.config(), ...place };
@@ -167,7 +167,7 @@ export function localForageDriver(
         const gone = storeName ? placeOf(name, storeName) : placeOf(name);
         await (await opened()).deleteMany({ prefix: gone });
       };
-      return told(drop(), isCallback ? given : callback);
+      return notifyCallback(drop(), isCallback ? given : callback);
     },
   };
   for (const [name, call] of Object.entries(CALLS)) {
@@ -178,7 +178,7 @@ export function localForageDriver(
         await this.ready();
         return work(await opened(), this._dbInfo.place as string, ...args.slice(0, taken));
       };
-      return told(run(), args[taken]);
+      return notifyCallback(run(), args[taken]);
     };
   }
   return driver as unknown as LocalForageDriver;

@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify, report } from '../base/report.js';
 import type { Store } from '../index.js';
-import { checkCallback, checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
+import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `stateStorage`. */
 export interface StateStorageOptions {
@@ -36,7 +36,7 @@ export interface StateStorage<Value = any> {
 }
 
 /** What is known of a key. */
-interface Known {
+interface KeyState {
   /** The value last read or written, as JSON; `''` if it is not known. */
   text: string | undefined;
   /** How many writes were begun. */
@@ -63,9 +63,9 @@ class States {
   readonly #opened: () => Promise<Store>;
   readonly #prefix: string;
   readonly #onError: StateStorageOptions['onError'];
-  readonly #all = new Map<string, Known>();
+  readonly #all = new Map<string, KeyState>();
 
-  constructor(store: Opened, options: StateStorageOptions) {
+  constructor(store: StoreSource, options: StateStorageOptions) {
     const { prefix, onError } = optionsOf('stateStorage', options, 'prefix onError');
     this.#opened = openedOnce('stateStorage', store);
     this.#prefix = checkedPrefix('stateStorage', prefix);
@@ -105,7 +105,7 @@ class States {
     };
   }
 
-  #knownOf(key: string): Known {
+  #knownOf(key: string): KeyState {
     const known = this.#all.get(key) ?? {
       text: '',
       writes: 0,
@@ -137,7 +137,7 @@ class States {
     }
   }
 
-  #watch(key: string, known: Known): () => void {
+  #watch(key: string, known: KeyState): () => void {
     let stop: (() => void) | undefined;
     let isOver = false;
     const end = () => {
@@ -180,7 +180,7 @@ class States {
 /** A storage in a store, below a prefix. It neither opens nor closes the store. */
 // biome-ignore lint/suspicious/noExplicitAny: as that of the interface
 export function stateStorage<Value = any>(
-  store: Opened,
+  store: StoreSource,
   options: StateStorageOptions = {},
 ): StateStorage<Value> {
   const states = new States(store, options);

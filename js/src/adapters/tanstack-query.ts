@@ -4,7 +4,7 @@ import { checkKey, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of `queryStorage` and `queryPersistence`. */
 export interface QueryStorageOptions {
@@ -41,7 +41,7 @@ export interface QueryPersistence<Query extends AnyQuery> {
 const LONGEST = 400;
 
 /** The rest of a key of the store; keys of queries may be longer than those of stores. */
-function shortened(key: string): string {
+function shortenKey(key: string): string {
   if (typeof key !== 'string') checkKey(key);
   if (utf8Length(key) <= LONGEST) return key;
   let [a, b] = [0x811c9dc5, 0x2545f491];
@@ -59,15 +59,18 @@ function shortened(key: string): string {
  * neither opens nor closes the store.
  */
 export function queryStorage<Value = string>(
-  store: Opened,
+  store: StoreSource,
   options: QueryStorageOptions = {},
 ): QueryStorage<Value> {
   const { prefix: given, onError } = optionsOf('queryStorage', options, 'prefix onError');
   const opened = openedOnce('queryStorage', store);
   const prefix = checkedPrefix('queryStorage', given);
-  const rowOf = (key: string) => prefix + shortened(key);
+  const rowOf = (key: string) => prefix + shortenKey(key);
   checkKey(prefix + 'x'.repeat(LONGEST), 'queryStorage: prefix');
-  const told = async <T>(key: string, call: (db: Store) => Promise<T>): Promise<T | undefined> => {
+  const callOrReport = async <T>(
+    key: string,
+    call: (db: Store) => Promise<T>,
+  ): Promise<T | undefined> => {
     try {
       return await call(await opened());
     } catch (cause) {
@@ -78,12 +81,12 @@ export function queryStorage<Value = string>(
   };
   return {
     async getItem(key) {
-      const row = await told(key, (db) => db.get<[string, Value]>(rowOf(key)));
+      const row = await callOrReport(key, (db) => db.get<[string, Value]>(rowOf(key)));
       // Another key may have the same hash: then nothing is kept of this one.
       return row?.[0] === key ? row[1] : undefined;
     },
-    setItem: (key, value) => told(key, (db) => db.put(rowOf(key), [key, value])),
-    removeItem: (key) => told(key, (db) => db.delete(rowOf(key))),
+    setItem: (key, value) => callOrReport(key, (db) => db.put(rowOf(key), [key, value])),
+    removeItem: (key) => callOrReport(key, (db) => db.delete(rowOf(key))),
     async entries() {
       const rows = await (await opened()).scan<[string, Value]>(keyRange({ prefix })).toArray();
       // Other rows of the app may be below the prefix, too.
@@ -99,7 +102,7 @@ export function queryStorage<Value = string>(
  * a query's data may be all that the store keeps. Of its state, errors are left out.
  */
 export function queryPersistence<Query extends AnyQuery>(
-  store: Opened,
+  store: StoreSource,
   options: QueryStorageOptions = {},
 ): QueryPersistence<Query> {
   return {

@@ -8,7 +8,7 @@ import { optionsOf } from '../base/options.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { deleteRange } from './delete-range.js';
-import { checkCallback, checkedPrefix, type Opened, openedOnce, rowKey } from './handle.js';
+import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `hedgerowDriver`. */
 export interface UnstorageOptions {
@@ -43,7 +43,7 @@ export interface UnstorageDriver {
 }
 
 /** Bytes as the store keeps them; other values as they are. */
-async function stored(value: unknown): Promise<unknown> {
+async function toStorable(value: unknown): Promise<unknown> {
   if (isRevoked(value)) {
     throw new HedgerowError('invalid-value', 'a revoked proxy has no value');
   }
@@ -62,7 +62,10 @@ function entriesOf<Entry extends object>(given: readonly Entry[]): Entry[] {
 }
 
 /** A driver that keeps items in a store, below a prefix. It neither opens nor closes the store. */
-export function hedgerowDriver(store: Opened, options: UnstorageOptions = {}): UnstorageDriver {
+export function hedgerowDriver(
+  store: StoreSource,
+  options: UnstorageOptions = {},
+): UnstorageDriver {
   const opened = openedOnce('hedgerowDriver', store);
   const own = optionsOf('hedgerowDriver', options, 'prefix');
   const prefix = checkedPrefix('hedgerowDriver', own.prefix);
@@ -89,7 +92,7 @@ export function hedgerowDriver(store: Opened, options: UnstorageOptions = {}): U
       );
     },
     setItemRaw: async (key, value) =>
-      (await opened()).put(rowKey(prefix, key), await stored(value)),
+      (await opened()).put(rowKey(prefix, key), await toStorable(value)),
     removeItem: async (key) => (await opened()).delete(rowKey(prefix, key)),
     async getKeys(base = '') {
       const keys = await (await opened())

@@ -11,7 +11,7 @@ import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { checkHas } from '../base/options.js';
 
-interface Changed {
+interface AwarenessChange {
   readonly added: number[];
   readonly updated: number[];
   readonly removed: number[];
@@ -35,7 +35,7 @@ export function shareAwareness(awareness: Awareness, channel: string): () => voi
   const tellOwn = () => {
     if (awareness.getLocalState() !== null) tell([awareness.clientID]);
   };
-  const onUpdate = ({ added, updated, removed }: Changed, origin: unknown) => {
+  const onUpdate = ({ added, updated, removed }: AwarenessChange, origin: unknown) => {
     // What came by the channel is known there.
     if (origin !== tabs) tell([...added, ...updated, ...removed]);
   };

@@ -15,7 +15,7 @@ import { shownAs } from '../base/kind.js';
 import { checkHas, checkNumber, optionsOf } from '../base/options.js';
 import { notify, report } from '../base/report.js';
 import type { Change, Durability, Store } from '../index.js';
-import { checkedPrefix, type Opened, openedOnce } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 import { UpdateRows } from './yjs-rows.js';
 
 /** Options of `HedgerowProvider`. */
@@ -63,7 +63,7 @@ export class HedgerowProvider {
   #stop: (() => void) | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(store: Opened, name: string, doc: Doc, options: YjsOptions = {}) {
+  constructor(store: StoreSource, name: string, doc: Doc, options: YjsOptions = {}) {
     const call = 'HedgerowProvider';
     const own = optionsOf(call, options, 'prefix durability maxRows maxBytes');
     const { prefix = 'yjs/', durability, maxRows = 500, maxBytes = 1 << 20 } = own;

@@ -46,6 +46,11 @@ export function isKeyFault(number: number): boolean {
 }
 
 /** What is wrong with a malformed chunk. */
-export function malformed(field: number, offset: number, expected: number, got: number): string {
+export function describeMalformedChunk(
+  field: number,
+  offset: number,
+  expected: number,
+  got: number,
+): string {
   return `malformed at byte ${offset}: ${FIELDS[field] ?? field}, expected ${expected}, got ${got}`;
 }

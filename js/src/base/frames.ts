@@ -32,12 +32,12 @@ function isDue(): boolean {
   lastMs = nowMs;
   if (document.visibilityState !== 'visible') return false;
   // Asked for at once, so that it comes in time: asked for when it is due, it would be the one after.
-  if (!isAsked) requestAnimationFrame(drawn);
+  if (!isAsked) requestAnimationFrame(handleFrame);
   isAsked = true;
   return nowMs - fromMs >= FRAME_MS;
 }
 
-function drawn(): void {
+function handleFrame(): void {
   clearTimeout(timer);
   isAsked = false;
   fromMs = performance.now();

@@ -19,14 +19,14 @@ class CallPromise<T> extends Promise<T> {
     onValue?: ((value: T) => Result | PromiseLike<Result>) | null,
     onError?: ((cause: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
-    const heard = <R>(code: () => R): R => {
+    const runListener = <R>(code: () => R): R => {
       this.onHeard?.();
       return this.resume === undefined ? code() : this.resume(code);
     };
     return super.then(
-      (value) => heard(() => (onValue ? onValue(value) : (value as unknown as Result))),
+      (value) => runListener(() => (onValue ? onValue(value) : (value as unknown as Result))),
       (cause: unknown) =>
-        heard(() => {
+        runListener(() => {
           if (onError) return onError(cause);
           throw cause;
         }),
@@ -45,7 +45,7 @@ interface OpenCall {
   promise?: CallPromise<unknown>;
 }
 
-const closed = (message: string) => new HedgerowError('closed', message);
+const buildClosedError = (message: string) => new HedgerowError('closed', message);
 
 /** One run of a function, and the calls that it has begun and not awaited yet. */
 export class FunctionCalls {
@@ -70,7 +70,7 @@ export class FunctionCalls {
 
   #early(name: string): HedgerowError {
     for (const { promise } of this.#calls) promise?.forget();
-    return closed(
+    return buildClosedError(
       `${name} was not awaited: the function of a transaction must await all its calls`,
     );
   }
@@ -84,7 +84,7 @@ export class FunctionCalls {
   check(): void {
     if (!this.#hasEnded) return;
     this.#wasLate = true;
-    throw closed('the transaction has ended: await its calls within its function');
+    throw buildClosedError('the transaction has ended: await its calls within its function');
   }
 
   /** Makes a call, which is open until somebody has heard how it settles. */

@@ -71,7 +71,7 @@ function kindOfMember(name: string, type: string | undefined): Kind {
 }
 
 /** `T` with members that are never `undefined`. */
-export type Defined<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
+export type DefinedMembers<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
 
 function refuse(what: string, cause?: unknown): never {
   throw new HedgerowError('invalid-argument', what, { cause });
@@ -94,7 +94,7 @@ export function optionsOf<T extends object>(
   given: T,
   names: string,
   what = 'options',
-): Defined<T> {
+): DefinedMembers<T> {
   checkPlain(call, given, what);
   let kinds = lists.get(names);
   if (kinds === undefined) {
@@ -126,7 +126,7 @@ export function optionsOf<T extends object>(
     if (cause instanceof HedgerowError) throw cause;
     refuse(`${call}: ${at} cannot be read`, cause);
   }
-  return found as Defined<T>;
+  return found as DefinedMembers<T>;
 }
 
 /** Throws `invalid-argument` unless `value` has functions of these names, as `what` has: the promise of a store has none. */
@@ -172,7 +172,7 @@ export function rangeOf<T extends object>(
   call: string,
   given: T,
   names: (typeof RANGE)[keyof typeof RANGE],
-): Defined<T> {
+): DefinedMembers<T> {
   const range = optionsOf(call, given, names, 'a range');
   for (const name of Object.keys(given)) {
     if (BOUND.test(name) && !(name in range)) refuse(`${call}: ${name} is undefined: leave it out`);

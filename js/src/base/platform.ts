@@ -29,7 +29,7 @@ export function missingFeatures(): string[] {
 }
 
 /** The error for a core that did not start. */
-export function unsupported(cause: unknown): HedgerowError {
+export function buildUnsupportedError(cause: unknown): HedgerowError {
   const [first = String(cause), ...others] = missingFeatures();
   const missing = [first, ...others].join('; ');
   return new HedgerowError('unsupported', `Hedgerow cannot start without ${missing}`, { cause });

@@ -34,7 +34,7 @@ function onAbort(signal: AbortSignal, listener: () => void): () => void {
 }
 
 /** What `promise` resolves to, unless the listener that `listen` adds ends the wait. */
-async function raced<T>(
+async function raceWithListener<T>(
   promise: T | PromiseLike<T>,
   listen: (end: (reason: unknown) => void) => () => void,
 ): Promise<T> {
@@ -52,7 +52,7 @@ export async function until<T>(
   drop: (late: T) => void = () => {},
 ): Promise<T> {
   if (signal === undefined) return promise;
-  return raced(promise, (end) =>
+  return raceWithListener(promise, (end) =>
     onAbort(signal, () => {
       end(abortedBy(signal));
       Promise.resolve(promise).then(drop, () => {});
@@ -74,7 +74,7 @@ export class Waits {
 
   /** What `promise` resolves to, unless they end first. */
   until<T>(promise: T | PromiseLike<T>): Promise<T> {
-    return raced(promise, (end) => this.add(end));
+    return raceWithListener(promise, (end) => this.add(end));
   }
 
   /** Ends them, and all later ones. */
@@ -143,12 +143,12 @@ export function ending<T>(
     signal.addEventListener('abort', call.tell);
     const stop = given && onAbort(given, () => controller.abort(given.reason));
     const leave = others?.add((reason) => endWith(controller, reason));
-    const made = (value: T) => {
+    const deliver = (value: T) => {
       if (signal.aborted && !call.isCommitting) drop(value);
       resolve(value);
     };
     over = work(signal)
-      .then(made, reject)
+      .then(deliver, reject)
       .finally(() => {
         stop?.();
         leave?.();

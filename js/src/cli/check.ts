@@ -3,7 +3,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { hashedName, probeRemote, type Remote } from '../sync/remote/index.js';
 import { pageFetch } from './page-fetch.js';
-import { isFolder, parsed, UsageError } from './platform.js';
+import { isFolder, parseArguments, UsageError } from './platform.js';
 import { ADDRESS, kindAt, plainRemoteAt, S3_USAGE } from './remote-at.js';
 
 export const CHECK_USAGE = `hedgerow check ${ADDRESS} [--role writer] [--origin https://app.example]
@@ -43,7 +43,7 @@ function object() {
 }
 
 /** Tries rights. */
-async function tried(remote: Remote, rights: readonly Right[]): Promise<Faults> {
+async function probeRights(remote: Remote, rights: readonly Right[]): Promise<Faults> {
   const faults: Faults = new Map();
   const { bytes, name } = object();
   const attempt = async (right: Right, work: () => Promise<unknown>) => {
@@ -74,7 +74,7 @@ async function tried(remote: Remote, rights: readonly Right[]): Promise<Faults> 
 }
 
 /** The rights of these that were refused, or could not be tried. */
-const lacking = (faults: Faults, rights: readonly Right[]): Right[] =>
+const listMissingRights = (faults: Faults, rights: readonly Right[]): Right[] =>
   rights.filter((right) => !faults.has(right) || faults.get(right) !== undefined);
 
 function lineOf(right: Right, fault: HedgerowError | undefined, isBucket: boolean): string {
@@ -94,14 +94,16 @@ async function pageFaults(
   const page = plainRemoteAt(place, pageFetch(origin, lacks));
   // A page that does not collect needs no leave to delete: what it wrote here is deleted without it.
   const remote = rights.includes('delete') ? page : { ...page, remove: direct.remove };
-  const faults = await tried(remote, rights);
+  const faults = await probeRights(remote, rights);
   if (lacks.size > 0) return [...lacks].map((one) => `CORS lacks ${one}`);
-  return lacking(faults, rights).map((right) => `${right}: ${faults.get(right)?.message}`);
+  return listMissingRights(faults, rights).map(
+    (right) => `${right}: ${faults.get(right)?.message}`,
+  );
 }
 
 export async function check(args: readonly string[]): Promise<void> {
   const types = { role: 'string', origin: 'string' } as const;
-  const { values, positionals } = parsed(args, CHECK_USAGE, types, 1);
+  const { values, positionals } = parseArguments(args, CHECK_USAGE, types, 1);
   const { role = 'writer', origin } = values as Record<string, string | undefined>;
   const [place = ''] = positionals;
   const kind = kindAt(place);
@@ -116,9 +118,9 @@ export async function check(args: readonly string[]): Promise<void> {
   await remote.get('hedgerow').catch((cause: HedgerowError) => {
     if (cause.code === 'offline' || cause.code === 'remote-gone') throw cause;
   });
-  const faults = await tried(remote, ROLES.collector);
+  const faults = await probeRights(remote, ROLES.collector);
   for (const [right, fault] of faults) console.log(lineOf(right, fault, kind === 'bucket'));
-  const missing = lacking(faults, needs);
+  const missing = listMissingRights(faults, needs);
   const problems = missing.length > 0 ? [`a ${role} also needs: ${missing.join(', ')}`] : [];
   if (origin !== undefined) {
     const found = await pageFaults(place, origin, needs, remote);

@@ -1,6 +1,6 @@
 /** `npx hedgerow collect`: deletes what a remote needs no more. */
 import { memory, open, type RemoteAmount } from '../index.js';
-import { encryption, parsed, UsageError } from './platform.js';
+import { encryption, parseArguments, UsageError } from './platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
 export const COLLECT_USAGE = `hedgerow collect ${ADDRESS} [--days 7]
@@ -14,11 +14,11 @@ ${S3_USAGE}`;
 
 const DAY_MS = 86_400_000;
 
-const told = ({ objects, bytes }: RemoteAmount): string =>
+const describeAmount = ({ objects, bytes }: RemoteAmount): string =>
   `${objects.toLocaleString('en')} objects (${(bytes / 1e6).toFixed(1)} MB)`;
 
 export async function collect(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parsed(args, COLLECT_USAGE, { days: 'string' }, 1);
+  const { values, positionals } = parseArguments(args, COLLECT_USAGE, { days: 'string' }, 1);
   const [place = ''] = positionals;
   const days = Number(values.days ?? 7);
   if (!(days >= 1 / 24 && days <= 10_000)) throw new UsageError(COLLECT_USAGE);
@@ -28,7 +28,9 @@ export async function collect(args: readonly string[]): Promise<void> {
   try {
     const link = await db.remote(remote, { encryption: encryption() });
     const { deleted, waiting, live, missing } = await link.collect({ graceMs: days * DAY_MS });
-    console.log(`deleted ${told(deleted)}; ${told(waiting)} wait; ${told(live)} are in use`);
+    console.log(
+      `deleted ${describeAmount(deleted)}; ${describeAmount(waiting)} wait; ${describeAmount(live)} are in use`,
+    );
     if (missing.length > 0) {
       const what = `${missing.length} objects that its heads name are gone, so nothing was deleted`;
       throw new Error(`${what}: run hedgerow mend where the rows are: ${missing.join(', ')}`);

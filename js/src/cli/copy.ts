@@ -2,7 +2,7 @@
 import { open, type SyncProgress } from '../index.js';
 import { sqlite } from '../node/index.js';
 import type { Remote } from '../sync/remote/index.js';
-import { encryption, folderAt, isFolder, parsed, process } from './platform.js';
+import { encryption, folderAt, isFolder, parseArguments, process } from './platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
 export const CLONE_USAGE = `hedgerow clone ${ADDRESS} <folder> [--store app] [--branch main]
@@ -52,7 +52,7 @@ function bar(fraction: number): string {
   return `${'#'.repeat(full)}${'.'.repeat(24 - full)} `;
 }
 
-type Linked = (
+type CopyTransfer = (
   link: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['remote']>>,
   how: {
     readonly onProgress: (progress: SyncProgress) => void;
@@ -80,7 +80,7 @@ async function jobOf(
   return { folder, place, store, branch, remote: await remoteAt(place), mustExist };
 }
 
-async function withLink(job: Job, work: Linked): Promise<void> {
+async function withLink(job: Job, work: CopyTransfer): Promise<void> {
   const { folder, place, store, branch, remote, mustExist } = job;
   // SQLite would make the folder.
   if (mustExist && !(await isFolder(folder))) {
@@ -108,7 +108,7 @@ async function withLink(job: Job, work: Linked): Promise<void> {
 }
 
 export async function clone(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parsed(args, CLONE_USAGE, OPTIONS, 2);
+  const { values, positionals } = parseArguments(args, CLONE_USAGE, OPTIONS, 2);
   const [place = '', folder = ''] = positionals;
   const job = await jobOf([folder, place], values, false);
   // Before a store is made for it.
@@ -123,7 +123,7 @@ export async function clone(args: readonly string[]): Promise<void> {
 }
 
 export async function publish(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parsed(args, PUBLISH_USAGE, OPTIONS, 2);
+  const { values, positionals } = parseArguments(args, PUBLISH_USAGE, OPTIONS, 2);
   await withLink(await jobOf(positionals, values, true), async (link, how) => {
     const { isPushed, seq } = await link.push(how);
     return isPushed ? `published as state ${seq}` : 'nothing has changed';
@@ -132,7 +132,7 @@ export async function publish(args: readonly string[]): Promise<void> {
 
 export async function mend(args: readonly string[]): Promise<void> {
   const options = { ...OPTIONS, replace: 'boolean' } as const;
-  const { values, positionals } = parsed(args, MEND_USAGE, options, 2);
+  const { values, positionals } = parseArguments(args, MEND_USAGE, options, 2);
   const remote = values.replace === true ? 'replace' : true;
   await withLink(await jobOf(positionals, values, true), async (link) => {
     const { seq } = await link.repair({ remote });

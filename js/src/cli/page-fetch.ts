@@ -11,7 +11,7 @@ const OF_PUT = ['cache-control', 'content-type', 'if-match', 'if-none-match'];
 /** Answers that have no body. */
 const EMPTY = /^(204|205|304)$/;
 
-const listed = (headers: Headers, name: string): string[] =>
+const readHeaderList = (headers: Headers, name: string): string[] =>
   (headers.get(`access-control-${name}`) ?? '')
     .split(',')
     .map((one) => one.trim().toLowerCase())
@@ -23,7 +23,7 @@ const has = (list: readonly string[], one: string): boolean =>
 /** A `fetch` of pages of this origin. What CORS lacks for them is added to `lacks`, in words. */
 export function pageFetch(origin: string, lacks: Set<string>): Fetch {
   const isOpen = ({ headers }: Response) =>
-    has(listed(headers, 'allow-origin'), origin.toLowerCase());
+    has(readHeaderList(headers, 'allow-origin'), origin.toLowerCase());
 
   async function isGranted(url: string, method: string, names: readonly string[]) {
     const headers: Record<string, string> = {
@@ -34,8 +34,9 @@ export function pageFetch(origin: string, lacks: Set<string>): Fetch {
     const answer = await fetch(url, { method: 'OPTIONS', headers, redirect: 'manual' });
     await answer.body?.cancel();
     const mayUse =
-      method === 'GET' || has(listed(answer.headers, 'allow-methods'), method.toLowerCase());
-    const allowed = listed(answer.headers, 'allow-headers');
+      method === 'GET' ||
+      has(readHeaderList(answer.headers, 'allow-methods'), method.toLowerCase());
+    const allowed = readHeaderList(answer.headers, 'allow-headers');
     return answer.ok && isOpen(answer) && mayUse && names.every((name) => has(allowed, name));
   }
 
@@ -73,7 +74,7 @@ export function pageFetch(origin: string, lacks: Set<string>): Fetch {
       lacks.add(`the origin ${origin} (AllowedOrigins)`);
       throw new TypeError('Failed to fetch');
     }
-    const exposed = listed(answer.headers, 'expose-headers');
+    const exposed = readHeaderList(answer.headers, 'expose-headers');
     const isSeen = (name: string) => SEEN.test(name) || has(exposed, name);
     if (answer.headers.has('etag') && !isSeen('etag')) lacks.add('the answer ETag (ExposeHeaders)');
     const { status } = answer;

@@ -51,7 +51,12 @@ export async function isFolder(place: string): Promise<boolean> {
 export type Options = Readonly<Record<string, 'string' | 'boolean'>>;
 
 /** Parses the arguments of a command, of which `count` are no options. Throws a `UsageError`. */
-export function parsed(args: readonly string[], usage: string, options: Options, count: number) {
+export function parseArguments(
+  args: readonly string[],
+  usage: string,
+  options: Options,
+  count: number,
+) {
   const { parseArgs } = builtin<Util>('node:util', 'hedgerow');
   const types = Object.entries(options).map(([name, type]) => [name, { type }] as const);
   let found: ReturnType<Util['parseArgs']>;
@@ -90,7 +95,7 @@ export function encryption(): RemoteEncryption | undefined {
 }
 
 /** The remote, with signed heads if the environment has keys for that. Throws a `UsageError`. */
-export async function signed(remote: Remote): Promise<Remote> {
+export async function applySigningKeys(remote: Remote): Promise<Remote> {
   const [own, ...more] = keysOf('HEDGEROW_SIGN') ?? [];
   if (more.length > 0) throw new UsageError('HEDGEROW_SIGN is one key, of 64 hexadecimal digits');
   const pair = own && (await signingKeys(own));

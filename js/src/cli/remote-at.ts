@@ -3,7 +3,7 @@ import { folderRemote } from '../node/index.js';
 import type { Fetch } from '../sync/remote/adapters/exchange.js';
 import { s3Remote } from '../sync/remote/adapters/s3.js';
 import { httpRemote, type Remote } from '../sync/remote/index.js';
-import { folderAt, process, signed, token, UsageError } from './platform.js';
+import { applySigningKeys, folderAt, process, token, UsageError } from './platform.js';
 
 /** How a usage names what `remoteAt` takes. */
 export const ADDRESS = '<url, s3://bucket/prefix or folder of the remote>';
@@ -51,7 +51,8 @@ export function plainRemoteAt(place: string, fetch?: Fetch): Remote {
 }
 
 /** A remote by what a command was given. */
-export const remoteAt = async (place: string): Promise<Remote> => signed(plainRemoteAt(place));
+export const remoteAt = async (place: string): Promise<Remote> =>
+  applySigningKeys(plainRemoteAt(place));
 
 /** Throws unless there is anything at a place. */
 export async function checkThere(place: string, remote: Remote): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { serveRemote } from '../server/server.js';
 import { folderRemote } from '../sync/remote/adapters/folder.js';
-import { folderAt, parsed, process, token, UsageError } from './platform.js';
+import { folderAt, parseArguments, process, token, UsageError } from './platform.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 
@@ -18,7 +18,7 @@ const OPTIONS = {
 } as const;
 
 export async function serve(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parsed(args, USAGE, OPTIONS, 1);
+  const { values, positionals } = parseArguments(args, USAGE, OPTIONS, 1);
   const { port = '7080', host = '127.0.0.1', origin } = values as Record<string, string>;
   const tokens = {
     token: token(),

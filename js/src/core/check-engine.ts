@@ -1,7 +1,7 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
 import type { EncodedRange } from '../base/range.js';
-import type { Wanted } from '../storage/segment-store.js';
+import type { SegmentRequest } from '../storage/segment-store.js';
 import type { Engine, Op } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
 import type { Host, Runner } from './host.js';
@@ -36,7 +36,7 @@ export class CheckEngine implements Runner {
   /** Starts a proof of an encoded range under a commit. */
   prove(commitBytes: Uint8Array, { flags, rangeBytes }: EncodedRange): Op {
     this.#pass(rangeBytes, commitBytes);
-    return this.#engine.given(this.#core.check_prove(flags, rangeBytes.length));
+    return this.#engine.toHandle(this.#core.check_prove(flags, rangeBytes.length));
   }
 
   /** Starts to verify a proof of an encoded range under a commit. */
@@ -47,24 +47,24 @@ export class CheckEngine implements Runner {
   ): Op {
     this.#pass(rangeBytes, commitBytes);
     this.#engine.incoming(proofBytes);
-    return this.#engine.given(this.#core.check_verify_proof(flags, rangeBytes.length));
+    return this.#engine.toHandle(this.#core.check_verify_proof(flags, rangeBytes.length));
   }
 
   /** Starts a census of the tree of rows. */
   census(view: number): Op {
-    return this.#engine.given(this.#core.check_census(this.#engine.own(view)));
+    return this.#engine.toHandle(this.#core.check_census(this.#engine.own(view)));
   }
 
   /** Starts a verification of the tree of rows, or of the nth index; see `verify/verify.ts`. */
   verify(view: number, nth = 0): Op {
-    return this.#engine.given(this.#core.check_verify(this.#engine.own(view), nth));
+    return this.#engine.toHandle(this.#core.check_verify(this.#engine.own(view), nth));
   }
 
   /** Starts to check the nth index against its rows; see `verify/index-check.ts`. */
   checkIndex(view: number, nth: number, randomBytes: Uint8Array): Op | undefined {
     this.#engine.pass(randomBytes);
     const op = this.#core.check_index(this.#engine.own(view), nth);
-    return op >>> 0 === Status.noOp ? undefined : this.#engine.given(op);
+    return op >>> 0 === Status.noOp ? undefined : this.#engine.toHandle(op);
   }
 
   /** Continues an operation for about `budget` bytes of work. */
@@ -73,9 +73,9 @@ export class CheckEngine implements Runner {
   }
 
   /** What a verification will need next. Overwrites the reply to its last step. */
-  ahead(op: Op): Wanted[] {
+  ahead(op: Op): SegmentRequest[] {
     const status = this.#core.check_ahead(this.#engine.own(op));
-    return status === Status.need ? this.#engine.needed() : [];
+    return status === Status.need ? this.#engine.readNeededParts() : [];
   }
 
   /** Frees an operation, unless its instance has trapped. */

@@ -2,10 +2,10 @@ import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
-import type { Wanted } from '../storage/segment-store.js';
+import type { SegmentRequest } from '../storage/segment-store.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
-import type { NeededPart } from './needed.js';
+import type { NeededPart } from './needed-part.js';
 import { leave, rebalance } from './shared-cache.js';
 
 /** The handle of an operation in the core. */
@@ -94,7 +94,7 @@ export class Engine {
 
   #start(core: Core): void {
     this.#raw = core;
-    this.#core = guard(core, (error) => this.#trapped(error));
+    this.#core = guard(core, (error) => this.#handleTrap(error));
     this.#scratchLength = 0;
     // A secret seed for the core's hash tables: others may choose the keys.
     const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
@@ -103,7 +103,7 @@ export class Engine {
     this.onStart();
   }
 
-  #trapped(error: HedgerowError): void {
+  #handleTrap(error: HedgerowError): void {
     this.#trap = error;
     this.#trapsInARow += 1;
     this.#drop(error);
@@ -158,7 +158,7 @@ export class Engine {
   }
 
   /** Call it when a call of a user has succeeded. */
-  succeeded(): void {
+  noteSuccess(): void {
     this.#trapsInARow = 0;
   }
 
@@ -173,7 +173,7 @@ export class Engine {
   }
 
   /** Turns a handle of the core into one for the wrapper, which is unique among all instances. */
-  given(handle: number): number {
+  toHandle(handle: number): number {
     return this.#firstHandle + (handle >>> 0);
   }
 
@@ -247,7 +247,7 @@ export class Engine {
   }
 
   /** After `Status.need`: what must be loaded. */
-  needed(): (number | NeededPart)[] {
+  readNeededParts(): (number | NeededPart)[] {
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
       const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);
@@ -282,7 +282,7 @@ export class Engine {
 
   /** The view in the reply to `openView`. */
   openedView(): { view: number; rows: number } {
-    return { view: this.given(this.word(Reply.viewHandle)), rows: this.word(Reply.viewRows) };
+    return { view: this.toHandle(this.word(Reply.viewHandle)), rows: this.word(Reply.viewRows) };
   }
 
   /** Closes a view; does nothing for one of an earlier instance. */
@@ -295,13 +295,13 @@ export class Engine {
    * The exports of the instance and of its later part, which `link` starts. They report traps like
    * those of the first part.
    */
-  async linked<Part extends object>(
+  async linkPart<Part extends object>(
     link: (exports: WebAssembly.Exports) => Promise<Part>,
   ): Promise<Part> {
     const { epoch } = this;
     const part = await link(this.#raw as unknown as WebAssembly.Exports);
     this.own(epoch);
-    return guard({ ...this.#raw, ...part }, (error) => this.#trapped(error)) as unknown as Part;
+    return guard({ ...this.#raw, ...part }, (error) => this.#handleTrap(error)) as unknown as Part;
   }
 
   /** Copies bytes to the segment buffer. */
@@ -316,8 +316,8 @@ export class Engine {
   }
 
   /** What a scan will need next. Overwrites the reply to its last step. */
-  ahead(op: Op): Wanted[] {
-    return this.#core.ahead(this.own(op)) === Status.need ? this.needed() : [];
+  ahead(op: Op): SegmentRequest[] {
+    return this.#core.ahead(this.own(op)) === Status.need ? this.readNeededParts() : [];
   }
 
   /** Frees an operation. Unless it is `committed`, an ingest forgets its segments. */

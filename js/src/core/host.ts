@@ -2,15 +2,15 @@ import * as Need from '../base/abi/need.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
-import { type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
+import { type SegmentRequest, type SegmentStore, segmentOf } from '../storage/segment-store.js';
 import { indexCore } from './calls/indexes.js';
-import { count, counted, output, scan } from './calls/reads.js';
+import { count, output, readCountReply, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
 import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
-import { isFar } from './needed.js';
-import type { Shelf } from './shelf.js';
+import { isFar } from './needed-part.js';
+import type { PendingTables } from './pending-tables.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status.js';
 
@@ -35,7 +35,7 @@ export function endSlice(times: Slices, startMs: number): void {
   times.onSlice?.();
 }
 
-function nameOf(wanted: Wanted): number | string {
+function nameOf(wanted: SegmentRequest): number | string {
   return typeof wanted === 'number' ? wanted : `${wanted.id} ${wanted.from}`;
 }
 
@@ -46,8 +46,8 @@ const GROUPS = 3;
 const FULL_BYTES = 512 << 10;
 
 /** Splits what is wanted into groups of about `GROUP_BYTES`. */
-function* groupsOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
-  let group: Wanted[] = [];
+function* groupsOf(wanted: readonly SegmentRequest[]): Generator<SegmentRequest[]> {
+  let group: SegmentRequest[] = [];
   let bytes = 0;
   for (const one of wanted) {
     group.push(one);
@@ -74,7 +74,7 @@ export class Host {
   readonly sliceMs: number;
   readonly indexes: IndexSet;
   /** For entries of their own: if they imported these, the start of a page would be cut in more pieces, and be larger. */
-  readonly reads = { scan, output, count, counted };
+  readonly reads = { scan, output, count, counted: readCountReply };
   /** The wanted sum trees that follow rows, for all handles of this store: definitions by name. */
   readonly sums: ReadonlyMap<string, string> | undefined;
   /**
@@ -90,7 +90,7 @@ export class Host {
     | ((run: (body: (tx: never) => Promise<void>) => Promise<unknown>) => Promise<void>)
     | undefined;
   /** The tables that have not entered the core, while there are any. */
-  shelf: Shelf | undefined;
+  pendingTables: PendingTables | undefined;
   /** Resolves once the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
@@ -132,9 +132,9 @@ export class Host {
 
   /**
    * Loads segments, and parts of segments, into the core. What is at a remote does not come, and fails those alone who need
-   * nothing else: `lazy/apart.ts` changes that.
+   * nothing else: `lazy/load-apart.ts` changes that.
    */
-  async load(wanted: readonly Wanted[]): Promise<void> {
+  async load(wanted: readonly SegmentRequest[]): Promise<void> {
     const here = wanted.filter((one) => !isFar(one));
     if (here.length > 0 || wanted.length === 0) return this.bring(here);
     throw new HedgerowError('offline', "at the remote: clone with mode: 'lazy' opens it");
@@ -142,15 +142,15 @@ export class Host {
 
   /** Has all tables enter the core, for what goes by them, and not by hashes alone. */
   async complete(): Promise<void> {
-    await this.shelf?.empty();
+    await this.pendingTables?.empty();
   }
 
   /** Loads what is here, and at a remote. */
-  async bring(wanted: readonly Wanted[]): Promise<void> {
+  async bring(wanted: readonly SegmentRequest[]): Promise<void> {
     const tables = wanted.filter((one) => segmentOf(one) === Need.noSegment);
     if (tables.length > 0) {
       // The rest is asked for again: more of what is wanted may be known then.
-      return this.shelf?.give(tables);
+      return this.pendingTables?.give(tables);
     }
     const all: Promise<void>[] = [];
     for (const group of groupsOf(wanted.filter((one) => this.#underWay(one) === undefined))) {
@@ -164,17 +164,17 @@ export class Host {
   }
 
   /** What is under way, with the whole segment if that is. */
-  #underWay(wanted: Wanted): Promise<void> | undefined {
+  #underWay(wanted: SegmentRequest): Promise<void> | undefined {
     return this.#loading.get(segmentOf(wanted)) ?? this.#loading.get(nameOf(wanted));
   }
 
   /** Loads ahead of its use. A failure is reported only by the operation that needs it. */
-  prefetch(wanted: readonly Wanted[]): void {
+  prefetch(wanted: readonly SegmentRequest[]): void {
     if (wanted.length > 0) this.load(wanted).catch(() => {});
   }
 
   /** Reads a group when the one `before` has entered the core, or has failed. */
-  async #read(wanted: readonly Wanted[], before: Promise<void> | undefined): Promise<void> {
+  async #read(wanted: readonly SegmentRequest[], before: Promise<void> | undefined): Promise<void> {
     const { epoch } = this.engine;
     if (before !== undefined) await before.catch(() => {});
     // Storage that answers at once does all of its work in this slice, and groups may come together.
@@ -196,7 +196,7 @@ export class Host {
     this.#enterMs = performance.now();
   }
 
-  async #enter(wanted: readonly Wanted[], epoch: number): Promise<void> {
+  async #enter(wanted: readonly SegmentRequest[], epoch: number): Promise<void> {
     const startMs = performance.now();
     const reading = this.segments.read(wanted);
     const ownMs = performance.now() - startMs;
@@ -243,10 +243,10 @@ export class Host {
       let status = run(QUICK_WORK);
       for (;;) {
         if (status === Status.done) {
-          this.engine.succeeded();
+          this.engine.noteSuccess();
           return answer();
         }
-        if (status === Status.need) await this.load(this.engine.needed());
+        if (status === Status.need) await this.load(this.engine.readNeededParts());
         else if (status === Status.yield) await turn();
         else fail(this.engine, status);
         status = this.step(op, performance.now(), run);

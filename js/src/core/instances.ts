@@ -7,8 +7,8 @@ async function failureOf(cause: unknown): Promise<HedgerowError> {
   if (cause instanceof RangeError) {
     return new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
   }
-  const { unsupported } = await part(() => import('../base/platform.js'));
-  return unsupported(cause);
+  const { buildUnsupportedError } = await part(() => import('../base/platform.js'));
+  return buildUnsupportedError(cause);
 }
 
 /** Returns a function that makes instances of a module. Its first call compiles. */

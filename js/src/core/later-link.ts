@@ -18,7 +18,7 @@ export async function laterCore(host: Host): Promise<LaterOutput> {
   const { epoch } = engine;
   const known = linked.get(engine);
   if (known?.epoch === epoch) return known.core;
-  const core = engine.linked(instantiateLater);
+  const core = engine.linkPart(instantiateLater);
   const link = { epoch, core };
   linked.set(engine, link);
   const forget = () => {

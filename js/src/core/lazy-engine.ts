@@ -53,7 +53,7 @@ export class LazyEngine {
   /** Starts to find the internal nodes of the rows of a view that those of another one do not have. */
   newNodes(from: number, to: number): Op {
     const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
-    return this.#engine.given(this.#core.remote_nodes(old, now));
+    return this.#engine.toHandle(this.#core.remote_nodes(old, now));
   }
 
   /** Continues to find nodes; throws the error of a status. */
@@ -90,7 +90,7 @@ export class LazyEngine {
 
   /** Starts to make nodes of rows. */
   leaves(): Op {
-    return this.#engine.given(this.#core.remote_leaves());
+    return this.#engine.toHandle(this.#core.remote_leaves());
   }
 
   /** Adds a delta to rows of which nodes are made. */

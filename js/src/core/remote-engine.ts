@@ -1,7 +1,7 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
-import { malformed } from '../base/faults.js';
+import { describeMalformedChunk } from '../base/faults.js';
 import type { Engine, Op } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
 import type { Host } from './host.js';
@@ -53,12 +53,12 @@ export class RemoteEngine {
   /** Starts to make the deltas between the rows of two views: see `remote_make`. */
   make(from: number, to: number, cutBytes: number, maxBytes: number): Op {
     const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
-    return this.#engine.given(this.#core.remote_make(old, now, cutBytes, maxBytes));
+    return this.#engine.toHandle(this.#core.remote_make(old, now, cutBytes, maxBytes));
   }
 
   /** Starts to apply a delta to an ingest. */
   apply(ingest: Op): Op {
-    return this.#engine.given(this.#core.remote_apply(this.#engine.own(ingest)));
+    return this.#engine.toHandle(this.#core.remote_apply(this.#engine.own(ingest)));
   }
 
   /** Appends bytes to a delta that is applied. */
@@ -83,7 +83,7 @@ export class RemoteEngine {
     const word = (index: number) => this.#engine.word(index);
     const offset = word(Reply.chunkFaultOffset);
     const [expected, got] = [word(Reply.chunkFaultExpected), word(Reply.chunkFaultGot)];
-    const what = malformed(word(Reply.chunkFaultField), offset, expected, got);
+    const what = describeMalformedChunk(word(Reply.chunkFaultField), offset, expected, got);
     return new HedgerowError('invalid-delta', `the delta is ${what}`, { offset });
   }
 

@@ -2,7 +2,7 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
-import { isKeyFault, malformed, rowFault } from '../base/faults.js';
+import { describeMalformedChunk, isKeyFault, rowFault } from '../base/faults.js';
 import { hex } from '../base/hex.js';
 import { MAX_TREES } from '../base/limits.js';
 import type { Engine } from './engine.js';
@@ -37,7 +37,9 @@ export function fail(engine: Engine, status: number, isBytes = false): never {
         word(Reply.chunkFaultGot),
       ];
       const what =
-        field < 0 ? 'does not have its hash' : `is ${malformed(field, offset, expected, got)}`;
+        field < 0
+          ? 'does not have its hash'
+          : `is ${describeMalformedChunk(field, offset, expected, got)}`;
       throw new HedgerowError('corrupt-chunk', `chunk ${chunk()} ${what}: see repair()`, {
         chunk: chunk(),
       });

@@ -97,13 +97,13 @@ export class SumEngine {
     }
     const reason = REASONS[status];
     if (reason === undefined) return fail(this.#engine, status);
-    const [tree, key] = this.#refused();
+    const [tree, key] = this.#readRefusedRow();
     const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
     throw new HedgerowError('invalid-value', message, { key });
   }
 
   /** The names of the tree and of the row in the reply to a refused update. */
-  #refused(): [tree: string, key: string] {
+  #readRefusedRow(): [tree: string, key: string] {
     const { memory } = this.#engine;
     const at = this.#engine.word(Reply.sumFaultName);
     const middle = this.#engine.word(Reply.sumFaultNameLength);
@@ -172,31 +172,31 @@ export class SumEngine {
   find(view: number, name: string, keyBytes: Uint8Array): Op {
     const [nameLength, length] = this.#pass(name, keyBytes);
     const op = this.#core.sum_find(this.#engine.own(view), nameLength, length);
-    return this.#engine.given(op);
+    return this.#engine.toHandle(op);
   }
 
   scan(view: number, name: string, keyBytes: Uint8Array): Op {
     const [nameLength, length] = this.#pass(name, keyBytes);
     const op = this.#core.sum_scan(this.#engine.own(view), nameLength, length);
-    return this.#engine.given(op);
+    return this.#engine.toHandle(op);
   }
 
   diff(from: number, to: number, name: string): Op {
     const [nameLength] = this.#pass(name);
     const { own } = { own: (view: number) => this.#engine.own(view) };
-    return this.#engine.given(this.#core.sum_diff(own(from), own(to), nameLength));
+    return this.#engine.toHandle(this.#core.sum_diff(own(from), own(to), nameLength));
   }
 
   prove(view: number, name: string, keyBytes: Uint8Array, isMany: boolean): Op {
     const [nameLength, length] = this.#pass(name, keyBytes);
     const own = this.#engine.own(view);
-    return this.#engine.given(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
+    return this.#engine.toHandle(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
   }
 
   /** Checks a whole tree; yields the numbers of leaves, pieces and long values that are intact so far. */
   verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
     const [nameLength] = this.#pass(name);
-    const op = this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
+    const op = this.#engine.toHandle(this.#core.sum_verify(this.#engine.own(view), nameLength));
     return this.read(host, op, () => ({
       leaves: this.#engine.word(Reply.sumTallyLeaves),
       pieces: this.#engine.word(Reply.sumTallyPieces),
@@ -214,7 +214,7 @@ export class SumEngine {
     try {
       let status = run(QUICK_BUDGET);
       for (;;) {
-        if (status === Status.need) await host.load(this.#engine.needed());
+        if (status === Status.need) await host.load(this.#engine.readNeededParts());
         else if (status > Status.yield) this.fail(status);
         else {
           yield take();

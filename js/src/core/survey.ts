@@ -3,13 +3,13 @@
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import * as Status from '../base/abi/status.js';
 import { turn } from '../base/scheduler.js';
-import { collect, collectCommit, collected } from './calls/collect.js';
+import { collect, collectCommit, readCollectReply } from './calls/collect.js';
 import type { Op } from './engine.js';
 import { endSlice, type Host, type Slices } from './host.js';
 import { fail } from './status.js';
 
 /** Steps a collection until the core is done; returns what `answer` takes from the last reply. */
-export async function stepped<T>(
+export async function stepToEnd<T>(
   host: Host,
   op: Op,
   answer: () => T,
@@ -20,7 +20,7 @@ export async function stepped<T>(
     const startMs = performance.now();
     const status = host.step(op, startMs);
     if (status >= Status.row) fail(host.engine, status);
-    const needed = status === Status.need ? host.engine.needed() : [];
+    const needed = status === Status.need ? host.engine.readNeededParts() : [];
     // Take the answer before any other call overwrites the reply.
     const done = status === Status.done ? { answer: answer() } : undefined;
     endSlice(times, startMs);
@@ -43,7 +43,7 @@ export async function survey(host: Host, commitBytes: Uint8Array): Promise<numbe
   const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     collectCommit(engine, op, commitBytes);
-    return await stepped(host, op, () => collected(engine).liveBytes);
+    return await stepToEnd(host, op, () => readCollectReply(engine).liveBytes);
   } finally {
     engine.free(op);
   }

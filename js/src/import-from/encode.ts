@@ -9,7 +9,7 @@ import type { FailedRecord, ImportFromOptions } from './types.js';
 import { withFiles } from './values.js';
 
 /** A row, and the key of its record. */
-export interface Made extends StoredRow {
+export interface RecordRow extends StoredRow {
   readonly from: unknown;
 }
 
@@ -82,8 +82,8 @@ export async function rowsOf(
   target: Target,
   map: ImportFromOptions['map'],
   failures: Failures,
-): Promise<{ readonly rows: Made[]; readonly skipped: number }> {
-  const rows: Made[] = [];
+): Promise<{ readonly rows: RecordRow[]; readonly skipped: number }> {
+  const rows: RecordRow[] = [];
   const slices = new Slices();
   let skipped = 0;
   for (const [from, given] of records) {
@@ -110,12 +110,12 @@ export async function rowsOf(
 /** As `target.stored`, with files for blobs where a table can hold them. */
 function storedOf(row: unknown, from: unknown, target: Target): StoredRow | Promise<StoredRow> {
   try {
-    return target.stored(row, from);
+    return target.toStoredRow(row, from);
   } catch (cause) {
     if (!target.isTable || !isRefusal(cause)) throw cause;
     return withFiles(row).then((made) => {
       if (made === row) throw cause;
-      return target.stored(made, from);
+      return target.toStoredRow(made, from);
     });
   }
 }

@@ -6,12 +6,12 @@ import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import type { Store } from '../index.js';
 import { Leases } from '../sync/link/leases.js';
+import { tryAll } from './dry-run.js';
 import { runRounds } from './rounds.js';
 import { branchOf, doneResult, type Job, openBranch, resultOf } from './start.js';
 import { firstState, Overtaken, type State, StateRow } from './state.js';
 import { KEY } from './state-key.js';
 import { targetOf } from './target.js';
-import { tryAll } from './trial.js';
 import type {
   ImportFromConflict,
   ImportFromProgress,
@@ -114,8 +114,14 @@ async function importInto(
   await row.change(async () => undefined, { signal, durability });
   const resolve = async ({ key, base, ours, theirs }: ImportFromConflict) => {
     if (key === KEY) return undefined;
-    const shown = (value: unknown) => (value === undefined ? undefined : target.rowOf(key, value));
-    const sides = { key, base: shown(base), ours: shown(ours), theirs: shown(theirs) };
+    const toConflictRow = (value: unknown) =>
+      value === undefined ? undefined : target.rowOf(key, value);
+    const sides = {
+      key,
+      base: toConflictRow(base),
+      ours: toConflictRow(ours),
+      theirs: toConflictRow(theirs),
+    };
     const kept = await onConflict?.(sides);
     if (kept === undefined) return undefined;
     if (kept === sides.ours) return ours;

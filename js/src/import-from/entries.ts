@@ -12,9 +12,9 @@ export async function openEntries<Value, Key>(
 ): Promise<OpenRecords<Value, Key> | undefined> {
   const first = await entries();
   if (first === undefined) return undefined;
-  const iterated = (all: NonNullable<Entries<Value, Key>>) =>
+  const toIterator = (all: NonNullable<Entries<Value, Key>>) =>
     Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
-  let taken = iterated(first);
+  let taken = toIterator(first);
   let at = 0;
   // What it fails with then is told to nobody: what it has given is there.
   const close = () => void (async () => taken.return?.())().catch(() => {});
@@ -24,7 +24,7 @@ export async function openEntries<Value, Key>(
       const from = Number(after);
       if (at > from) {
         close();
-        taken = iterated((await entries()) ?? []);
+        taken = toIterator((await entries()) ?? []);
         at = 0;
       }
       const records: (readonly [Key, Value])[] = [];

@@ -15,7 +15,7 @@ const MAX_OPEN_MS = 15_000;
 /** Names of errors after which another connection may help. */
 const ENDED = /^(InvalidState|Abort|Unknown)Error$/;
 
-const failed = (name: string, cause: unknown) =>
+const toReadError = (name: string, cause: unknown) =>
   new HedgerowError('storage', `the database ${name} cannot be read: ${cause}`, { cause });
 
 /** Opens a database as it is; resolves to `undefined` if there is none. */
@@ -37,7 +37,7 @@ async function openAsIs(name: string): Promise<IDBDatabase | undefined> {
       // Firefox would report it as an error of the page.
       event.preventDefault();
       if (isNew) resolve({});
-      else reject(failed(name, request.error));
+      else reject(toReadError(name, request.error));
     };
   });
   const opened = await within(MAX_OPEN_MS, opening);
@@ -80,12 +80,12 @@ export async function openStore<Value, Key>(
   const read = async <T>(work: (records: IDBObjectStore) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
       const opened = db ?? (await open());
-      if (opened === undefined) throw failed(database, 'it was deleted');
+      if (opened === undefined) throw toReadError(database, 'it was deleted');
       try {
         return await work(opened.transaction(store).objectStore(store));
       } catch (cause) {
         if (tries > 1 || !ENDED.test((cause as Error | null)?.name ?? '')) {
-          throw failed(database, cause);
+          throw toReadError(database, cause);
         }
         opened.close();
         if (db === opened) db = undefined;

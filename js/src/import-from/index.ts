@@ -4,8 +4,8 @@
  */
 import { checkHas, optionsOf } from '../base/options.js';
 import { ending } from '../base/signal.js';
-import { loadImport } from './later.js';
-import { placeOf } from './place.js';
+import { placeOf } from './import-destination.js';
+import { loadImport } from './load-import.js';
 import { earlierResult, type Job, resultOf } from './start.js';
 import { textOf } from './text.js';
 import type {
@@ -65,11 +65,11 @@ export async function importFrom(
   textOf('importFrom', 'the name of a source', source.name);
   const place = placeOf(target);
   const run = (signal: AbortSignal | undefined) =>
-    imported({ source, place, options: { ...options, signal }, startMs: performance.now() });
+    performImport({ source, place, options: { ...options, signal }, startMs: performance.now() });
   return ending(options.signal, run).result;
 }
 
-async function imported(job: Job): Promise<ImportFromResult> {
+async function performImport(job: Job): Promise<ImportFromResult> {
   const { again, dryRun } = job.options;
   const before = again || dryRun ? undefined : await earlierResult(job);
   if (before !== undefined) return before;

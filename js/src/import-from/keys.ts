@@ -4,7 +4,7 @@ import { hex, unhex } from '../base/hex.js';
 import { encodeKey, HedgerowError, type Scalar } from '../store/keys/index.js';
 
 /** A key as JSON can hold it. */
-type Coded = string | number | readonly Coded[] | { readonly [kind: string]: string | number };
+type JsonKey = string | number | readonly JsonKey[] | { readonly [kind: string]: string | number };
 
 const bytesOf = (key: BufferSource): Uint8Array =>
   ArrayBuffer.isView(key)
@@ -14,18 +14,18 @@ const bytesOf = (key: BufferSource): Uint8Array =>
 const isBinary = (key: unknown): key is BufferSource =>
   ArrayBuffer.isView(key) || Object.prototype.toString.call(key) === '[object ArrayBuffer]';
 
-function coded(key: unknown): Coded {
-  if (Array.isArray(key)) return key.map(coded);
+function toJsonKey(key: unknown): JsonKey {
+  if (Array.isArray(key)) return key.map(toJsonKey);
   if (key instanceof Date) return { date: key.getTime() };
   if (isBinary(key)) return { bytes: hex(bytesOf(key)) };
   // JSON has no infinite numbers.
   return typeof key === 'number' && !Number.isFinite(key)
     ? { number: String(key) }
-    : (key as Coded);
+    : (key as JsonKey);
 }
 
-function decoded(key: Coded): IDBValidKey {
-  if (Array.isArray(key)) return key.map(decoded);
+function fromJsonKey(key: JsonKey): IDBValidKey {
+  if (Array.isArray(key)) return key.map(fromJsonKey);
   if (typeof key !== 'object') return key;
   const { date, bytes, number } = key as Record<string, string>;
   if (date !== undefined) return new Date(date);
@@ -34,10 +34,10 @@ function decoded(key: Coded): IDBValidKey {
 }
 
 /** A key of a database as well-formed text. */
-export const placeOf = (key: unknown): string => JSON.stringify(coded(key));
+export const placeOf = (key: unknown): string => JSON.stringify(toJsonKey(key));
 
 /** The key that `placeOf` was given. */
-export const keyAt = (place: string): IDBValidKey => decoded(JSON.parse(place));
+export const keyAt = (place: string): IDBValidKey => fromJsonKey(JSON.parse(place));
 
 /** A key as messages show it. */
 export function shownKey(key: unknown): string {

@@ -8,7 +8,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { keyRange } from '../base/range.js';
 import type { Store } from '../index.js';
-import { Failures, type Made, rowsOf, Slices } from './encode.js';
+import { Failures, type RecordRow, rowsOf, Slices } from './encode.js';
 import { type Batch, Reader } from './reader.js';
 import { firstState, NOTHING, type State, type StateRow } from './state.js';
 import { KEY } from './state-key.js';
@@ -134,9 +134,9 @@ async function take(
 }
 
 /** The rows that the branch does not have, or has with other values. */
-async function different(branch: Store, rows: readonly Made[]): Promise<Made[]> {
+async function different(branch: Store, rows: readonly RecordRow[]): Promise<RecordRow[]> {
   const found = await branch.getMany(rows.map(({ key }) => key));
-  const others: Made[] = [];
+  const others: RecordRow[] = [];
   const slices = new Slices();
   for (const [at, row] of rows.entries()) {
     if (!isSame(found[at], row.value)) others.push(row);

@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import type { Entries } from './entries.js';
-import { loadImport } from './later.js';
+import { loadImport } from './load-import.js';
 import { textOf } from './text.js';
 import type { RecordSource } from './types.js';
 

@@ -1,14 +1,14 @@
 /** An import, and what earlier calls have left of it. */
 
 import { EMPTY_ROOT } from '../base/root.js';
-import type { Place } from './place.js';
+import type { ImportDestination } from './import-destination.js';
 import { KEY, type StoredState } from './state-key.js';
 import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
 
 /** A call of `importFrom`, checked. */
 export interface Job {
   readonly source: RecordSource;
-  readonly place: Place;
+  readonly place: ImportDestination;
   readonly options: ImportFromOptions;
   readonly startMs: number;
 }

@@ -1,8 +1,8 @@
 /** What rows become in the store. */
 
 import { HedgerowError } from '../base/errors.js';
+import type { ImportDestination } from './import-destination.js';
 import { storeKeyOf } from './keys.js';
-import type { Place } from './place.js';
 
 /** A row as the store keeps it. */
 export interface StoredRow {
@@ -14,30 +14,30 @@ export interface Target {
   /** Whether its rows can hold files. */
   readonly isTable: boolean;
   /** Makes of a row what the store keeps; throws if that cannot be. `key` is that of the record. */
-  stored(row: unknown, key: unknown): StoredRow;
+  toStoredRow(row: unknown, key: unknown): StoredRow;
   /** What the store keeps of a row in the place of another one, whose key it must have. */
   valueOf(row: unknown, key: string): unknown;
   /** The row of what the store keeps. */
   rowOf(key: string, stored: unknown): unknown;
 }
 
-export function targetOf({ prefix, table, key = storeKeyOf }: Place): Target {
+export function targetOf({ prefix, table, key = storeKeyOf }: ImportDestination): Target {
   if (table === undefined) {
     return {
       isTable: false,
-      stored: (value, from) => ({ key: prefix + key(from as IDBValidKey, value), value }),
+      toStoredRow: (value, from) => ({ key: prefix + key(from as IDBValidKey, value), value }),
       valueOf: (value) => value,
       rowOf: (_, stored) => stored,
     };
   }
   const put = table.op.put as (row: unknown) => unknown;
-  const stored = (row: unknown) => put(row) as StoredRow;
+  const makePut = (row: unknown) => put(row) as StoredRow;
   const { rowOf } = table.source();
   return {
     isTable: true,
-    stored,
+    toStoredRow: makePut,
     valueOf(row, at) {
-      const { key, value } = stored(row);
+      const { key, value } = makePut(row);
       if (key === at) return value;
       const [was, is] = [at, key].map((one) => JSON.stringify(one));
       const message = `onConflict: the row that is kept must have the key ${was}, not ${is}`;

@@ -30,7 +30,7 @@ const STYLE =
   'position:fixed;right:8px;bottom:8px;width:min(760px,calc(100vw - 16px));height:min(560px,calc(100vh - 16px));' +
   'border:1px solid #8888;border-radius:8px;box-shadow:0 8px 32px #0004;z-index:2147483647;background:Canvas';
 
-const refused = (message: string) =>
+const buildInspectorError = (message: string) =>
   new HedgerowError('invalid-argument', `openInspector: ${message}`);
 
 /** The address with the store in its hash, as `inspector/model/place.ts` reads it. */
@@ -39,10 +39,12 @@ function addressOf({ page, store }: InspectorOptions): URL {
   try {
     url = new URL(page, document.baseURI);
   } catch {
-    throw refused('page must be the address of hedgerow/inspector/page.html');
+    throw buildInspectorError('page must be the address of hedgerow/inspector/page.html');
   }
-  if (url.origin !== location.origin) throw refused('page must be of the origin of the stores');
-  if (store !== undefined && typeof store !== 'string') throw refused('store must be a string');
+  if (url.origin !== location.origin)
+    throw buildInspectorError('page must be of the origin of the stores');
+  if (store !== undefined && typeof store !== 'string')
+    throw buildInspectorError('store must be a string');
   if (store !== undefined) url.hash = `store=${encodeURIComponent(store)}`;
   return url;
 }
@@ -53,10 +55,10 @@ function addressOf({ page, store }: InspectorOptions): URL {
  */
 export function openInspector(options: InspectorOptions): Inspector {
   // Without `base/options.ts`, which weighs more than the rest.
-  if (!isPlain(options)) throw refused('it takes options in a plain object');
+  if (!isPlain(options)) throw buildInspectorError('it takes options in a plain object');
   const { as = 'window' } = options;
-  if (options.page === undefined) throw refused('page is missing');
-  if (as !== 'window' && as !== 'corner') throw refused('as must be window or corner');
+  if (options.page === undefined) throw buildInspectorError('page is missing');
+  if (as !== 'window' && as !== 'corner') throw buildInspectorError('as must be window or corner');
   const { href } = addressOf(options);
   if (as === 'window') {
     const opened = window.open(href, 'hedgerow-inspector', 'popup,width=1100,height=760');

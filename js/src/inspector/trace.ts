@@ -22,7 +22,8 @@ export interface Trace {
   stop(): void;
 }
 
-const refused = (message: string) => new HedgerowError('invalid-argument', `trace: ${message}`);
+const buildTraceError = (message: string) =>
+  new HedgerowError('invalid-argument', `trace: ${message}`);
 
 /**
  * Traces a store from now on: this handle, and the branches and remotes that are opened by it. Another handle of a store
@@ -32,10 +33,10 @@ const refused = (message: string) => new HedgerowError('invalid-argument', `trac
 export function trace(db: Store, options: TraceOptions = {}): Trace {
   const [from, handle] = [memberOf(db, 'from'), memberOf(db, 'handle')];
   if (!hasCalls(memberOf(from, 'host'), 'step') || handle === undefined) {
-    throw refused('db must be a store that open() has given here, or a branch of one');
+    throw buildTraceError('db must be a store that open() has given here, or a branch of one');
   }
-  if (!isPlain(options)) throw refused('it takes options in a plain object');
+  if (!isPlain(options)) throw buildTraceError('it takes options in a plain object');
   const { minMs = 1 } = options;
-  if (typeof minMs !== 'number' || !(minMs >= 0)) throw refused('minMs must be 0 or more');
+  if (typeof minMs !== 'number' || !(minMs >= 0)) throw buildTraceError('minMs must be 0 or more');
   return StoreTrace.of(db, minMs);
 }

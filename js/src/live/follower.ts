@@ -3,19 +3,19 @@ import type { ReadContext } from '../engine/read/context.js';
 import type { ScanOptions } from '../engine/read/scan-options.js';
 import { Tries } from '../engine/watch/tries.js';
 import type { Snapshot } from '../index.js';
+import type { ChangeBatch, FollowedRange } from './change-batch.js';
 import { Group } from './group.js';
-import type { Following, Hub } from './hub.js';
-import type { Member, Placed } from './lane.js';
-import type { Followed, News } from './news.js';
-import { isReadable } from './now.js';
-import type { Told } from './types.js';
+import type { LiveStore, StoreFollower } from './live-store.js';
+import { isReadable } from './read-now.js';
+import type { LiveStatus } from './types.js';
+import type { Member, PositionedEntry } from './window-list.js';
 
 /** Milliseconds for which something stays up to date that nobody shows: it may be shown again. */
 const LINGER_MS = 1000;
 
 /** What is followed, checked. */
-export interface Wanted extends Followed {
-  readonly hub: Hub;
+export interface FollowerSpec extends FollowedRange {
+  readonly hub: LiveStore;
   /** Equal for those that share what they show. */
   readonly name: string;
   readonly reverse: boolean;
@@ -26,8 +26,10 @@ export interface Wanted extends Followed {
 }
 
 /** Keeps a part of a range up to date, for all who show it. */
-export abstract class Follower<State extends Told = Told, Own extends Wanted = Wanted>
-  implements Member, Following
+export abstract class Follower<
+  State extends LiveStatus = LiveStatus,
+  Own extends FollowerSpec = FollowerSpec,
+> implements Member, StoreFollower
 {
   readonly wanted: Own;
   readonly listeners = new Set<() => void>();
@@ -48,8 +50,8 @@ export abstract class Follower<State extends Told = Told, Own extends Wanted = W
     this.state = state;
   }
 
-  abstract readonly entries: readonly Placed[];
-  abstract apply(news: News): Generator<void, boolean, void>;
+  abstract readonly entries: readonly PositionedEntry[];
+  abstract apply(news: ChangeBatch): Generator<void, boolean, void>;
 
   /** Reads from memory in this turn; `false` if it cannot. */
   protected abstract readNow(from: ReadContext): boolean;

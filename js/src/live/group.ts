@@ -1,13 +1,13 @@
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/diff.js';
-import { Lane, type Member } from './lane.js';
-import { type Followed, News } from './news.js';
+import { ChangeBatch, type FollowedRange } from './change-batch.js';
 import { inSlices } from './slices.js';
-import type { Here } from './types.js';
+import type { LocalHandle } from './types.js';
+import { type Member, WindowList } from './window-list.js';
 
 /** The handle that is followed. */
-export interface Ground {
-  readonly db: Here;
+export interface GroupHost {
+  readonly db: LocalHandle;
   readonly from: ReadContext;
   /** By the names of their ranges. */
   readonly groups: Map<string, Set<Group>>;
@@ -24,9 +24,9 @@ const PART_OF_SLICE = 0.5;
  * the head and joins the group that is at the same commit, or makes one. Groups of a range that meet at a commit become one.
  */
 export class Group {
-  readonly #ground: Ground;
-  readonly #followed: Followed;
-  readonly #lanes = [new Lane(), new Lane()] as const;
+  readonly #ground: GroupHost;
+  readonly #followed: FollowedRange;
+  readonly #lanes = [new WindowList(), new WindowList()] as const;
   readonly #members = new Set<Member>();
   readonly #stop: () => void;
   /** The commit that all members are at; `undefined` while that is not so. */
@@ -37,19 +37,23 @@ export class Group {
   #reading: Promise<unknown> | undefined;
 
   /** Begins at the head. Throws if nothing can be watched. */
-  constructor(ground: Ground, followed: Followed) {
+  constructor(ground: GroupHost, followed: FollowedRange) {
     this.#ground = ground;
     this.#followed = followed;
     this.root = ground.db.root;
-    this.#stop = ground.db.watch(followed.range, (changes, { root }) => this.#told(changes, root), {
-      onError: (cause) => this.#fail(cause),
-    });
+    this.#stop = ground.db.watch(
+      followed.range,
+      (changes, { root }) => this.#receiveChanges(changes, root),
+      {
+        onError: (cause) => this.#fail(cause),
+      },
+    );
     const { groups } = ground;
     groups.set(followed.rangeName, (groups.get(followed.rangeName) ?? new Set()).add(this));
   }
 
   /** The group of a range that is at the head. */
-  static atHead(ground: Ground, followed: Followed): Group {
+  static atHead(ground: GroupHost, followed: FollowedRange): Group {
     return groupAt(ground, followed, ground.db.root) ?? new Group(ground, followed);
   }
 
@@ -71,7 +75,7 @@ export class Group {
     });
   }
 
-  #laneOf({ wanted }: Member): Lane {
+  #laneOf({ wanted }: Member): WindowList {
     return this.#lanes[wanted.reverse ? 1 : 0];
   }
 
@@ -112,7 +116,7 @@ export class Group {
     this.#ground.flush();
   }
 
-  #told(changes: readonly Change[], root: string): Promise<unknown> | undefined {
+  #receiveChanges(changes: readonly Change[], root: string): Promise<unknown> | undefined {
     // A watch that began ahead of others is first brought to where these are: back, perhaps.
     const isForth = !this.#isNew || root === this.#ground.db.root;
     this.#isNew = false;
@@ -127,7 +131,7 @@ export class Group {
   /** Brings the members to a commit: by its changes, or else by reading the head. */
   *#take(changes: readonly Change[] | undefined, root: string): Generator<void, void, void> {
     this.root = undefined;
-    const outdated = changes ? yield* this.#applied(changes) : [...this.#members];
+    const outdated = changes ? yield* this.#applyChanges(changes) : [...this.#members];
     for (const member of outdated) this.delete(member);
     this.root = root;
     this.#meet(root);
@@ -138,7 +142,7 @@ export class Group {
   }
 
   /** Applies changes; returns the members that must be read anew. */
-  *#applied(all: readonly Change[]): Generator<void, Member[], void> {
+  *#applyChanges(all: readonly Change[]): Generator<void, Member[], void> {
     const { places } = this.#followed;
     const { positionOf, isIn } = places;
     const changes = isIn
@@ -147,7 +151,7 @@ export class Group {
     const outdated: Member[] = [];
     for (const [at, lane] of this.#lanes.entries()) {
       if (lane.isEmpty) continue;
-      const news = new News(changes, at === 1, places);
+      const news = new ChangeBatch(changes, at === 1, places);
       for (const member of lane.near(news)) {
         if (member.group === this && (yield* member.apply(news))) outdated.push(member);
         yield;
@@ -168,8 +172,8 @@ export class Group {
 
 /** A group of a range that is at a commit, other than `except`. */
 function groupAt(
-  { groups }: Ground,
-  { rangeName }: Followed,
+  { groups }: GroupHost,
+  { rangeName }: FollowedRange,
   root: string,
   except?: Group,
 ): Group | undefined {

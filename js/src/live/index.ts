@@ -6,13 +6,20 @@
 import { RANGE, rangeOf } from '../base/options.js';
 import type { SecondaryKey } from '../core/indexes/columns.js';
 import { CountFollower } from './counter.js';
-import { Shown } from './shown.js';
-import { elsewhere, rowSourceOf, sourceOf, wantedCount, wantedRows } from './source.js';
+import { LiveView } from './live-view.js';
+import {
+  buildCountSpec,
+  buildRowsSpec,
+  findRemoteFollow,
+  rowSourceOf,
+  sourceOf,
+} from './source.js';
 import type {
   Live,
   LiveCount,
   LiveCountRange,
   LiveCountState,
+  LiveFollower,
   LiveIndexOptions,
   LiveOptions,
   LiveQuery,
@@ -20,9 +27,8 @@ import type {
   LiveRowState,
   LiveSource,
   LiveState,
+  LiveStatus,
   LiveTable,
-  ShownBy,
-  Told,
   Watchable,
 } from './types.js';
 import { Window } from './window.js';
@@ -43,23 +49,23 @@ export type {
   Watchable,
 };
 
-type Before = ShownBy | undefined;
+type Before = LiveFollower | undefined;
 type Query<Row> = LiveQuery<Row> | Watchable;
 
 const entryOf = (key: string, value: unknown, secondary?: SecondaryKey) =>
   secondary === undefined ? [key, value] : [key, value, secondary];
 const valueIn = (_: string, value: unknown) => value;
 
-const listState = <Row>(rows: readonly Row[], told: Told, offset = 0): LiveState<Row> => ({
+const listState = <Row>(rows: readonly Row[], told: LiveStatus, offset = 0): LiveState<Row> => ({
   ...told,
   rows,
   offset,
 });
-const countState = (_: readonly unknown[], told: Told, count?: number): LiveCountState => ({
+const countState = (_: readonly unknown[], told: LiveStatus, count?: number): LiveCountState => ({
   ...told,
   count,
 });
-const rowState = <Row>([value]: readonly Row[], told: Told): LiveRowState<Row> => ({
+const rowState = <Row>([value]: readonly Row[], told: LiveStatus): LiveRowState<Row> => ({
   ...told,
   value,
 });
@@ -84,11 +90,11 @@ export function live(
 ): Live<unknown> {
   const make = (before: Before, query: Query<unknown>, options: LiveOptions = {}) => {
     const source = sourceOf<unknown>(query, options, entryOf);
-    const follow = elsewhere(source);
+    const follow = findRemoteFollow(source);
     if (follow) return follow('rows', source, listState, before);
-    return new Window(wantedRows('live', source), listState, before);
+    return new Window(buildRowsSpec('live', source), listState, before);
   };
-  return new Shown<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(make, [
+  return new LiveView<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(make, [
     query,
     options as LiveOptions,
   ]) as Live<unknown>;
@@ -108,12 +114,12 @@ export function liveRow<Row>(
 ): LiveRow<Row> {
   const make = (before: Before, table: LiveTable<Row, unknown> | Watchable, key: unknown) => {
     const source = rowSourceOf('liveRow', table, key, rowOf);
-    const follow = elsewhere(source);
+    const follow = findRemoteFollow(source);
     if (follow) return follow('rows', source, rowState<Row>, before);
-    const wanted = wantedRows('liveRow', source);
+    const wanted = buildRowsSpec('liveRow', source);
     return new Window({ ...wanted, name: `row ${wanted.name}` }, rowState<Row>, before);
   };
-  return new Shown(make, [table, key]) as LiveRow<Row>;
+  return new LiveView(make, [table, key]) as LiveRow<Row>;
 }
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it but those that change. */
@@ -122,11 +128,11 @@ export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
 export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {
   const make = (before: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
     const source = sourceOf<unknown>(query, rangeOf('liveCount', range, RANGE.entries), entryOf);
-    const follow = elsewhere(source);
+    const follow = findRemoteFollow(source);
     if (follow) return follow('count', source, countState, before);
-    return new CountFollower(wantedCount('liveCount', source));
+    return new CountFollower(buildCountSpec('liveCount', source));
   };
-  return new Shown<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(make, [
+  return new LiveView<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(make, [
     query,
     range,
   ]);

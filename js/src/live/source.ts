@@ -1,16 +1,16 @@
 /** Checks what is to be shown, and names it: equal names share what they show. */
 
 import { HedgerowError } from '../base/errors.js';
-import { FOLLOW } from '../base/follow.js';
+import { FOLLOW } from '../base/follow-symbol.js';
 import { checkKey } from '../base/key.js';
 import { hasCalls, memberOf } from '../base/kind.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import { checkedScan, UNLIMITED } from '../engine/read/scan-options.js';
-import type { Wanted } from './follower.js';
-import { hubOf } from './hub.js';
-import { placesOf } from './news.js';
-import type { Elsewhere, LiveQuery, LiveSource, LiveTable, Watchable } from './types.js';
-import type { WantedRows } from './window.js';
+import { placesOf } from './change-batch.js';
+import type { FollowerSpec } from './follower.js';
+import { findLiveStore } from './live-store.js';
+import type { LiveQuery, LiveSource, LiveTable, RemoteHandle, Watchable } from './types.js';
+import type { WindowSpec } from './window.js';
 
 const names = new WeakMap<object, number>();
 let last = 0;
@@ -45,14 +45,16 @@ export function rowSourceOf<Row>(
 }
 
 /** What follows the rows of a handle that is elsewhere; `undefined` for stores that are here. */
-export function elsewhere({ db }: LiveSource<unknown>): Elsewhere[typeof FOLLOW] | undefined {
-  return (memberOf(db, FOLLOW) as Elsewhere[typeof FOLLOW] | undefined)?.bind(db);
+export function findRemoteFollow({
+  db,
+}: LiveSource<unknown>): RemoteHandle[typeof FOLLOW] | undefined {
+  return (memberOf(db, FOLLOW) as RemoteHandle[typeof FOLLOW] | undefined)?.bind(db);
 }
 
 /** Checks a source. Throws `invalid-argument`, or `invalid-key`. */
-export function wantedRows<Row>(call: string, source: LiveSource<Row>): WantedRows<Row> {
+export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): WindowSpec<Row> {
   const { db, options, name } = source;
-  const hub = hubOf(call, db);
+  const hub = findLiveStore(call, db);
   const { range, cut, reverse, offset, limit, wait, signal } = checkedScan(call, options);
   const places = placesOf(hub.from.host.indexes, range, cut);
   if (signal !== undefined || !wait) {
@@ -79,11 +81,11 @@ export function wantedRows<Row>(call: string, source: LiveSource<Row>): WantedRo
   };
 }
 
-/** Checks what is to be counted: the range that a source takes rows from. Throws as `wantedRows`. */
-export function wantedCount(call: string, source: LiveSource<unknown>): Wanted {
+/** Checks what is to be counted: the range that a source takes rows from. Throws as `buildRowsSpec`. */
+export function buildCountSpec(call: string, source: LiveSource<unknown>): FollowerSpec {
   const { db, options, rowOf } = source;
   const all = { ...options, after: undefined };
-  const wanted = wantedRows(call, {
+  const wanted = buildRowsSpec(call, {
     db,
     options: all,
     rowOf,

@@ -1,30 +1,30 @@
 /** What live queries show, and what they are made from. */
 
-import type { FOLLOW } from '../base/follow.js';
+import type { FOLLOW } from '../base/follow-symbol.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange, SecondaryKey } from '../core/indexes/columns.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../index.js';
 
 /** A handle of a store that is here. */
-export type Here = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
+export type LocalHandle = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
 
 /** A handle of a store that is in a worker: it follows rows itself. */
-export interface Elsewhere {
+export interface RemoteHandle {
   /** Makes what keeps a state up to date; `before` is what was shown last. */
-  readonly [FOLLOW]: <State extends Told>(
+  readonly [FOLLOW]: <State extends LiveStatus>(
     kind: 'rows' | 'count',
     source: LiveSource<unknown>,
-    stateOf: (rows: readonly never[], told: Told, number?: number) => State,
+    stateOf: (rows: readonly never[], told: LiveStatus, number?: number) => State,
     before: unknown,
-  ) => ShownBy<State>;
+  ) => LiveFollower<State>;
 }
 
 /** A handle whose rows can be shown: a store, or a branch of one. */
-export type Watchable = Here | Elsewhere;
+export type Watchable = LocalHandle | RemoteHandle;
 
 /** What keeps a state up to date, for all who show it. */
-export interface ShownBy<State extends Told = Told> {
+export interface LiveFollower<State extends LiveStatus = LiveStatus> {
   /** Equal names, of one hub, show the same. */
   readonly wanted: { readonly hub: { find(name: string): unknown }; readonly name: string };
   readonly state: State;
@@ -78,7 +78,7 @@ export interface LiveTable<Row, Key> {
 }
 
 /** What all states have. */
-export interface Told {
+export interface LiveStatus {
   /** `'loading'` until something can be shown. */
   readonly status: 'loading' | 'ready' | 'error';
   /** What is shown is of the query before `change`, or of before a pause, and will be replaced. */
@@ -91,7 +91,7 @@ export interface Told {
 }
 
 /** The rows of a live query. */
-export interface LiveState<Row> extends Told {
+export interface LiveState<Row> extends LiveStatus {
   /** A new list once one of its rows has changed; an unchanged row is the same object. */
   readonly rows: readonly Row[];
   /** The `offset` of the query that they are of. */
@@ -99,19 +99,19 @@ export interface LiveState<Row> extends Told {
 }
 
 /** The row of a key. */
-export interface LiveRowState<Row> extends Told {
+export interface LiveRowState<Row> extends LiveStatus {
   /** `undefined` if there is no such row, and while it is loading. */
   readonly value: Row | undefined;
 }
 
 /** The number of rows in a range. */
-export interface LiveCountState extends Told {
+export interface LiveCountState extends LiveStatus {
   /** `undefined` while it is loading. */
   readonly count: number | undefined;
 }
 
 /** The common part of what is live. */
-interface Shows<State> {
+interface LiveBase<State> {
   /** What is shown: the same object until something of it has changed. Needs no `this`. */
   readonly get: () => State;
   /** Calls `listener` after each change; returns how to stop. Needs no `this`. */
@@ -123,21 +123,21 @@ interface Shows<State> {
 }
 
 /** A live query. */
-export interface Live<Row> extends Shows<LiveState<Row>> {
+export interface Live<Row> extends LiveBase<LiveState<Row>> {
   /** Shows another query. The rows shown last stay, with `isStale`, until the new ones are there. */
   change(query: LiveQuery<Row>): void;
   change(db: Watchable, options?: LiveOptions | LiveIndexOptions): void;
 }
 
 /** A live row. */
-export interface LiveRow<Row> extends Shows<LiveRowState<Row>> {
+export interface LiveRow<Row> extends LiveBase<LiveRowState<Row>> {
   /** Shows another row. */
   change<Key>(table: LiveTable<Row, Key>, key: NoInfer<Key>): void;
   change(db: Watchable, key: string): void;
 }
 
 /** A live count. */
-export interface LiveCount extends Shows<LiveCountState> {
+export interface LiveCount extends LiveBase<LiveCountState> {
   /** Counts another query or range. */
   change(query: LiveQuery<unknown>): void;
   change(db: Watchable, range?: LiveCountRange): void;

@@ -1,5 +1,5 @@
 import * as ReadFlag from '../base/abi/read-flag.js';
-import { frozen } from '../base/frozen.js';
+import { freezeShared } from '../base/freeze-shared.js';
 import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/scheduler.js';
 import type { SecondaryKey } from '../core/indexes/columns.js';
@@ -8,17 +8,17 @@ import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/diff.js';
 import { optionsOfPlan } from '../engine/read/scan-options.js';
 import type { Snapshot } from '../index.js';
-import { Follower, type Wanted } from './follower.js';
-import type { Placed } from './lane.js';
-import { type News, split } from './news.js';
-import { now } from './now.js';
-import type { LiveSource, Told } from './types.js';
+import { type ChangeBatch, split } from './change-batch.js';
+import { Follower, type FollowerSpec } from './follower.js';
+import { answerNow } from './read-now.js';
+import type { LiveSource, LiveStatus } from './types.js';
+import type { PositionedEntry } from './window-list.js';
 
 /** Rows after which the clock is read. */
 const CLOCK_ROWS = 256;
 
 /** A row as it is shown, and what it was made from. */
-interface Entry<Row> extends Placed {
+interface Entry<Row> extends PositionedEntry {
   readonly value: unknown;
   readonly row: Row | undefined;
   /** What `rowOf` threw. */
@@ -26,31 +26,31 @@ interface Entry<Row> extends Placed {
 }
 
 /** A window on a range: which of its rows are shown. */
-export interface WantedRows<Row> extends Wanted {
+export interface WindowSpec<Row> extends FollowerSpec {
   readonly rowOf: LiveSource<Row>['rowOf'];
   /** Equal for those whose rows are made in the same way. */
   readonly kind: string;
 }
 
 /** Makes a state of what `Window` shows. */
-export type StateOf<Row, State> = (rows: readonly Row[], told: Told, offset: number) => State;
+export type StateOf<Row, State> = (rows: readonly Row[], told: LiveStatus, offset: number) => State;
 
-type Known<Row> = ReadonlyMap<string, Entry<Row>>;
+type EntryMap<Row> = ReadonlyMap<string, Entry<Row>>;
 
 const NONE: readonly never[] = [];
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** Keeps the rows of a window up to date. */
-export class Window<Row = unknown, State extends Told = Told> extends Follower<
+export class Window<Row = unknown, State extends LiveStatus = LiveStatus> extends Follower<
   State,
-  WantedRows<Row>
+  WindowSpec<Row>
 > {
   readonly #stateOf: StateOf<Row, State>;
   entries: readonly Entry<Row>[] = NONE;
   #rows: readonly Row[] = NONE;
 
   /** Reuses rows of the window `before` that have not changed. */
-  constructor(wanted: WantedRows<Row>, stateOf: StateOf<Row, State>, before?: object) {
+  constructor(wanted: WindowSpec<Row>, stateOf: StateOf<Row, State>, before?: object) {
     const told = { status: 'loading', isStale: false, error: undefined } as const;
     super(wanted, stateOf(NONE, told, wanted.offset));
     this.#stateOf = stateOf;
@@ -70,9 +70,9 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
       limit,
     };
     const op = reads.scan(engine, head.view, call);
-    const members = now(engine, op, () => reads.output(engine));
+    const members = answerNow(engine, op, () => reads.output(engine));
     if (members === undefined) return false;
-    const known = this.#known();
+    const known = this.#mapEntries();
     const entries: Entry<Row>[] = [];
     for (let at = 0; at < members.length; at += isIndex ? 3 : 2) {
       const secondary = isIndex ? (members[at + 2] as SecondaryKey) : undefined;
@@ -86,7 +86,7 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
     const { hub, range, cut, reverse, offset, limit } = this.wanted;
     const plan = { range, cut, reverse, offset, limit, wait: false, signal: undefined };
     const partMs = hub.from.host.sliceMs / 2;
-    const known = this.#known();
+    const known = this.#mapEntries();
     const entries: Entry<Row>[] = [];
     let endMs = 0;
     for await (const row of snapshot.scan(optionsOfPlan(plan))) {
@@ -101,24 +101,24 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
   }
 
   /** The entries so far by their positions. */
-  #known(): Known<Row> {
+  #mapEntries(): EntryMap<Row> {
     return new Map(this.entries.map((entry) => [entry.position, entry]));
   }
 
   /** The entry of a row: the known one if that is equal. */
-  #entry(known: Known<Row>, key: string, value: unknown, secondary?: SecondaryKey): Entry<Row> {
+  #entry(known: EntryMap<Row>, key: string, value: unknown, secondary?: SecondaryKey): Entry<Row> {
     const { places, rowOf } = this.wanted;
     const position = places.positionOf(key, secondary);
     const old = known.get(position);
     if (old !== undefined && sameValue(old.value, value)) return old;
     try {
-      return { position, value, row: rowOf(key, frozen(value), secondary), fault: undefined };
+      return { position, value, row: rowOf(key, freezeShared(value), secondary), fault: undefined };
     } catch (error) {
       return { position, value, row: undefined, fault: { error } };
     }
   }
 
-  override *apply(news: News): Generator<void, boolean, void> {
+  override *apply(news: ChangeBatch): Generator<void, boolean, void> {
     const { entries } = this;
     const { offset, limit } = this.wanted;
     const { length } = entries;
@@ -132,13 +132,17 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
     if (start === end && shift === 0) return false;
     const left = length + news.net(end) - news.net(start) + shift;
     if (shift > 0 || (last !== undefined && left < limit)) return true;
-    const all = yield* this.#merged(news, start, end);
+    const all = yield* this.#mergeEntries(news, start, end);
     this.#show(shift === 0 && all.length <= limit ? all : all.slice(-shift, limit - shift));
     return false;
   }
 
   /** The entries, with some of the changes. */
-  *#merged(news: News, start: number, end: number): Generator<void, Entry<Row>[], void> {
+  *#mergeEntries(
+    news: ChangeBatch,
+    start: number,
+    end: number,
+  ): Generator<void, Entry<Row>[], void> {
     const { entries } = this;
     const all: Entry<Row>[] = [];
     let from = 0;

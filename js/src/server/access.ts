@@ -1,7 +1,7 @@
 /** Decides which requests are allowed: by tokens; or, without any, by the address that a request is for and the page that it is from. */
 import { HedgerowError } from '../base/errors.js';
 import { shownAs } from '../base/kind.js';
-import { type Crypto, type Incoming, Refusal } from './http.js';
+import { type Crypto, type HttpRequest, Refusal } from './http.js';
 
 /** Options of `serveRemote`. */
 export interface ServerOptions {
@@ -57,7 +57,7 @@ export class Access {
    * The origin whose pages may read the answer, if any. Throws a `Refusal` for a page that may not use the server, and
    * without tokens for a request to another address: a page can let a name of its own lead to this machine.
    */
-  originFor({ headers, socket }: Incoming): string | undefined {
+  originFor({ headers, socket }: HttpRequest): string | undefined {
     const { origin, host = '' } = headers;
     if (this.#tokens.length === 0) {
       const name = host.toLowerCase().replace(/:\d+$/, '');
@@ -73,7 +73,7 @@ export class Access {
   }
 
   /** Throws a `Refusal` unless a request may do what it asks for, in a time that does not depend on how much of its token is right. */
-  check({ method, headers }: Incoming): void {
+  check({ method, headers }: HttpRequest): void {
     if (this.#tokens.length === 0) return;
     const given = this.#hash(headers.authorization ?? '');
     let has = 0;

@@ -1,6 +1,6 @@
 /** As much of Node's HTTP as the server uses: the package is compiled without Node's types. */
 
-export interface Incoming extends AsyncIterable<Uint8Array> {
+export interface HttpRequest extends AsyncIterable<Uint8Array> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -8,7 +8,7 @@ export interface Incoming extends AsyncIterable<Uint8Array> {
   readonly socket: { readonly localAddress?: string | undefined };
 }
 
-export interface Outgoing {
+export interface HttpResponse {
   readonly headersSent: boolean;
   setHeader(name: string, value: string): void;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): this;
@@ -18,7 +18,7 @@ export interface Outgoing {
   destroy(): void;
 }
 
-export type Handler = (request: Incoming, response: Outgoing) => Promise<void>;
+export type Handler = (request: HttpRequest, response: HttpResponse) => Promise<void>;
 
 export interface Http {
   createServer(handler: Handler): {
@@ -46,7 +46,7 @@ export class Refusal extends Error {
 }
 
 /** The body of a request, of at most that many bytes. */
-export async function bodyOf(request: Incoming, most: number): Promise<Uint8Array> {
+export async function bodyOf(request: HttpRequest, most: number): Promise<Uint8Array> {
   const told = request.headers['content-length'];
   if (told === undefined) throw new Refusal(411, 'Content-Length is missing');
   const length = Number(told);

@@ -7,12 +7,19 @@ import { HedgerowError } from '../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../base/limits.js';
 import { builtin } from '../base/node.js';
 import { optionsOf } from '../base/options.js';
-import { checkedRemote } from '../sync/remote/checked.js';
 import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../sync/remote/names.js';
 import type { ByteRange, Remote } from '../sync/remote/remote.js';
+import { checkedRemote } from '../sync/remote/remote-check.js';
 import { Access, type ServerOptions } from './access.js';
 import { slicedName } from './hash.js';
-import { bodyOf, type Crypto, type Http, type Incoming, type Outgoing, Refusal } from './http.js';
+import {
+  bodyOf,
+  type Crypto,
+  type Http,
+  type HttpRequest,
+  type HttpResponse,
+  Refusal,
+} from './http.js';
 
 export type { ServerOptions };
 
@@ -38,14 +45,14 @@ const ALIVE_MS = 20_000;
 class Server {
   readonly #remote: Remote;
   readonly #access: Access;
-  readonly #listeners = new Set<Outgoing>();
+  readonly #listeners = new Set<HttpResponse>();
 
   constructor(remote: Remote, options: ServerOptions) {
     this.#remote = remote;
     this.#access = new Access(builtin<Crypto>('node:crypto', 'serveRemote'), options);
   }
 
-  readonly handle = async (request: Incoming, response: Outgoing): Promise<void> => {
+  readonly handle = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     try {
       const origin = this.#access.originFor(request);
       if (origin !== undefined) response.setHeader('Access-Control-Allow-Origin', origin);
@@ -60,7 +67,7 @@ class Server {
   };
 
   #answer(
-    response: Outgoing,
+    response: HttpResponse,
     status: number,
     headers: Readonly<Record<string, string>>,
     body?: string | Uint8Array,
@@ -73,7 +80,7 @@ class Server {
     response.end(body);
   }
 
-  async #handle(request: Incoming, response: Outgoing): Promise<void> {
+  async #handle(request: HttpRequest, response: HttpResponse): Promise<void> {
     const { method } = request;
     if (method === 'OPTIONS') {
       return this.#answer(response, 204, {
@@ -85,7 +92,7 @@ class Server {
     }
     this.#access.check(request);
     const url = new URL(request.url, 'http://localhost');
-    const name = decoded(url.pathname.slice(1));
+    const name = decodePath(url.pathname.slice(1));
     if (method === 'GET' && name === 'events') return this.#listen(response);
     if (method === 'GET' && name === '') return this.#list(url, response);
     const parsed = parseName(name);
@@ -104,7 +111,7 @@ class Server {
     return this.#put(name, parsed, bytes, response);
   }
 
-  async #readHead(branch: string, request: Incoming, response: Outgoing): Promise<void> {
+  async #readHead(branch: string, request: HttpRequest, response: HttpResponse): Promise<void> {
     const head = await this.#remote.readHead(branch);
     if (head === undefined) throw new Refusal(404, 'there is no such head');
     const { token, modifiedMs } = head;
@@ -117,7 +124,7 @@ class Server {
     return this.#answer(response, 200, headers, head.bytes);
   }
 
-  async #get(name: string, request: Incoming, response: Outgoing): Promise<void> {
+  async #get(name: string, request: HttpRequest, response: HttpResponse): Promise<void> {
     const cache = name === 'hedgerow' ? 'no-cache, no-transform' : IMMUTABLE;
     const headers = { 'Cache-Control': cache, 'Accept-Ranges': 'bytes' };
     const range = rangeOf(request.headers.range);
@@ -129,7 +136,7 @@ class Server {
     return this.#answer(response, 206, { ...headers, 'Content-Range': told }, bytes);
   }
 
-  async #put(name: string, parsed: ParsedName, bytes: Uint8Array, response: Outgoing) {
+  async #put(name: string, parsed: ParsedName, bytes: Uint8Array, response: HttpResponse) {
     if (parsed.kind === 'pack' || parsed.kind === 'delta') {
       const right = await slicedName(parsed.kind === 'pack' ? 'p' : 'd', bytes);
       if (right !== name) throw new Refusal(400, `these bytes have the name ${right}`);
@@ -138,7 +145,7 @@ class Server {
     return this.#answer(response, done === 'exists' ? 412 : 201, {});
   }
 
-  async #swap(branch: string, bytes: Uint8Array, request: Incoming, response: Outgoing) {
+  async #swap(branch: string, bytes: Uint8Array, request: HttpRequest, response: HttpResponse) {
     const { 'if-match': token, 'if-none-match': none } = request.headers;
     if ((token === undefined) === (none === undefined) || (none ?? '*') !== '*') {
       throw new Refusal(428, 'a head needs If-Match, or If-None-Match: *');
@@ -151,14 +158,14 @@ class Server {
     return this.#answer(response, token === undefined ? 201 : 200, { ETag: swap.token });
   }
 
-  async #list(url: URL, response: Outgoing): Promise<void> {
+  async #list(url: URL, response: HttpResponse): Promise<void> {
     const prefix = url.searchParams.get('list') ?? '';
     checkPrefix(prefix);
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
     this.#answer(response, 200, headers, JSON.stringify(await this.#remote.list(prefix)));
   }
 
-  #listen(response: Outgoing): void {
+  #listen(response: HttpResponse): void {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store, no-transform',
@@ -183,7 +190,7 @@ function rangeOf(asked = ''): ByteRange | undefined {
   return to > from ? { from, to } : undefined;
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -5,12 +5,12 @@ import { HedgerowError } from '../base/errors.js';
 import { MAX_HISTORY } from '../base/limits.js';
 import {
   type Fence,
-  type Loaded,
   type Ref,
+  type SegmentRequest,
   type SegmentStore,
+  type StoreContents,
   type StoreOptions,
   segmentOf,
-  type Wanted,
   type WriteBatch,
   wantedOf,
 } from './segment-store.js';
@@ -63,7 +63,7 @@ export class MemorySegmentStore implements SegmentStore {
     world.handles.add(this);
   }
 
-  async load(known?: ReadonlySet<number>): Promise<Loaded> {
+  async load(known?: ReadonlySet<number>): Promise<StoreContents> {
     const { refs, segments } = this.#open();
     const ids = [...segments.keys()].sort((a, b) => a - b);
     const tables = [...segments]
@@ -77,7 +77,7 @@ export class MemorySegmentStore implements SegmentStore {
     return ++this.#open().lastReserved;
   }
 
-  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+  async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
     const { segments } = this.#open();
     return wanted.map((one) => {
       const stored = segments.get(segmentOf(one));

@@ -76,22 +76,22 @@ export interface SegmentPart {
 }
 
 /** What is read: a segment, by its id, or a part of one. */
-export type Wanted = number | SegmentPart;
+export type SegmentRequest = number | SegmentPart;
 
 /** The segment that is read, or of which a part is. */
-export function segmentOf(wanted: Wanted): number {
+export function segmentOf(wanted: SegmentRequest): number {
   return typeof wanted === 'number' ? wanted : wanted.id;
 }
 
 /** What is wanted of the bytes of a segment; of one that ends earlier, what there is. */
-export function wantedOf(wanted: Wanted, segmentBytes: Uint8Array): Uint8Array {
+export function wantedOf(wanted: SegmentRequest, segmentBytes: Uint8Array): Uint8Array {
   if (typeof wanted === 'number') return segmentBytes;
   // Not `slice`, which copies nothing when it is a Node `Buffer`'s.
   return new Uint8Array(segmentBytes.subarray(wanted.from, wanted.to));
 }
 
 /** What a store holds, read in one transaction. */
-export interface Loaded {
+export interface StoreContents {
   readonly refs: readonly Ref[];
   /** In ascending order of `id`. */
   readonly tables: readonly TableRecord[];
@@ -107,7 +107,7 @@ export interface SegmentStore {
    * out, and so may segments that were written with earlier moves of these refs. Without both, tables may come from
    * copies that were made for openings; with an empty `since` they are read as they are stored.
    */
-  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded>;
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents>;
   /**
    * A number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that
    * makes room.
@@ -120,7 +120,7 @@ export interface SegmentStore {
    * segment is there and its bytes cannot be read: then there are none. The caller owns the bytes.
    */
   // A property: as a method, one that takes ids alone would compile.
-  readonly read: (wanted: readonly Wanted[]) => Promise<(Uint8Array | undefined)[]>;
+  readonly read: (wanted: readonly SegmentRequest[]) => Promise<(Uint8Array | undefined)[]>;
   /**
    * What a request for a part costs, as the number of bytes that are read in the same time: by that the core
    * decides whether it asks for parts of a segment, or for all of it. Absent where nobody has measured it.

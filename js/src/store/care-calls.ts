@@ -1,5 +1,5 @@
 /** The calls of a handle that concern what is stored: how much it is, whether it is sound, and what can go. */
-import { ended } from '../base/ended.js';
+import { runAbortable } from '../base/run-abortable.js';
 import type { CompactResult } from '../engine/collect/collection.js';
 import type { Stats } from '../engine/read/stats.js';
 import type { Verification, VerifyOptions } from '../engine/verify/verify.js';
@@ -39,7 +39,7 @@ export abstract class CareCalls extends HealthCalls {
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.from.check();
-    return ended('verify', options, 'checkIndexes signal onProgress', async (wanted) =>
+    return runAbortable('verify', options, 'checkIndexes signal onProgress', async (wanted) =>
       (await verifying()).verifyOpen(this.from.branchHead, wanted),
     );
   }

@@ -11,8 +11,8 @@ import type { LazySegments } from '../sync/lazy/segments.js';
 import type { Link, PullOptions } from '../sync/link/link.js';
 import { originOf } from '../sync/link/names.js';
 import type { LinkOptions } from '../sync/link/open-link.js';
-import { checkedRemote } from '../sync/remote/checked.js';
 import type { Remote } from '../sync/remote/remote.js';
+import { checkedRemote } from '../sync/remote/remote-check.js';
 import type { OpenOptions } from './open.js';
 
 /** Options of `clone`: those of `open`, those of `pull`, and `link`. */
@@ -28,7 +28,7 @@ export interface CloneOptions extends OpenOptions, PullOptions {
 }
 
 /** As much of a store as a clone uses. */
-interface Cloned {
+interface CloneTarget {
   readonly branchName: string;
   branches(options: BranchesOptions): Promise<readonly Branch[]>;
   remote(remote: Remote, options: LinkOptions): Promise<Link>;
@@ -36,7 +36,7 @@ interface Cloned {
 }
 
 /** See `clone` of the index. */
-export async function cloneStore<Db extends Cloned>(
+export async function cloneStore<Db extends CloneTarget>(
   open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
   remote: Remote,
@@ -73,7 +73,7 @@ export async function cloneStore<Db extends Cloned>(
 }
 
 /** Throws `invalid-argument` if the store has rows, and none of this remote. Writes nothing. */
-async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): Promise<void> {
+async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptions): Promise<void> {
   const branches = await db.branches({ remotes: true });
   const rootOf = (wanted: string) => branches.find((one) => one.name === wanted)?.root;
   const hasRows = (root = '') => /[^0]/.test(root);

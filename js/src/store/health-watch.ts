@@ -3,8 +3,8 @@
 import { HedgerowError, isFull } from '../base/errors.js';
 import { persist } from '../base/persist.js';
 import { report } from '../base/report.js';
+import { type CallKind, type Outcomes, reportOutcomes } from '../storage/report-outcomes.js';
 import type { SegmentStore, Storage, WriteBatch } from '../storage/segment-store.js';
-import { type CallKind, type Outcomes, watched } from '../storage/watched.js';
 import type { HealthListener, KnownHealth } from './health.js';
 import type { HealthTeller } from './health-teller.js';
 import { loadHealth } from './later.js';
@@ -35,14 +35,14 @@ export class HealthWatch implements KnownHealth, Outcomes {
   /** Returns `segments`; from now on the outcomes of its calls are recorded here. */
   over(segments: SegmentStore): SegmentStore {
     this.#segments = segments;
-    return watched(segments, this);
+    return reportOutcomes(segments, this);
   }
 
   get honoursStrict(): boolean | undefined {
     return this.#segments?.honoursStrict;
   }
 
-  worked(kind: CallKind, batch?: WriteBatch): void {
+  onSuccess(kind: CallKind, batch?: WriteBatch): void {
     const { read, write } = this.failures;
     // Deletions and collections have a reserve: that they work does not show that rows find space.
     const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.makesRoom;
@@ -58,7 +58,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     if (this.#written >= LOOK_BYTES || performance.now() - this.#lookedMs >= LOOK_MS) this.look();
   }
 
-  failed(kind: CallKind, cause: unknown): void {
+  onFailure(kind: CallKind, cause: unknown): void {
     const failure =
       cause instanceof HedgerowError
         ? cause
@@ -70,7 +70,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
   }
 
   /** The store was deleted. */
-  gone(cause: HedgerowError): void {
+  markDeleted(cause: HedgerowError): void {
     this.failures.read = cause;
     this.failures.write = cause;
     this.look();

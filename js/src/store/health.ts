@@ -1,8 +1,8 @@
 /** The types of the health of storage. */
 import type { HedgerowError } from '../base/errors.js';
 import type { Persistence } from '../base/persistence.js';
+import type { CallKind } from '../storage/report-outcomes.js';
 import type { Storage } from '../storage/segment-store.js';
-import type { CallKind } from '../storage/watched.js';
 
 /** See `Health.state`. */
 export type HealthState = 'persistent' | 'best-effort' | 'ephemeral' | 'failing';

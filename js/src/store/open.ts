@@ -8,7 +8,7 @@ import { Host } from '../core/host.js';
 import { loadWords } from '../core/indexes/columns.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
 import type { SumDefinitions } from '../core/sum-definition.js';
-import { loadCollector } from '../engine/collect/collecting.js';
+import { loadCollector } from '../engine/collect/collection-scheduler.js';
 import { BranchHead } from '../engine/history/branch-head.js';
 import { SharedStore } from '../engine/history/shared-store.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
@@ -19,10 +19,10 @@ import { Pins, prefixOf } from '../storage/tabs/pins.js';
 import type { Tabs } from '../storage/tabs/tabs.js';
 import { WriterQueue } from '../storage/tabs/writer-queue.js';
 import { HealthWatch } from './health-watch.js';
-import { Hearing } from './hearing.js';
+import { StoreEvents } from './store-events.js';
 
 /** How the indexes of a handle are made. */
-export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
+export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -89,7 +89,7 @@ export interface Parts {
   readonly durability: Durability;
   /** None where no other handle can be in another process. */
   readonly tabs: Tabs | undefined;
-  readonly indexing: Indexing;
+  readonly indexing: IndexBuildOptions;
   readonly health: HealthWatch;
 }
 
@@ -166,17 +166,17 @@ async function openOver(
   const wanted = indexesOf(indexes);
   if (wanted.some(({ words }) => words >= 0)) await loadWords();
   const texts = sums && (await loadSums()).definitionTexts(sums);
-  const hearing = new Hearing();
+  const hearing = new StoreEvents();
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     const cause = new HedgerowError('closed', `the store ${name} was deleted`);
-    health.gone(cause);
-    hearing.gone(cause);
+    health.markDeleted(cause);
+    hearing.handleDeletion(cause);
     if (onDeleted !== undefined) queueMicrotask(() => notify(onDeleted, undefined));
   };
   const onFull = () => {
     health.look();
-    hearing.full();
+    hearing.handleFull();
   };
   const health = new HealthWatch(storage, unavailable);
   const isAlone = storage.isShared !== true;
@@ -184,7 +184,7 @@ async function openOver(
   const opened: (() => unknown)[] = [];
   try {
     // What takes longest begins first, and what needs no core does not wait for it.
-    const onMoved = () => hearing.moved();
+    const onMoved = () => hearing.handleMove();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
     const starting = Engine.create(cacheBytes);
@@ -206,7 +206,7 @@ async function openOver(
     shared.inventory.begin(loading);
     const branchHead = new BranchHead(shared);
     // In its turn: a move that is heard of meanwhile is followed after it.
-    await shared.queued(() => branchHead.refresh());
+    await shared.queueWork(() => branchHead.refresh());
     hearing.catchUp();
     const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing, health };

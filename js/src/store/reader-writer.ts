@@ -1,29 +1,30 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
-import { ended } from '../base/ended.js';
+
+import { LOOK, type LookOption, OWN } from '../base/internal-symbols.js';
 import { optionsOf } from '../base/options.js';
-import { LOOK, type Looking, OWN } from '../base/own.js';
 import type { ByteSource } from '../base/read-bytes.js';
+import { runAbortable } from '../base/run-abortable.js';
 import { checkSignal } from '../base/signal.js';
 import { keptValue } from '../base/value.js';
 import type { MergeOptions } from '../engine/branches/merge.js';
 import type { RevertResult } from '../engine/branches/revert.js';
-import type { Collecting } from '../engine/collect/collecting.js';
+import type { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
 import type { Changes } from '../engine/read/changes.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change, DiffOptions } from '../engine/read/diff.js';
 import type { Rows } from '../engine/read/scan.js';
 import { type Deletes, deleteMany } from '../engine/transaction/delete-many.js';
+import { transacting } from '../engine/transaction/load-transactions.js';
 import type {
   CommitOptions,
   CommitResult,
   Job,
   TransactionOptions,
 } from '../engine/transaction/run.js';
-import type { Taken, ValueUpdate } from '../engine/transaction/single.js';
-import { transacting } from '../engine/transaction/transacting.js';
+import type { CapturedValue, ValueUpdate } from '../engine/transaction/single-row.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Watchers } from '../engine/watch/watchers.js';
-import { inOrder } from '../engine/write/in-order.js';
+import { inOrder } from '../engine/write/call-order.js';
 import type { IngestResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
 import { deleteRange, type PutManyOptions, putMany } from '../engine/write/put-many.js';
@@ -43,7 +44,7 @@ export interface HandleParts {
   readonly edits: SingleEdits;
   readonly changes: Changes;
   readonly durability: Durability;
-  readonly collector: Collecting;
+  readonly collector: CollectionScheduler;
   /** Of writers that are open. */
   readonly flushers: Set<Flusher>;
   /** Of the store, for all of its handles. */
@@ -77,7 +78,7 @@ export abstract class ReaderWriter extends Reader {
   ): Promise<IngestResult> {
     this.from.check();
     const job = this.jobOf('putMany', options, 'key prefix format onProgress');
-    const look = (options as Looking)[LOOK];
+    const look = (options as LookOption)[LOOK];
     return this.run(job, isFed(source), (own) =>
       putMany(this.from.host, this.from.branchHead, source, { ...own, look }),
     );
@@ -289,13 +290,15 @@ export abstract class ReaderWriter extends Reader {
       typeof change === 'function'
         ? change
         : { value: keptValue(change), unset: Object.keys(members).filter(isUnset) };
-    return this.#change('update', key, taken as Taken, options) as Promise<Value | undefined>;
+    return this.#change('update', key, taken as CapturedValue, options) as Promise<
+      Value | undefined
+    >;
   }
 
   #change(
     call: 'insert' | 'update',
     key: string,
-    what: Taken,
+    what: CapturedValue,
     options: TransactionOptions,
   ): Promise<unknown> {
     const change = (parts: Parts, own: Job): Promise<unknown> =>
@@ -308,7 +311,7 @@ export abstract class ReaderWriter extends Reader {
     options: EditOptions | undefined,
     edit: (own?: EditOptions) => Promise<void>,
   ): Promise<void> {
-    return options === undefined ? edit() : ended(call, options, 'durability signal', edit);
+    return options === undefined ? edit() : runAbortable(call, options, 'durability signal', edit);
   }
 
   /**

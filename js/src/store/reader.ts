@@ -25,11 +25,11 @@ import {
 } from '../engine/read/order.js';
 import {
   type IndexScan,
-  loaded,
   type Rows,
   rowsOf,
   type Scan,
   scanOf,
+  yieldLoaded,
 } from '../engine/read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import { SumTree } from '../engine/sums/sum-tree.js';
@@ -45,7 +45,9 @@ export function diffOf(
 ): Rows<Change> {
   return rowsOf(() => {
     const own = host();
-    return loaded(async () => (await readParts()).differences(own, branchHead, from, to, options));
+    return yieldLoaded(async () =>
+      (await readParts()).differences(own, branchHead, from, to, options),
+    );
   });
 }
 
@@ -162,7 +164,7 @@ export class Reader {
   }
 
   #count(planned: () => CountPlan): Promise<number> {
-    return this.#inRange(planned, reads.count, reads.counted);
+    return this.#inRange(planned, reads.count, reads.readCountReply);
   }
 
   /** Runs a short read of a range of rows or of an index. */

@@ -2,9 +2,9 @@ import { sumEngine } from '../core/sum-engine.js';
 import { holdNamed } from '../engine/branches/branches.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { type HeldCommit, holdBranch } from '../engine/history/branch-refs.js';
-import type { Pinned } from '../engine/read/pinned-commit.js';
-import { isBehind } from '../engine/sums/follow.js';
-import { guarded, Ingest } from '../engine/write/ingest.js';
+import type { SnapshotRoot } from '../engine/read/pinned-commit.js';
+import { isBehind } from '../engine/sums/missing-sums.js';
+import { abandonOnError, Ingest } from '../engine/write/ingest.js';
 import type { Durability } from '../storage/segment-store.js';
 
 /** How it is moved. */
@@ -21,7 +21,7 @@ export interface ResetOptions {
  */
 export async function resetTo(
   branchHead: BranchHead,
-  target: string | Pinned,
+  target: string | SnapshotRoot,
   options: ResetOptions,
 ): Promise<void> {
   const { commitBytes, release } = await holdTarget(branchHead, target);
@@ -46,7 +46,10 @@ export async function resetTo(
   await branchHead.exclusively(change).finally(release);
 }
 
-async function holdTarget(branchHead: BranchHead, target: string | Pinned): Promise<HeldCommit> {
+async function holdTarget(
+  branchHead: BranchHead,
+  target: string | SnapshotRoot,
+): Promise<HeldCommit> {
   if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
     return holdNamed(branchHead, target);
   }
@@ -95,7 +98,7 @@ async function bring(
     if (ingest === undefined) held.release();
   }
   const change = ingest;
-  return guarded(change, async () => {
+  return abandonOnError(change, async () => {
     if (drops) change.extendIndexes(true, 0);
     if (host.sums !== undefined) (await sumEngine(host)).extend(change.op);
     const committed = await change.commitOnce();

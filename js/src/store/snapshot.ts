@@ -1,11 +1,11 @@
 import { disposable } from '../base/disposable.js';
-import { Forgotten } from '../base/forgotten.js';
 import { hex } from '../base/hex.js';
+import { ReleaseRegistry } from '../base/release-registry.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { notePinned, PinnedCommit } from '../engine/read/pinned-commit.js';
 import { Reader } from './reader.js';
 
-const snapshots = new Forgotten<PinnedCommit>((held) => held.release());
+const snapshots = new ReleaseRegistry<PinnedCommit>((held) => held.release());
 
 /**
  * One commit of a store, which stays readable whatever is written or compacted meanwhile.

@@ -8,4 +8,4 @@ export const storeParts = () => part(() => import('./store-parts.js'));
 export const loadCounts = () => part(() => import('../engine/watch/count.js'));
 
 /** Loads sync. */
-export const syncing = () => part(() => import('./linking.js'));
+export const syncing = () => part(() => import('./store-link.js'));

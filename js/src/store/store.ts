@@ -1,7 +1,7 @@
 import { disposable } from '../base/disposable.js';
-import { ended } from '../base/ended.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
+import { runAbortable } from '../base/run-abortable.js';
 import type { Host } from '../core/host.js';
 import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
 import type {
@@ -10,7 +10,7 @@ import type {
   MergeResult,
   PreviewOptions,
 } from '../engine/branches/merge.js';
-import { Collecting } from '../engine/collect/collecting.js';
+import { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { Changes } from '../engine/read/changes.js';
 import { readContext } from '../engine/read/context.js';
@@ -28,7 +28,7 @@ import type { Remote } from '../sync/remote/remote.js';
 import { CareCalls } from './care-calls.js';
 import type { HealthWatch } from './health-watch.js';
 import { repairing } from './later.js';
-import { type Indexing, type OpenOptions, openParts } from './open.js';
+import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
 import { Snapshot } from './snapshot.js';
 import { storeParts, syncing } from './store-later.js';
 
@@ -40,7 +40,7 @@ export class Store extends CareCalls {
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
   readonly #builder: IndexBuilder;
-  readonly #indexing: Indexing;
+  readonly #indexing: IndexBuildOptions;
   /** As `close`, for `await using`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   /** The handle that was opened first, which closes with all others. */
@@ -57,7 +57,7 @@ export class Store extends CareCalls {
     branchHead: BranchHead,
     durability: Durability,
     tabs: Tabs | undefined,
-    indexing: Indexing,
+    indexing: IndexBuildOptions,
     health: HealthWatch,
     first?: Store,
   ) {
@@ -65,7 +65,9 @@ export class Store extends CareCalls {
     const edits = new SingleEdits(host, branchHead, durability);
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);
-    const collector = first ? first.handle.collector : new Collecting(host, branchHead, tabs);
+    const collector = first
+      ? first.handle.collector
+      : new CollectionScheduler(host, branchHead, tabs);
     const watchers = new Watchers(host, branchHead);
     super(from, { edits, changes, durability, collector, flushers: new Set(), health, watchers });
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
@@ -76,8 +78,8 @@ export class Store extends CareCalls {
     this.#branchHead = branchHead;
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, branchHead, { ...indexing, durability });
-    branchHead.onMoved(() => collector.changed());
-    branchHead.onMoved(() => watchers.moved());
+    branchHead.onMoved(() => collector.scheduleCheck());
+    branchHead.onMoved(() => watchers.followHead());
     this.#settle();
     host.onHandle?.(this, branchHead);
     if (first !== undefined) {
@@ -225,7 +227,7 @@ export class Store extends CareCalls {
   ): Promise<MergePreview<Value>> {
     this.#check();
     const name = this.#nameOf(branch);
-    const preview = ended('previewMerge', options, 'limit signal', async (own) =>
+    const preview = runAbortable('previewMerge', options, 'limit signal', async (own) =>
       (await storeParts()).merge.previewMerge(this.#branchHead, name, own),
     );
     return preview as Promise<MergePreview<Value>>;
@@ -291,7 +293,7 @@ export class Store extends CareCalls {
       // Its reading goes on after this call.
       return exporting.exportStore(this.#branchHead, { ...wanted, signal }, () => this.#check());
     };
-    return ended('export', options, 'branches from signal', make, (late) => late.release());
+    return runAbortable('export', options, 'branches from signal', make, (late) => late.release());
   }
 
   /**
@@ -302,12 +304,17 @@ export class Store extends CareCalls {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    return ended('repair', options, 'salvage checkIndexes signal onProgress', async (wanted) => {
-      const { repairOpen } = await repairing();
-      const result = await repairOpen(this.#branchHead, wanted, this.#branchHead.shared.announce);
-      for (const db of [this.#first, ...this.#first.#others]) db.#settle();
-      return result;
-    });
+    return runAbortable(
+      'repair',
+      options,
+      'salvage checkIndexes signal onProgress',
+      async (wanted) => {
+        const { repairOpen } = await repairing();
+        const result = await repairOpen(this.#branchHead, wanted, this.#branchHead.shared.announce);
+        for (const db of [this.#first, ...this.#first.#others]) db.#settle();
+        return result;
+      },
+    );
   }
 
   /**
@@ -332,7 +339,7 @@ export class Store extends CareCalls {
       flusher.abort('the store was closed'),
     );
     const others = [...this.#others].map((other) => other.close());
-    const edits = this.handle.edits.settled();
+    const edits = this.handle.edits.drainEdits();
     await Promise.all([watching, edits, this.handle.changes.over(), ...aborts, ...others]);
     ended();
     await this.#builder.close();

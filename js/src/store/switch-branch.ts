@@ -7,7 +7,7 @@ import type { SingleEdits } from '../engine/write/single-edits.js';
 
 /** What a handle has under way. */
 interface UnderWay {
-  readonly edits: Pick<SingleEdits, 'flushed'>;
+  readonly edits: Pick<SingleEdits, 'awaitFlush'>;
   readonly changes: Pick<Changes, 'areOver' | 'over'>;
   /** Of writers that are open. */
   readonly flushers: ReadonlySet<unknown>;
@@ -30,8 +30,8 @@ export async function switchBranch(
     return true;
   };
   do {
-    await edits.flushed();
+    await edits.awaitFlush();
     while (!changes.areOver) await changes.over();
     checkOpen();
-  } while (!(await branchHead.shared.queued(change)));
+  } while (!(await branchHead.shared.queueWork(change)));
 }

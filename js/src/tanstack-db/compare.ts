@@ -3,20 +3,20 @@
 import type { IR } from '@tanstack/db';
 
 /** How values of an order are compared. */
-export type Comparing = IR.OrderByClause['compareOptions'];
+export type SortOptions = IR.OrderByClause['compareOptions'];
 
 const isUnordered = (value: unknown) =>
   value instanceof Date ? Number.isNaN(value.getTime()) : Number.isNaN(value);
 
 /** Compares two values as TanStack DB sorts them. */
-export function compare(a: unknown, b: unknown, how: Comparing): number {
+export function compare(a: unknown, b: unknown, how: SortOptions): number {
   const nulls = how.nulls === 'first' ? -1 : 1;
   if (a == null || b == null) return a == null ? (b == null ? 0 : nulls) : -nulls;
   const order = ascending(a, b, how);
   return how.direction === 'desc' ? -order : order;
 }
 
-function ascending(a: unknown, b: unknown, how: Comparing): number {
+function ascending(a: unknown, b: unknown, how: SortOptions): number {
   // What is no number comes after all others, in descending order before them.
   const unordered = Number(isUnordered(a)) - Number(isUnordered(b));
   if (unordered !== 0 || isUnordered(a)) return unordered;
@@ -39,7 +39,7 @@ interface Collation {
  * Whether the rows of an index come in this order up to `last`. An index has texts in the order of their bytes, which is
  * that of code points; JavaScript has units of UTF-16, where U+E000 to U+FFFF come after all that is above.
  */
-export function isInOrderOfIndex(last: unknown, how: Comparing): boolean {
+export function isInOrderOfIndex(last: unknown, how: SortOptions): boolean {
   if (typeof last !== 'string') return true;
   if ((how as Collation).stringSort !== 'lexical') return false;
   return !(how.direction === 'desc' ? /[\ud800-\udfff]/ : /[\ue000-\uffff]/).test(last);

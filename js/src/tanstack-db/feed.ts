@@ -7,7 +7,7 @@ import type { Change } from '../engine/read/diff.js';
 import type { Snapshot } from '../store/snapshot.js';
 import { type Plan, planOf, readPlanned } from './read.js';
 import type { Key, Source, TableCandidate } from './source.js';
-import { isIn, type Loaded, type Row, wantedOf } from './subset.js';
+import { isIn, type LoadedPart, type Row, wantedOf } from './subset.js';
 
 /** What TanStack DB gives to a source of rows. */
 export type Target = Pick<
@@ -27,11 +27,11 @@ type TablePlan = Plan<TableCandidate>;
 /** Rows that were loaded for a request. */
 interface Subset {
   readonly plans: readonly TablePlan[];
-  readonly parts: readonly Loaded[];
+  readonly parts: readonly LoadedPart[];
 }
 
 /** Keys of rows, and what they are now: absent if they were deleted. */
-type Changed = Map<Key, Row | undefined>;
+type ChangedRows = Map<Key, Row | undefined>;
 
 /**
  * The rows of a collection are always those of one commit, its position. It goes on in two ways: by what its watch tells,
@@ -138,7 +138,7 @@ export class Feed {
     const stop = db.watch(range, (changes: readonly Change[], { root }) =>
       this.#inTurn(async () => {
         if (!isCurrent || this.#isOver) return;
-        const changed: Changed = new Map();
+        const changed: ChangedRows = new Map();
         for (const change of changes) this.#note(changed, change);
         this.#tell(changed);
         this.#position = root;
@@ -164,10 +164,10 @@ export class Feed {
   }
 
   /** What has become of rows since the position. */
-  async #changedUpTo(snapshot: Snapshot): Promise<Changed> {
+  async #changedUpTo(snapshot: Snapshot): Promise<ChangedRows> {
     const { db, spec } = this.#source;
     const from = this.#position;
-    const changed: Changed = new Map();
+    const changed: ChangedRows = new Map();
     if (from === undefined || from === snapshot.root) return changed;
     const { signal } = this.#ended;
     try {
@@ -181,8 +181,8 @@ export class Feed {
     }
   }
 
-  async #comparedWith(snapshot: Snapshot): Promise<Changed> {
-    const changed: Changed = new Map();
+  async #comparedWith(snapshot: Snapshot): Promise<ChangedRows> {
+    const changed: ChangedRows = new Map();
     for (const key of this.#held.keys()) changed.set(key, undefined);
     const { all } = this.#source.at(snapshot, this.#ended.signal);
     for await (const { row } of all()) {
@@ -193,7 +193,7 @@ export class Feed {
   }
 
   /** Notes a change, unless it is of no concern. Of an index a row has one for each entry. */
-  #note(changed: Changed, change: Change): void {
+  #note(changed: ChangedRows, change: Change): void {
     const { spec, keyOf } = this.#source;
     const isGone = change.op === 'del';
     let row: Row;
@@ -242,7 +242,7 @@ export class Feed {
   async #loadAll(): Promise<void> {
     await this.#atHead([], async (snapshot) => {
       const { all } = this.#source.at(snapshot, this.#ended.signal);
-      let batch: Changed = new Map();
+      let batch: ChangedRows = new Map();
       for await (const { row } of all()) {
         batch.set(this.#source.keyOf(row), row);
         if (batch.size < BATCH_ROWS) continue;
@@ -259,7 +259,7 @@ export class Feed {
     const [receipt] = await this.#inTurn(async () => {
       const reading = either(this.#ended.signal, options.signal);
       try {
-        return [await this.#loaded(options, reading.signal)] as const;
+        return [await this.#loadRequest(options, reading.signal)] as const;
       } catch (cause) {
         this.#goOn();
         throw cause;
@@ -270,19 +270,19 @@ export class Feed {
     if (receipt !== undefined) await receipt.of;
   }
 
-  async #loaded(
+  async #loadRequest(
     options: LoadSubsetOptions,
     reading: AbortSignal,
   ): Promise<{ readonly of: Receipt } | undefined> {
     if (reading.aborted) return undefined;
     const wanted = wantedOf(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
-    const plans = await this.#planned(wanted, reading);
+    const plans = await this.#planRequests(wanted, reading);
     // Whoever has ended it meanwhile would not end a watch that begins now.
     if (reading.aborted) return undefined;
     const of = await this.#atHead([...this.#plans(), ...plans], async (snapshot) => {
       const changed = await this.#changedUpTo(snapshot);
       const ground = this.#source.at(snapshot, reading);
-      const parts: Loaded[] = [];
+      const parts: LoadedPart[] = [];
       const rows = new Map<Key, Row>();
       for (const plan of plans) {
         const { found, boundary } = await readPlanned(ground, plan);
@@ -298,7 +298,10 @@ export class Feed {
   }
 
   /** How requests are read: the watch must begin before they are, and with the range that they are read from. */
-  async #planned(wanted: readonly Loaded['wanted'][], reading: AbortSignal): Promise<TablePlan[]> {
+  async #planRequests(
+    wanted: readonly LoadedPart['wanted'][],
+    reading: AbortSignal,
+  ): Promise<TablePlan[]> {
     const snapshot = this.#source.db.snapshot();
     try {
       const ground = this.#source.at(snapshot, reading);
@@ -312,7 +315,7 @@ export class Feed {
   unload(options: LoadSubsetOptions): void {
     void this.#inTurn(async () => {
       if (!this.#subsets.delete(options) || this.#isOver) return;
-      const gone: Changed = new Map();
+      const gone: ChangedRows = new Map();
       for (const [key, row] of this.#held) if (!this.#isWanted(row)) gone.set(key, undefined);
       this.#tell(gone);
       if (this.#subsets.size > 0) return;

@@ -11,7 +11,7 @@ import type { Row } from './subset.js';
 type Mutation = PendingMutation<any, any, any>;
 
 /** What a handler, or the `mutationFn` of a transaction, gets as `transaction`. */
-export interface Mutated {
+export interface MutationBatch {
   readonly mutations: readonly Mutation[];
 }
 
@@ -37,7 +37,7 @@ function inOrder(db: Store, body: () => Promise<unknown>): Promise<unknown> {
  * Writes the changes of all collections of tables, in one transaction of each store, and brings the collections up to it.
  * Those of other collections are left alone.
  */
-export async function writeMutations({ mutations }: Mutated): Promise<void> {
+export async function writeMutations({ mutations }: MutationBatch): Promise<void> {
   const byStore = new Map<Store, (readonly [source: Source, mutation: Mutation])[]>();
   for (const mutation of mutations) {
     const source = sources.get(mutation.collection.config.sync);

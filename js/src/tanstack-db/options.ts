@@ -10,7 +10,7 @@ import { HedgerowError } from '../base/errors.js';
 import { isPlain, kindOf } from '../base/kind.js';
 import type { TableHandle } from '../store/tables/handles.js';
 import { Feed, type Target } from './feed.js';
-import { feeds, type Mutated, sources, writeMutations } from './mutations.js';
+import { feeds, type MutationBatch, sources, writeMutations } from './mutations.js';
 import { type Key, Source } from './source.js';
 import type { Row as AnyRow } from './subset.js';
 
@@ -25,7 +25,7 @@ export interface HedgerowUtils extends Record<string, unknown> {
    * Writes what a transaction has changed in collections of tables, all in one transaction of the store: for the `mutationFn`
    * of transactions, and for handlers of your own. Resolves when it is committed, and the collections have it.
    */
-  acceptMutations(transaction: Mutated): Promise<void>;
+  acceptMutations(transaction: MutationBatch): Promise<void>;
 }
 
 /** Options of a collection of a table: those of TanStack DB, but for what the table says. */
@@ -77,7 +77,7 @@ export function hedgerowCollectionOptions<Row extends object, Input, TableKey, D
     },
   };
   sources.set(sync, source);
-  const write = ({ transaction }: { transaction: Mutated }) => writeMutations(transaction);
+  const write = ({ transaction }: { transaction: MutationBatch }) => writeMutations(transaction);
   const utils: HedgerowUtils = {
     ready: () => source.table.ready(),
     acceptMutations: writeMutations,

@@ -5,7 +5,7 @@ import { memberAt } from '../base/json-pointer.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { IndexMeta, Meta, Places } from './persisted-keys.js';
 import type { StoredRow } from './persisted-rows.js';
-import type { Noted, PersistedTransaction } from './persistence-types.js';
+import type { MetadataMutation, PersistedTransaction } from './persistence-types.js';
 import type { Key } from './source.js';
 import type { Row } from './subset.js';
 
@@ -97,7 +97,7 @@ export class Edits {
     else this.#tx.put(place, storedOf(this.#form, now));
   }
 
-  #note({ key, ...change }: Noted<string>): void {
+  #note({ key, ...change }: MetadataMutation<string>): void {
     const place = this.#places.notes + key;
     if (change.type === 'delete') this.#tx.delete(place);
     else this.#tx.put(place, this.#form.encode({ key, value: change.value }));

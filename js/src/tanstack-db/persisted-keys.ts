@@ -78,7 +78,7 @@ export class Places {
 
   /** The key of an entry of an index: the member, and the key of its row. */
   entry(index: IndexMeta, member: unknown, rowKey: string): string {
-    const text = listed(member);
+    const text = encodeListedMember(member);
     const key = rowKey.slice(this.rows.length);
     const entry = text === undefined ? undefined : this.index(index) + text + key;
     const isShort = entry !== undefined && utf8Length(entry) <= MAX_KEY_BYTES;
@@ -100,7 +100,7 @@ export function columnOf(member: unknown): unknown {
 }
 
 /** The text of a member in the order of members; `undefined` for what has none. */
-export function listed(member: unknown): string | undefined {
+export function encodeListedMember(member: unknown): string | undefined {
   const column = columnOf(member);
   return column === null ? Tag.null : encodeScalar(column);
 }

@@ -7,16 +7,16 @@ import type { Reads } from './persisted-rows.js';
 import type { Delta, PersistedTransaction } from './persistence-types.js';
 
 /** A place in the order of transactions. */
-export interface Place {
+export interface LogPosition {
   readonly term: number;
   readonly seq: number;
 }
 
 /** A transaction that gets its place in the order when it is committed. */
-export type Unplaced = Omit<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
+export type UnorderedTransaction = Omit<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
 
 /** A transaction in the log. */
-export interface Logged extends Place {
+export interface LoggedTransaction extends LogPosition {
   /** Absent if it changed too much to tell it again. */
   readonly delta?: Delta;
   readonly txId: string;
@@ -31,7 +31,7 @@ export interface Logged extends Place {
 /** Changes that a log tells again; after more, rows are read anew. */
 const MOST_TOLD = 128;
 
-export const isLater = (a: Place, b: Place) =>
+export const isLater = (a: LogPosition, b: LogPosition) =>
   a.term > b.term || (a.term === b.term && a.seq > b.seq);
 
 export class Log {
@@ -51,13 +51,13 @@ export class Log {
    */
   async has(
     store: Pick<Reads, 'get'>,
-    { term, seq }: Place,
-    tx: Unplaced,
+    { term, seq }: LogPosition,
+    tx: UnorderedTransaction,
     adapter: string,
   ): Promise<boolean> {
     const stored = await store.get(this.#places.transaction(term, seq));
     if (stored === undefined) return false;
-    const { behind, delta, txId } = this.#form.decode(stored) as Logged;
+    const { behind, delta, txId } = this.#form.decode(stored) as LoggedTransaction;
     if (txId === tx.txId) return true;
     if (delta === undefined || behind === adapter) return false;
     const text = (of: Delta) =>
@@ -84,7 +84,7 @@ export class Log {
     let dropped = 0;
     if (excess <= 0) return dropped;
     for (const [key, stored] of await store.scan({ prefix, limit: excess }).toArray()) {
-      dropped = Math.max(dropped, (this.#form.decode(stored) as Logged).version);
+      dropped = Math.max(dropped, (this.#form.decode(stored) as LoggedTransaction).version);
       store.delete(key);
     }
     return dropped;
@@ -100,7 +100,7 @@ export class Log {
     const deltas: Delta[] = [];
     let size = 0;
     for await (const [, stored] of at.scan({ prefix: this.#places.log, reverse: true })) {
-      const logged = this.#form.decode(stored) as Logged;
+      const logged = this.#form.decode(stored) as LoggedTransaction;
       if (logged.version <= version) break;
       if (logged.delta === undefined || logged.behind === adapter) return undefined;
       size += sizeOf(logged.delta);

@@ -3,8 +3,14 @@
 import { after } from '../core/indexes/scalar.js';
 import type { Candidate } from './access.js';
 import { pathText } from './expression.js';
-import { columnOf, type IndexMeta, listed, type Meta, type Places } from './persisted-keys.js';
-import type { Ground, Part } from './read.js';
+import {
+  columnOf,
+  encodeListedMember,
+  type IndexMeta,
+  type Meta,
+  type Places,
+} from './persisted-keys.js';
+import type { Part, RowSource } from './read.js';
 import type { Key } from './source.js';
 import type { Row } from './subset.js';
 
@@ -44,7 +50,7 @@ export async function groundOf(
   places: Places,
   meta: Meta | undefined,
   decode: (stored: unknown) => StoredRow,
-): Promise<Ground<PersistedCandidate, PersistedFound>> {
+): Promise<RowSource<PersistedCandidate, PersistedFound>> {
   const found = (place: string, stored: unknown): PersistedFound => {
     const row = decode(stored);
     return { ...row, place, row: row.value };
@@ -61,14 +67,14 @@ export async function groundOf(
       isKey: false,
       // Where some rows are in no order, no order can be read.
       isUnordered: others.get(index) !== 0,
-      columnOf: (value) => (listed(value) === undefined ? undefined : columnOf(value)),
+      columnOf: (value) => (encodeListedMember(value) === undefined ? undefined : columnOf(value)),
     });
   }
   const rangeOf = (index: IndexMeta, { start, bounds }: Part) => {
-    const prefix = places.index(index) + (start.length > 0 ? listed(start[0]) : '');
+    const prefix = places.index(index) + (start.length > 0 ? encodeListedMember(start[0]) : '');
     const range: Record<string, string> = { prefix };
     for (const [name, value] of Object.entries(bounds)) {
-      const text = listed(value) as string;
+      const text = encodeListedMember(value) as string;
       // Behind a bound are the keys of its rows.
       const isBehind = name === 'gt' || name === 'lte';
       range[name === 'gt' ? 'gte' : name === 'lte' ? 'lt' : name] =

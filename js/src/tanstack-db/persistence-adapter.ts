@@ -8,13 +8,13 @@ import { loadStructured } from '../store/tables/later.js';
 import { compare } from './compare.js';
 import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './persisted-collection.js';
 import { type Meta, Places } from './persisted-keys.js';
-import { isLater, Log, type Unplaced } from './persisted-log.js';
+import { isLater, Log, type UnorderedTransaction } from './persisted-log.js';
 import { groundOf, type PersistedFound, type Reads } from './persisted-rows.js';
 import type {
+  ChangesSincePull,
   HedgerowPersistenceAdapter,
   IndexSpec,
   PersistedTransaction,
-  Pulled,
   StreamPosition,
   SubsetRequest,
 } from './persistence-types.js';
@@ -22,7 +22,7 @@ import { planOf, readPlanned } from './read.js';
 import { wantedOf } from './subset.js';
 
 /** How collections are kept. */
-export interface Keeping {
+export interface PersistenceSettings {
   readonly prefix: string;
   readonly schema: number;
   /** What is done with rows of another version. */
@@ -34,18 +34,18 @@ export interface Keeping {
 }
 
 /** The place that a collection has given to a transaction. */
-type Wanted = Pick<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
+type RequestedPosition = Pick<PersistedTransaction, 'term' | 'seq' | 'rowVersion'>;
 
 export class Adapter implements HedgerowPersistenceAdapter {
   readonly #db: Store;
-  readonly #keeping: Keeping;
+  readonly #keeping: PersistenceSettings;
   /** The name of this adapter among those of all tabs. */
   readonly id = uniqueName();
   readonly #ready = new Map<string, Promise<Form>>();
   /** By the ids of collections: the transaction that came last. */
   readonly #applied = new Map<string, string>();
 
-  constructor(db: Store, keeping: Keeping) {
+  constructor(db: Store, keeping: PersistenceSettings) {
     this.#db = db;
     this.#keeping = keeping;
   }
@@ -110,7 +110,11 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   /** Commits a transaction at `wanted`, or behind all others; resolves to its place. */
-  async commit(collectionId: string, tx: Unplaced, wanted?: Wanted): Promise<StreamPosition> {
+  async commit(
+    collectionId: string,
+    tx: UnorderedTransaction,
+    wanted?: RequestedPosition,
+  ): Promise<StreamPosition> {
     const form = await this.ready(collectionId);
     const places = this.placesOf(collectionId);
     return this.#db.transaction(async (store) => {
@@ -143,12 +147,12 @@ export class Adapter implements HedgerowPersistenceAdapter {
       const isCut = options.cursor !== undefined;
       for (const wanted of wantedOf(options, [])) {
         const plan = await planOf(ground, wanted);
-        const read = sorted((await readPlanned(ground, plan)).found, options);
+        const read = sortFound((await readPlanned(ground, plan)).found, options);
         for (const one of isCut ? read.slice(0, wanted.limit) : read) found.set(one.place, one);
       }
-      const all = sorted([...found.values()], options);
+      const all = sortFound([...found.values()], options);
       const { offset = 0, limit = Number.POSITIVE_INFINITY } = options;
-      return (isCut ? all : all.slice(offset, offset + limit)).map(shown);
+      return (isCut ? all : all.slice(offset, offset + limit)).map(toPersistedRow);
     });
   }
 
@@ -156,10 +160,10 @@ export class Adapter implements HedgerowPersistenceAdapter {
     const form = await this.ready(collectionId);
     return this.#at(async (at) => {
       await this.#meta(at, collectionId);
-      const rows: ReturnType<typeof shown>[] = [];
+      const rows: ReturnType<typeof toPersistedRow>[] = [];
       for await (const [, stored] of at.scan({ prefix: this.placesOf(collectionId).rows })) {
         const row = rowOf(form, stored);
-        if (!options.metadataOnly || row.metadata !== undefined) rows.push(shown(row));
+        if (!options.metadataOnly || row.metadata !== undefined) rows.push(toPersistedRow(row));
       }
       return rows;
     });
@@ -214,7 +218,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
     return position(await this.#meta(this.#db, collectionId));
   }
 
-  async pullSince(collectionId: string, fromRowVersion: number): Promise<Pulled> {
+  async pullSince(collectionId: string, fromRowVersion: number): Promise<ChangesSincePull> {
     const form = await this.ready(collectionId);
     return this.#at(async (at) => {
       const { version, dropped } = await this.#meta(at, collectionId);
@@ -255,14 +259,18 @@ function position({ term, seq, version }: Meta): StreamPosition {
   return { latestTerm: term, latestSeq: seq, latestRowVersion: version };
 }
 
-const shown = ({ key, value, metadata }: Pick<PersistedFound, 'key' | 'value' | 'metadata'>) => ({
+const toPersistedRow = ({
+  key,
+  value,
+  metadata,
+}: Pick<PersistedFound, 'key' | 'value' | 'metadata'>) => ({
   key,
   value,
   metadata,
 });
 
 /** In the order that was asked for; rows that it does not tell apart in the order of their keys. */
-function sorted(
+function sortFound(
   found: readonly PersistedFound[],
   { orderBy = [] }: SubsetRequest,
 ): PersistedFound[] {

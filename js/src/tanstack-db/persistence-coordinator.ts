@@ -4,7 +4,7 @@ import { uniqueName } from '../base/locks.js';
 import type { Change } from '../engine/read/diff.js';
 import type { Store } from '../store/store.js';
 import type { Meta } from './persisted-keys.js';
-import { isLater, type Logged, type Place } from './persisted-log.js';
+import { isLater, type LoggedTransaction, type LogPosition } from './persisted-log.js';
 import type { Adapter } from './persistence-adapter.js';
 import type { Envelope, HedgerowCoordinator, LocalMutation } from './persistence-types.js';
 
@@ -14,15 +14,15 @@ interface State {
   /** Calls that they wait for. */
   calls: number;
   /** The place that was told last, unless what was told may still wait. */
-  told: Place | undefined;
+  told: LogPosition | undefined;
   /** The last place of a collection's own transaction that could not be committed: another tab may take it. */
-  failed: Place | undefined;
+  failed: LogPosition | undefined;
 }
 
 const UNUSED: State = { listeners: 0, calls: 0, told: undefined, failed: undefined };
 
 /** What a collection tells of its own transaction. */
-interface Published extends Place {
+interface PublishedTransaction extends LogPosition {
   readonly txId: string;
   readonly latestRowVersion: number;
   readonly requiresFullReload?: boolean;
@@ -72,7 +72,7 @@ export class Coordinator implements HedgerowCoordinator {
    * place for it, and would not hear of what another tab puts there.
    */
   publish(collectionId: string, message: unknown): void {
-    const { payload } = message as { readonly payload: Published };
+    const { payload } = message as { readonly payload: PublishedTransaction };
     const { txId, latestRowVersion: rowVersion, requiresFullReload, term, seq } = payload;
     if (requiresFullReload !== true || this.#adapter.hasCommitted(collectionId, txId)) return;
     const empty = { txId, mutations: [] };
@@ -95,7 +95,7 @@ export class Coordinator implements HedgerowCoordinator {
           const dropped = droppedFor(change);
           if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
         } else if (change.op === 'add') {
-          const logged = form.decode(structuredClone(change.newValue)) as Logged;
+          const logged = form.decode(structuredClone(change.newValue)) as LoggedTransaction;
           // While a collection waits, a mutation of it may wait before this.
           const { term, seq } = logged;
           state.told = state.calls === 0 ? { term, seq } : undefined;
@@ -156,7 +156,7 @@ export class Coordinator implements HedgerowCoordinator {
     return state;
   }
 
-  #payloadOf({ term, seq, txId, version, delta, behind }: Logged): object {
+  #payloadOf({ term, seq, txId, version, delta, behind }: LoggedTransaction): object {
     const head = { type: 'tx:committed', term, seq, txId, latestRowVersion: version };
     if (this.#known.delete(txId)) return { ...head, ...NOTHING };
     const isMissed = behind === this.#adapter.id;

@@ -26,7 +26,7 @@ export interface PersistedMutation extends PersistedRow {
 }
 
 /** A change of something that is noted under a key. */
-export type Noted<K> =
+export type MetadataMutation<K> =
   | { readonly type: 'set'; readonly key: K; readonly value: unknown }
   | { readonly type: 'delete'; readonly key: K };
 
@@ -38,8 +38,8 @@ export interface PersistedTransaction {
   readonly rowVersion: number;
   readonly truncate?: boolean;
   readonly mutations: readonly PersistedMutation[];
-  readonly rowMetadataMutations?: readonly Noted<Key>[];
-  readonly collectionMetadataMutations?: readonly Noted<string>[];
+  readonly rowMetadataMutations?: readonly MetadataMutation<Key>[];
+  readonly collectionMetadataMutations?: readonly MetadataMutation<string>[];
 }
 
 /** What a transaction has changed. */
@@ -48,8 +48,8 @@ export interface Delta {
   latestRowVersion: number;
   changedRows: { key: Key; value: Row }[];
   deletedKeys: Key[];
-  rowMetadataMutations: Noted<Key>[];
-  collectionMetadataMutations: Noted<string>[];
+  rowMetadataMutations: MetadataMutation<Key>[];
+  collectionMetadataMutations: MetadataMutation<string>[];
 }
 
 /** How far a collection has come. */
@@ -60,7 +60,7 @@ export interface StreamPosition {
 }
 
 /** What has changed since a version, unless that is too much, or not known any more. */
-export type Pulled = { latestRowVersion: number } & (
+export type ChangesSincePull = { latestRowVersion: number } & (
   | { requiresFullReload: true }
   | {
       requiresFullReload: false;
@@ -108,7 +108,7 @@ export interface HedgerowPersistenceAdapter {
   ensureIndex(collectionId: string, signature: string, spec: IndexSpec): Promise<void>;
   markIndexRemoved(collectionId: string, signature: string): Promise<void>;
   getStreamPosition(collectionId: string): Promise<StreamPosition>;
-  pullSince(collectionId: string, fromRowVersion: number): Promise<Pulled>;
+  pullSince(collectionId: string, fromRowVersion: number): Promise<ChangesSincePull>;
 }
 
 /** Tells the tabs that have a collection open of what was committed. */
@@ -146,7 +146,7 @@ export interface HedgerowCoordinator {
       ok: true;
       latestTerm: number;
       latestSeq: number;
-    } & Pulled
+    } & ChangesSincePull
   >;
 }
 

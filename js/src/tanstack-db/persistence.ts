@@ -5,7 +5,7 @@ import { checkKey } from '../base/key.js';
 import { shownAs } from '../base/kind.js';
 import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
-import { Adapter, type Keeping } from './persistence-adapter.js';
+import { Adapter, type PersistenceSettings } from './persistence-adapter.js';
 import { Coordinator } from './persistence-coordinator.js';
 import type { HedgerowPersistence } from './persistence-types.js';
 
@@ -40,7 +40,7 @@ export function hedgerowPersistence(
     refuse(`keptTransactions must be a whole number from 1 on, not ${shownAs(kept)}`);
   }
   const adapters = new Map<string, HedgerowPersistence>();
-  const of = (schema: number, onOther: Keeping['onOther']): HedgerowPersistence => {
+  const of = (schema: number, onOther: PersistenceSettings['onOther']): HedgerowPersistence => {
     const name = `${schema} ${onOther}`;
     let found = adapters.get(name);
     if (found === undefined) {

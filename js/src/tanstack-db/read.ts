@@ -2,7 +2,7 @@
 
 import { type Access, accessesOf, type Candidate } from './access.js';
 import { compare, isInOrderOfIndex } from './compare.js';
-import type { Boundary, Lead, Row, Wanted } from './subset.js';
+import type { Boundary, Lead, Row, SubsetPart } from './subset.js';
 
 /** A part of what is read by a candidate: some of its ranges are empty. */
 export interface Part {
@@ -15,7 +15,7 @@ export interface Part {
 }
 
 /** The rows of one commit, and what they can be read by. */
-export interface Ground<C extends Candidate, Found extends { readonly row: Row }> {
+export interface RowSource<C extends Candidate, Found extends { readonly row: Row }> {
   readonly candidates: readonly C[];
   count(by: C, part: Part): Promise<number>;
   scan(by: C, part: Part): AsyncIterable<Found>;
@@ -45,7 +45,7 @@ const OTHER_ORDER = Symbol();
 
 /** How a request is read. */
 export interface Plan<C extends Candidate = Candidate> {
-  readonly wanted: Wanted;
+  readonly wanted: SubsetPart;
   /** Absent where all rows are read. */
   readonly access: Access<C> | undefined;
   /** Whether it is read in its order, until there are enough. */
@@ -54,7 +54,7 @@ export interface Plan<C extends Candidate = Candidate> {
 
 /** Reads the rows that are wanted, with all ties of the last one. */
 export async function readPlanned<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: Ground<C, Found>,
+  ground: RowSource<C, Found>,
   { wanted, access, isOrdered }: Plan<C>,
 ): Promise<Read<Found>> {
   if (access !== undefined && isOrdered && wanted.lead !== undefined) {
@@ -72,8 +72,8 @@ export async function readPlanned<C extends Candidate, Found extends { readonly 
 
 /** Chooses the access that reads the fewest rows, as far as counts tell. */
 export async function planOf<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: Ground<C, Found>,
-  wanted: Wanted,
+  ground: RowSource<C, Found>,
+  wanted: SubsetPart,
 ): Promise<Plan<C>> {
   const { conditions, lead, limit } = wanted;
   const useful = accessesOf(ground.candidates, conditions, lead?.path).filter(
@@ -101,7 +101,7 @@ export async function planOf<C extends Candidate, Found extends { readonly row: 
 }
 
 function scansOf<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: Ground<C, Found>,
+  ground: RowSource<C, Found>,
   access: Access<C>,
 ): AsyncIterable<Found>[] {
   const { by, starts, bounds } = access;
@@ -111,9 +111,9 @@ function scansOf<C extends Candidate, Found extends { readonly row: Row }>(
 
 /** Reads each range in the order until it has enough. */
 async function readOrdered<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: Ground<C, Found>,
+  ground: RowSource<C, Found>,
   access: Access<C>,
-  wanted: Wanted,
+  wanted: SubsetPart,
   lead: Lead,
 ): Promise<Read<Found> | typeof OTHER_ORDER> {
   const all = new Map<unknown, Found>();
@@ -145,7 +145,7 @@ async function readOrdered<C extends Candidate, Found extends { readonly row: Ro
 
 /** The rows of a range in the order of the column after its start, with those that lack it where they belong. */
 async function* inOrder<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: Ground<C, Found>,
+  ground: RowSource<C, Found>,
   { by, bounds }: Access<C>,
   start: readonly unknown[],
   { how }: Lead,
@@ -172,7 +172,7 @@ async function* inOrder<C extends Candidate, Found extends { readonly row: Row }
 /** The first rows in the order, with all ties of the last one. */
 function cut<Found extends { readonly row: Row }>(
   found: readonly Found[],
-  { lead, limit }: Wanted,
+  { lead, limit }: SubsetPart,
   boundary?: Boundary,
 ): Read<Found> {
   if (lead === undefined || found.length <= limit) return { found, boundary };

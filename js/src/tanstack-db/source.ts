@@ -13,7 +13,7 @@ import type { Spec, TableIndex } from '../store/tables/spec.js';
 import type { StoreTable } from '../store/tables/store-table.js';
 import type { Candidate } from './access.js';
 import { pathText } from './expression.js';
-import type { Ground, Part, Plan } from './read.js';
+import type { Part, Plan, RowSource } from './read.js';
 import type { Row } from './subset.js';
 
 /** The key of a row in a collection. */
@@ -101,7 +101,7 @@ export class Source {
   }
 
   /** The rows of a commit. */
-  at(snapshot: Snapshot, signal: AbortSignal): Ground<TableCandidate, Found> {
+  at(snapshot: Snapshot, signal: AbortSignal): RowSource<TableCandidate, Found> {
     const { spec } = this;
     return {
       candidates: this.candidates,

@@ -1,13 +1,13 @@
 /** The rows that a request of TanStack DB wants. */
 
 import { compileSingleRowExpression, type IR, type LoadSubsetOptions } from '@tanstack/db';
-import { type Comparing, compare } from './compare.js';
+import { compare, type SortOptions } from './compare.js';
 import { type Condition, conditionsOf, pathOf } from './expression.js';
 
 export type Row = Record<string, unknown>;
 
 /** A request, or the part of one on one side of a cursor. */
-export interface Wanted {
+export interface SubsetPart {
   readonly conditions: readonly Condition[];
   readonly limit: number;
   /** The first column of the order; ties of it are read whole. */
@@ -19,7 +19,7 @@ export interface Wanted {
 /** The first column of an order. */
 export interface Lead {
   readonly path: string | undefined;
-  readonly how: Comparing;
+  readonly how: SortOptions;
   of(row: Row): unknown;
 }
 
@@ -29,7 +29,7 @@ export interface Boundary {
 }
 
 /** The parts of a request: those on both sides of a cursor, or the request itself. */
-export function wantedOf(options: LoadSubsetOptions, keyOrder: IR.OrderBy): readonly Wanted[] {
+export function wantedOf(options: LoadSubsetOptions, keyOrder: IR.OrderBy): readonly SubsetPart[] {
   const { where, orderBy, cursor, limit, offset = 0 } = options;
   if (cursor === undefined) {
     // What comes before an offset belongs to the order, too.
@@ -46,7 +46,7 @@ function partOf(
   all: readonly (IR.BasicExpression<boolean> | undefined)[],
   orderBy: IR.OrderBy | undefined,
   limit: number,
-): Wanted {
+): SubsetPart {
   const wheres = all.filter((one) => one !== undefined);
   const tests = wheres.map((one) => compileSingleRowExpression(one));
   const clause = limit < Number.POSITIVE_INFINITY ? orderBy?.[0] : undefined;
@@ -64,13 +64,13 @@ function leadOf({ expression, compareOptions: how }: IR.OrderByClause): Lead {
 }
 
 /** A part of a request that was loaded: its rows are all up to the boundary. */
-export interface Loaded {
-  readonly wanted: Wanted;
+export interface LoadedPart {
+  readonly wanted: SubsetPart;
   readonly boundary: Boundary | undefined;
 }
 
 /** Whether a row belongs to what was loaded. */
-export function isIn({ wanted, boundary }: Loaded, row: Row): boolean {
+export function isIn({ wanted, boundary }: LoadedPart, row: Row): boolean {
   if (!wanted.test(row)) return false;
   if (boundary === undefined || wanted.lead === undefined) return true;
   return compare(wanted.lead.of(row), boundary.value, wanted.lead.how) <= 0;

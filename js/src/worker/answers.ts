@@ -2,16 +2,16 @@
 
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
-import { Fed } from './fed.js';
 import type { OpenCall } from './open-call.js';
 import type { Answer, Kind } from './protocol.js';
 import { isProperty } from './protocol.js';
+import { RemoteSource } from './remote-source.js';
 import { callOf, type Last, refuse } from './replay.js';
 
 /** What answers need of the connection. */
-export interface Ground {
+export interface CallContext {
   /** Answers the call, which is over by that. */
-  done(value?: unknown): void;
+  answerCall(value?: unknown): void;
   /** Has the page hold an object, under the number of the call. */
   hold(kind: Kind, object: object, release: () => unknown): void;
   /** Runs the function of a transaction in the page. */
@@ -24,22 +24,22 @@ export interface Ground {
   live(last: Last): () => void;
 }
 
-type Answering = (last: Last, call: OpenCall, ground: Ground) => unknown;
+type AnswerHandler = (last: Last, call: OpenCall, ground: CallContext) => unknown;
 
-const called = ({ object, name, args }: Last) => callOf(object, name, args);
+const invokeLast = ({ object, name, args }: Last) => callOf(object, name, args);
 
 /** The result of a call whose first argument may be a source. */
-async function loaded(last: Last, ground: Ground): Promise<unknown> {
+async function invokeWithSource(last: Last, ground: CallContext): Promise<unknown> {
   const { name, args } = last;
   const [first] = args;
   const isStream = name === 'putMany' || name === 'applyPatch';
-  if (first instanceof Fed && !isStream) args[0] = await first.all();
+  if (first instanceof RemoteSource && !isStream) args[0] = await first.all();
   if (name === 'applyPatch') args[0] = ground.patchOf(args[0]);
-  return called(last);
+  return invokeLast(last);
 }
 
 /** Members one by one, as fast as the page takes them. */
-async function iterated({ object, isText }: Last, call: OpenCall): Promise<void> {
+async function iterateToPage({ object, isText }: Last, call: OpenCall): Promise<void> {
   const outlet = call.outlet(isText);
   const iterator = (object as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   call.stop = () => void iterator.return?.().catch(() => {});
@@ -51,7 +51,7 @@ async function iterated({ object, isText }: Last, call: OpenCall): Promise<void>
   outlet.flush();
 }
 
-function watched(last: Last, call: OpenCall): void {
+function startWatch(last: Last, call: OpenCall): void {
   const at = last.args.findIndex((arg) => typeof arg === 'function');
   if (at < 0) refuse(`${last.name} takes a function`);
   const outlet = call.outlet(last.isText);
@@ -61,55 +61,55 @@ function watched(last: Last, call: OpenCall): void {
     await outlet.addAll(first);
     return call.tell(which, [undefined, ...more], true);
   };
-  call.stop = called(last) as () => void;
+  call.stop = invokeLast(last) as () => void;
 }
 
-export const ANSWERS: { readonly [A in Answer]: Answering } = {
-  async value(last, _, { done }) {
+export const ANSWERS: { readonly [A in Answer]: AnswerHandler } = {
+  async value(last, _, { answerCall }) {
     const { object, name } = last;
     const isOwn = isProperty(name);
-    done(await (isOwn ? (object as Record<string, unknown>)[name] : called(last)));
+    answerCall(await (isOwn ? (object as Record<string, unknown>)[name] : invokeLast(last)));
   },
   async list(last, call, ground) {
-    const all = (await loaded(last, ground)) as unknown[];
+    const all = (await invokeWithSource(last, ground)) as unknown[];
     await call.outlet(last.isText).addAll(all);
-    ground.done();
+    ground.answerCall();
   },
   async load(last, _, ground) {
-    ground.done(await loaded(last, ground));
+    ground.answerCall(await invokeWithSource(last, ground));
   },
-  async each(last, call, { done }) {
-    await iterated(last, call);
-    done();
+  async each(last, call, { answerCall }) {
+    await iterateToPage(last, call);
+    answerCall();
   },
-  watch: watched,
-  snapshotHandle(last, _, { hold, done }) {
-    const snapshot = called(last) as { release(): void };
+  watch: startWatch,
+  snapshotHandle(last, _, { hold, answerCall }) {
+    const snapshot = invokeLast(last) as { release(): void };
     hold('snapshot', snapshot, () => snapshot.release());
-    done();
+    answerCall();
   },
-  async branchHandle(last, _, { hold, done }) {
-    const branch = (await called(last)) as Store;
+  async branchHandle(last, _, { hold, answerCall }) {
+    const branch = (await invokeLast(last)) as Store;
     hold('store', branch, () => branch.close());
-    done();
+    answerCall();
   },
-  async exportHandle(last, _, { hold, done }) {
-    const made = (await called(last)) as Awaited<ReturnType<Store['export']>>;
+  async exportHandle(last, _, { hold, answerCall }) {
+    const made = (await invokeLast(last)) as Awaited<ReturnType<Store['export']>>;
     hold('export', made, () => made.release());
-    done({ root: made.root, branches: made.branches, bytes: made.bytes });
+    answerCall({ root: made.root, branches: made.branches, bytes: made.bytes });
   },
-  async run(last, _, { run, hold, done }) {
-    const result = await called({ ...last, args: [run, ...last.args] });
-    if (last.name === 'transaction') return done();
+  async run(last, _, { run, hold, answerCall }) {
+    const result = await invokeLast({ ...last, args: [run, ...last.args] });
+    if (last.name === 'transaction') return answerCall();
     const { before, after, release } = result as Awaited<ReturnType<Store['commit']>>;
     if (Object(last.args[0]).keep === true) hold('commit', {}, release);
-    done({ before, after });
+    answerCall({ before, after });
   },
   live(last, call, { live }) {
     call.stop = live(last);
   },
-  async close(last, _, { forget, done }) {
+  async close(last, _, { forget, answerCall }) {
     forget(last.object);
-    done(await called(last));
+    answerCall(await invokeLast(last));
   },
 };

@@ -1,9 +1,9 @@
 /** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
-import { copied, readable } from './copy.js';
-import { Source } from './feeder.js';
+import { copyValue, guardRead } from './copy.js';
 import type { Call, Ref } from './protocol.js';
+import { Source } from './source-sender.js';
 
 /** Options whose functions are told something, and answer nothing. */
 const NOTIFIED = /^on(Progress|Error)$/;
@@ -20,11 +20,11 @@ export const refuseFunction = (name: string) =>
   refuse(`${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`);
 
 /** Arguments as they are now: messages leave at the end of the turn, and callers may use their objects again. */
-export const taken = (calls: readonly Call[]): Call[] =>
-  calls.map(([name, ...args]) => [name, ...args.map(copied)]);
+export const copyCalls = (calls: readonly Call[]): Call[] =>
+  calls.map(([name, ...args]) => [name, ...args.map(copyValue)]);
 
 /** What takes the place of what cannot cross. */
-export interface Placed {
+export interface ArgumentRegistry {
   /** The number of a handle; `undefined` for all else. */
   handle(value: unknown): number | undefined;
   source(source: Source): number;
@@ -33,13 +33,13 @@ export interface Placed {
 }
 
 /** A path that can cross, with what stands for the rest. */
-export function crossing(
+export function extractRefs(
   given: readonly Call[],
   isWatch: boolean,
-  placed: Placed,
+  placed: ArgumentRegistry,
 ): [path: Call[], refs: Ref[]] {
   const refs: Ref[] = [];
-  const path = readable(() =>
+  const path = guardRead(() =>
     given.map(([name, ...args], step): Call => {
       /** Whether something stands for it. */
       const isPlaced = (value: unknown, at: number, member?: string): boolean => {

@@ -2,19 +2,19 @@
 import { HedgerowError } from '../base/errors.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
-import { ANSWERS, type Ground } from './answers.js';
-import { toldError } from './errors.js';
-import { Fed } from './fed.js';
-import { onEndOfLife } from './life.js';
-import { Lives } from './lives.js';
+import { ANSWERS, type CallContext } from './answers.js';
+import { toErrorPayload } from './errors.js';
+import { onEndOfLife } from './life-lock.js';
+import { LiveMirrors } from './live-mirrors.js';
 import { OpenCall } from './open-call.js';
 import { Outbox, type Port } from './outbox.js';
 import * as Tag from './protocol.js';
+import { RemoteSource } from './remote-source.js';
 import { callOf, lastOf, refuse, type TableForms } from './replay.js';
-import { told } from './told.js';
+import { toMessage } from './to-message.js';
 
 /** What all connections of a worker share. */
-export interface Shared {
+export interface ConnectionHost {
   /** The store, open. */
   store(): Promise<Store>;
   tablesOf(db: Store): TableForms;
@@ -24,7 +24,7 @@ export interface Shared {
 }
 
 /** An object that the page holds. */
-interface Held {
+interface PageObject {
   readonly kind: Tag.Kind;
   readonly object: object;
   release?(): unknown;
@@ -36,13 +36,13 @@ interface Held {
 const THROWN = new Error('code of the page has thrown');
 
 export class Connection {
-  readonly #shared: Shared;
+  readonly #shared: ConnectionHost;
   readonly #outbox: Outbox;
   readonly #ended: () => void;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, PageObject>();
   readonly #calls = new Map<number, OpenCall>();
-  readonly #feeds = new Map<number, Fed>();
-  readonly #lives = new Lives();
+  readonly #feeds = new Map<number, RemoteSource>();
+  readonly #lives = new LiveMirrors();
   #tables: TableForms = new Map();
   #lastTarget = 0;
   #isOver = false;
@@ -52,11 +52,11 @@ export class Connection {
   #stopLife = () => {};
 
   /** Calls `ended` once. */
-  constructor(port: Port, shared: Shared, ended: () => void) {
+  constructor(port: Port, shared: ConnectionHost, ended: () => void) {
     this.#shared = shared;
     this.#ended = ended;
     this.#outbox = new Outbox(port, ([, id], cause) => {
-      this.#lost(Number(id), cause);
+      this.#refuseUnclonable(Number(id), cause);
       return undefined;
     });
     this.#timer = setInterval(() => this.#ask(), shared.silentMs / 2);
@@ -68,12 +68,12 @@ export class Connection {
   };
 
   /** A message that cannot be cloned. */
-  #lost(id: number, cause: unknown): void {
+  #refuseUnclonable(id: number, cause: unknown): void {
     const message =
       'this cannot cross to the page: rows with functions, or with objects of classes';
     const error = new HedgerowError('invalid-value', message, { cause });
     this.#end(id);
-    this.#post([Tag.NO, id, toldError(error)]);
+    this.#post([Tag.NO, id, toErrorPayload(error)]);
   }
 
   /** A frozen page must not hold anything for ever. */
@@ -105,7 +105,7 @@ export class Connection {
     if (tag === Tag.HELLO) void this.#hello(id, first);
     else if (tag === Tag.CALL) void this.#call(id, first, second, third);
     else if (tag === Tag.ABORT) call?.abort();
-    else if (tag === Tag.ACK) call?.taken();
+    else if (tag === Tag.ACK) call?.acknowledgePart();
     else if (tag === Tag.TOLD) call?.settle(Number(first));
     else if (tag === Tag.RAN) call?.ran?.(first === true);
     else if (tag === Tag.STOP) this.#end(id);
@@ -128,7 +128,7 @@ export class Connection {
       this.#stopLife = onEndOfLife(lock, () => this.end());
       this.#post([Tag.WELCOME, PROTOCOL, life, db.name, [...this.#tables.keys()]]);
     } catch (cause) {
-      this.#post([Tag.REFUSED, PROTOCOL, toldError(cause)]);
+      this.#post([Tag.REFUSED, PROTOCOL, toErrorPayload(cause)]);
     }
   }
 
@@ -150,24 +150,24 @@ export class Connection {
       if (isEdit) tx.fault ??= { cause };
       if (this.#calls.get(id) === call) {
         this.#end(id);
-        this.#post([Tag.NO, id, toldError(cause)]);
+        this.#post([Tag.NO, id, toErrorPayload(cause)]);
       }
     }
   }
 
-  #heldAt(number: unknown): Held {
+  #heldAt(number: unknown): PageObject {
     const held = this.#held.get(number as number);
     if (held !== undefined) return held;
     throw new HedgerowError('closed', 'this was released, or its transaction has ended');
   }
 
-  #groundOf(call: OpenCall): Ground {
+  #groundOf(call: OpenCall): CallContext {
     const { id } = call;
     return {
-      done: (value) => {
+      answerCall: (value) => {
         if (this.#calls.get(id) === call) {
           call.tellLast();
-          const [crossing, errors] = told(value);
+          const [crossing, errors] = toMessage(value);
           this.#post([Tag.OK, id, crossing, errors]);
           this.#end(id);
         }
@@ -209,9 +209,9 @@ export class Connection {
     if (what === 'signal') return call.signal;
     if (what === 'handle') return this.#heldAt(number).object;
     // A watch has its own.
-    if (what === 'callback') return member === undefined ? () => {} : call.notifying(number);
+    if (what === 'callback') return member === undefined ? () => {} : call.makeNotifier(number);
     if (this.#feeds.has(number)) refuse('a source has a number of its own');
-    const fed = new Fed(number, this.#post);
+    const fed = new RemoteSource(number, this.#post);
     this.#feeds.set(number, fed);
     call.sources.push(number);
     return fed;
@@ -221,7 +221,7 @@ export class Connection {
   async #run(call: OpenCall, tx: Transaction): Promise<void> {
     this.#lastTarget -= 1;
     const target = this.#lastTarget;
-    const held: Held = { kind: 'tx', object: tx };
+    const held: PageObject = { kind: 'tx', object: tx };
     this.#held.set(target, held);
     try {
       const isDone = await new Promise<boolean>((resolve) => {
@@ -238,14 +238,14 @@ export class Connection {
 
   #patchOf(given: unknown): unknown {
     const db = this.#held.get(0)?.object as unknown as Record<string, { readonly op: object }>;
-    const made = (one: unknown): unknown => {
+    const toTableOperation = (one: unknown): unknown => {
       const { op, table, row, key } = Object(one) as Record<string, unknown>;
       if (!this.#tables.has(table as string)) return one;
       const { op: ops } = db[table as string] as { readonly op: object };
       return op === 'put' ? callOf(ops, 'put', [row]) : callOf(ops, 'del', [key]);
     };
-    if (Array.isArray(given)) return given.map(made);
-    return given instanceof Fed ? mapped(given, made) : given;
+    if (Array.isArray(given)) return given.map(toTableOperation);
+    return given instanceof RemoteSource ? mapMembers(given, toTableOperation) : given;
   }
 
   /** Ends a call, or releases what the page holds under this number. */
@@ -267,7 +267,7 @@ export class Connection {
   end(why?: string): void {
     if (this.#isOver) return;
     const gone = new HedgerowError('disconnected', `${why ?? 'the page has gone'}: connect again`);
-    if (why !== undefined) this.#post([Tag.REFUSED, Tag.PROTOCOL, toldError(gone)]);
+    if (why !== undefined) this.#post([Tag.REFUSED, Tag.PROTOCOL, toErrorPayload(gone)]);
     this.#outbox.flush();
     this.#isOver = true;
     clearInterval(this.#timer);
@@ -283,6 +283,9 @@ export class Connection {
   }
 }
 
-async function* mapped(members: Fed, made: (one: unknown) => unknown): AsyncGenerator<unknown> {
-  for await (const one of members) yield made(one);
+async function* mapMembers(
+  members: RemoteSource,
+  mapMember: (one: unknown) => unknown,
+): AsyncGenerator<unknown> {
+  for await (const one of members) yield mapMember(one);
 }

@@ -11,10 +11,10 @@ import { MAX_JSON_DEPTH } from '../base/limits.js';
 const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 
 /** A copy of a value. Throws `invalid-value` for what has none, with a pointer to it. */
-export const copied = (value: unknown): unknown => readable(() => copy(value, '', '', 0));
+export const copyValue = (value: unknown): unknown => guardRead(() => copy(value, '', '', 0));
 
 /** What reads a value of the app gives. Throws `invalid-value` for what the value throws. */
-export function readable<T>(read: () => T): T {
+export function guardRead<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
@@ -64,14 +64,14 @@ function refuse(value: unknown, pointer: string, cause?: unknown): never {
 }
 
 /** A value that a message copies: a copy, if something in it says by `toJSON` what is kept. Throws `invalid-value`. */
-export function sendable(value: unknown): unknown {
+export function toSendable(value: unknown): unknown {
   let hasForm = true;
   try {
     hasForm = hasOwnForm(value, 0);
   } catch {
     // What cannot be read is refused as a copy.
   }
-  return hasForm ? copied(value) : value;
+  return hasForm ? copyValue(value) : value;
 }
 
 function hasOwnForm(value: unknown, depth: number): boolean {

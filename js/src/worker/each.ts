@@ -1,4 +1,4 @@
-import { endedWhenForgotten } from '../base/forgotten.js';
+import { iterateUntilDropped } from '../base/release-registry.js';
 import type { Link } from './link.js';
 import { type Call, nameOf } from './protocol.js';
 
@@ -10,10 +10,10 @@ export function each(
   target: number,
   path: readonly Call[],
 ): AsyncIterableIterator<unknown, void> {
-  return endedWhenForgotten((state) => reading(link, target, path, state));
+  return iterateUntilDropped((state) => iterateParts(link, target, path, state));
 }
 
-async function* reading(
+async function* iterateParts(
   link: Link,
   target: number,
   path: readonly Call[],

@@ -2,23 +2,23 @@
 import { type ErrorCode, type ErrorFacts, HedgerowError } from '../base/errors.js';
 
 /** An error as it crosses. */
-export interface ToldError {
+export interface ErrorPayload {
   /** Absent for errors that are not of Hedgerow. */
   readonly code?: ErrorCode | undefined;
   readonly name: string;
   readonly message: string;
   readonly facts?: object | undefined;
-  readonly cause?: ToldError | undefined;
+  readonly cause?: ErrorPayload | undefined;
 }
 
 /** Most causes of causes that cross. */
 const MOST_CAUSES = 4;
 
 /** What crosses of an error. */
-export function toldError(error: unknown, left = MOST_CAUSES): ToldError {
+export function toErrorPayload(error: unknown, left = MOST_CAUSES): ErrorPayload {
   const { name = 'Error', message = String(error), cause } = Object(error) as Partial<Error>;
   const told = { name: String(name), message: String(message) };
-  const inner = cause === undefined || left === 0 ? {} : { cause: toldError(cause, left - 1) };
+  const inner = cause === undefined || left === 0 ? {} : { cause: toErrorPayload(cause, left - 1) };
   if (!(error instanceof HedgerowError)) return { ...told, ...inner };
   const { name: _, code, message: _message, cause: _cause, issues, ...facts } = error;
   const plain = issues?.map((issue) => ({ message: issue.message, ...pathOf(issue) }));
@@ -33,7 +33,7 @@ function pathOf(issue: object): object {
 }
 
 /** The error that has crossed. */
-export function errorOf(told: ToldError): Error {
+export function errorOf(told: ErrorPayload): Error {
   const cause = told.cause && errorOf(told.cause);
   if (told.code !== undefined) {
     const facts = { ...told.facts, cause } as ErrorFacts;

@@ -2,8 +2,8 @@
 import { HedgerowError } from '../base/errors.js';
 import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
-import { Connection, type Shared } from './connection.js';
-import { holdLife } from './life.js';
+import { Connection, type ConnectionHost } from './connection.js';
+import { holdLife } from './life-lock.js';
 import { CONNECT, HELLO } from './protocol.js';
 import type { TableForms } from './replay.js';
 import { checkMs } from './wait.js';
@@ -57,7 +57,7 @@ function tablesOf(db: Store): TableForms {
 }
 
 /** The store that all pages share, and the lock that tells them that this worker lives. */
-class Host implements Shared {
+class Host implements ConnectionHost {
   readonly silentMs: number;
   readonly tablesOf = tablesOf;
   readonly #open: () => Promise<Store>;
@@ -70,7 +70,7 @@ class Host implements Shared {
     this.silentMs = silentMs;
   }
 
-  #opened(): Promise<Store> {
+  #openOnce(): Promise<Store> {
     this.#opening ??= this.#begin();
     return this.#opening;
   }
@@ -87,14 +87,14 @@ class Host implements Shared {
 
   async store(): Promise<Store> {
     if (this.#isClosed) throw new HedgerowError('closed', 'the worker answers no pages any more');
-    const db = await this.#opened();
+    const db = await this.#openOnce();
     try {
       db.snapshot().release();
     } catch (cause) {
       if (!(cause instanceof HedgerowError && cause.code === 'closed')) return db;
       // It was deleted, or closed by others: a new page gets it anew.
       this.#opening = undefined;
-      return this.#opened();
+      return this.#openOnce();
     }
     return db;
   }
@@ -113,9 +113,9 @@ class Host implements Shared {
 }
 
 /** What comes over a port, until it ends. */
-function connected(
+function servePort(
   port: MessagePort,
-  shared: Shared,
+  shared: ConnectionHost,
   connections: Set<Connection>,
   first?: unknown,
 ): Promise<void> {
@@ -160,7 +160,7 @@ export function serve(options: ServeOptions): Served {
     const { data, ports = [] } = event as MessageEvent;
     const [to] = ports;
     if (to === undefined || Object(data)[CONNECT] !== true) return;
-    const over = connected(to, host, connections);
+    const over = servePort(to, host, connections);
     // A service worker is stopped sooner otherwise.
     (event as { waitUntil?(until: Promise<void>): void }).waitUntil?.(over);
   };
@@ -195,7 +195,7 @@ function answerAlone(port: MessagePort, host: Host, connections: Set<Connection>
   const first = ({ data }: MessageEvent) => {
     if (Object(data)[0]?.[0] !== HELLO) return;
     port.removeEventListener('message', first);
-    void connected(port, host, connections, data);
+    void servePort(port, host, connections, data);
   };
   port.addEventListener('message', first);
 }

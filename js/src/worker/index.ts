@@ -9,8 +9,8 @@ import { checkHas, checkPlain, optionsOf } from '../base/options.js';
 import { later } from '../base/timeout.js';
 import type { Tables } from '../store/tables/types.js';
 import { refuse } from './args.js';
+import { numberOf } from './handle-target.js';
 import { Link } from './link.js';
-import { numberOf } from './own.js';
 import { CONNECT } from './protocol.js';
 import { handleOf } from './remote.js';
 import type { RemoteStore } from './types.js';
@@ -79,17 +79,17 @@ export async function connect<T extends Tables = Record<never, never>>(
     'postMessage',
     'a Worker, a SharedWorker, a ServiceWorker or a MessagePort',
   );
-  const port = given.start === undefined ? entered(target) : (given as unknown as MessagePort);
+  const port = given.start === undefined ? openChannel(target) : (given as unknown as MessagePort);
   const take = ({ data }: MessageEvent) => link.receive(data);
   const over = () => link.lose('the worker has closed the connection');
-  const failed = () => link.lose('the worker cannot be loaded, or has thrown at its start');
+  const loseOnError = () => link.lose('the worker cannot be loaded, or has thrown at its start');
   const link = new Link(
     port,
     () => {
       stopTimer();
       port.removeEventListener('message', take);
       port.removeEventListener('close', over);
-      given.removeEventListener?.('error', failed);
+      given.removeEventListener?.('error', loseOnError);
       port.close();
     },
     numberOf,
@@ -97,12 +97,12 @@ export async function connect<T extends Tables = Record<never, never>>(
   const stopTimer = later(() => link.lose('the worker does not answer'), timeoutMs);
   port.addEventListener('message', take);
   port.addEventListener('close', over);
-  given.addEventListener?.('error', failed);
+  given.addEventListener?.('error', loseOnError);
   port.start();
   const [name, tables] = await link.begin();
   stopTimer();
   // What the worker throws from now on is its own affair.
-  given.removeEventListener?.('error', failed);
+  given.removeEventListener?.('error', loseOnError);
   const missing = wanted.filter((table) => !tables.includes(table));
   const close = async () =>
     link.fail(new HedgerowError('closed', `the connection to ${name} is closed`));
@@ -118,7 +118,7 @@ export async function connect<T extends Tables = Record<never, never>>(
 }
 
 /** Sends a worker one end of a channel; returns the other. */
-function entered(worker: Target): MessagePort {
+function openChannel(worker: Target): MessagePort {
   const { port1, port2 } = new MessageChannel();
   worker.postMessage({ [CONNECT]: true }, [port2]);
   return port1;

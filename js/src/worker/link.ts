@@ -2,13 +2,13 @@
 import { HedgerowError } from '../base/errors.js';
 import { FunctionCalls } from '../base/function-calls.js';
 import { report } from '../base/report.js';
-import { crossing, taken } from './args.js';
-import { errorOf, type ToldError } from './errors.js';
-import { Feeder } from './feeder.js';
-import { holdLife, onEndOfLife } from './life.js';
+import { copyCalls, extractRefs } from './args.js';
+import { type ErrorPayload, errorOf } from './errors.js';
+import { holdLife, onEndOfLife } from './life-lock.js';
 import { Outbox, type Port } from './outbox.js';
 import * as Tag from './protocol.js';
-import type { ErrorAt } from './told.js';
+import { SourceSender } from './source-sender.js';
+import type { ErrorAt } from './to-message.js';
 
 /** What a page waits for. */
 export interface Pending {
@@ -17,7 +17,7 @@ export interface Pending {
   /** Takes some members of a list, and calls `taken` when more may come. */
   part?(members: unknown[], taken: () => void): void;
   /** Of a watch: gets what the callback is called with, before what that is a list has come in parts. */
-  told?(args: unknown[], hasParts: boolean): unknown;
+  receiveArgs?(args: unknown[], hasParts: boolean): unknown;
   /** Runs the function of a transaction with the object of this number. */
   run?(target: number): Promise<unknown>;
 }
@@ -38,10 +38,11 @@ type NumberOf = (value: unknown, link: Link) => number | undefined;
 const ENDED = new FunctionCalls();
 ENDED.end();
 
-const lost = (why: string) => new HedgerowError('disconnected', `${why}: connect again`);
+const createDisconnectError = (why: string) =>
+  new HedgerowError('disconnected', `${why}: connect again`);
 
 /** Puts errors back in their places. */
-function restored(value: unknown, errors: readonly ErrorAt[]): unknown {
+function restoreErrors(value: unknown, errors: readonly ErrorAt[]): unknown {
   const top: unknown[] = [value];
   for (const [path, told] of errors) {
     const names = [0, ...path];
@@ -57,7 +58,7 @@ export class Link {
   readonly #numberOf: NumberOf;
   readonly #outbox: Outbox;
   readonly #calls = new Map<number, Call>();
-  readonly #feeders = new Map<number, Feeder>();
+  readonly #feeders = new Map<number, SourceSender>();
   /** The transactions whose functions run, by their numbers. */
   readonly #running = new Map<number, FunctionCalls>();
   #last = 0;
@@ -96,7 +97,7 @@ export class Link {
   }
 
   lose(why: string): void {
-    this.fail(lost(why));
+    this.fail(createDisconnectError(why));
   }
 
   /** Ends the connection: what waits rejects with `error`, and what is called from now on. */
@@ -108,7 +109,7 @@ export class Link {
     this.#stopLife();
     this.#endLife();
     this.#refuse(error);
-    for (const id of [...this.#calls.keys()]) this.#settled(id)?.no?.(error);
+    for (const id of [...this.#calls.keys()]) this.#settleCall(id)?.no?.(error);
     this.#close();
   }
 
@@ -123,8 +124,8 @@ export class Link {
       signal: undefined,
       stop: () => {},
     };
-    const isWatch = pending.told !== undefined;
-    const [path, refs] = crossing(calls, isWatch, {
+    const isWatch = pending.receiveArgs !== undefined;
+    const [path, refs] = extractRefs(calls, isWatch, {
       handle: (value) => this.#numberOf(value, this),
       callback: (callback) => call.callbacks.push(callback) - 1,
       signal: (signal) => {
@@ -132,10 +133,10 @@ export class Link {
       },
       source: (source) => {
         const number = ++this.#last;
-        const failed = (cause: unknown) => {
+        const recordFault = (cause: unknown) => {
           call.fault ??= { cause };
         };
-        this.#feeders.set(number, new Feeder(source, number, this.#outbox, failed));
+        this.#feeders.set(number, new SourceSender(source, number, this.#outbox, recordFault));
         call.feeders.push(number);
         return number;
       },
@@ -143,9 +144,9 @@ export class Link {
     this.#calls.set(id, call);
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      this.#outbox.post([Tag.CALL, id, target, taken(path), refs]);
+      this.#outbox.post([Tag.CALL, id, target, copyCalls(path), refs]);
     } catch (cause) {
-      this.#settled(id)?.no?.(cause);
+      this.#settleCall(id)?.no?.(cause);
       return id;
     }
     const { signal } = call;
@@ -162,7 +163,7 @@ export class Link {
     if (this.#failure !== undefined) throw this.#failure;
     const running = this.#running.get(target) ?? ENDED;
     running.check();
-    this.#outbox.post([Tag.CALL, 0, target, taken(calls), []]);
+    this.#outbox.post([Tag.CALL, 0, target, copyCalls(calls), []]);
   }
 
   /** The calls of the function of a transaction; `undefined` if it does not run, or is none. */
@@ -172,11 +173,11 @@ export class Link {
 
   /** Nothing more is wanted of a call; or releases what it has given. */
   stop(id: number): void {
-    this.#settled(id);
+    this.#settleCall(id);
     if (this.#failure === undefined) this.#outbox.post([Tag.STOP, id]);
   }
 
-  #settled(id: number): Pending | undefined {
+  #settleCall(id: number): Pending | undefined {
     const call = this.#calls.get(id);
     if (call === undefined) return undefined;
     this.#calls.delete(id);
@@ -197,24 +198,24 @@ export class Link {
     const [tag, id, first, second, third] = message;
     const call = this.#calls.get(id);
     if (tag === Tag.WELCOME) this.#welcome(message.slice(1));
-    else if (tag === Tag.REFUSED) this.fail(errorOf(first as ToldError) as HedgerowError);
+    else if (tag === Tag.REFUSED) this.fail(errorOf(first as ErrorPayload) as HedgerowError);
     else if (tag === Tag.PING) this.#outbox.post([Tag.PONG]);
     else if (tag === Tag.PULL) this.#feeders.get(id)?.pull();
     else if (tag === Tag.CEASE) this.#feeders.get(id)?.end();
     if (call === undefined) return;
     const { pending } = call;
-    if (tag === Tag.OK) this.#settled(id)?.ok?.(restored(first, second as ErrorAt[]));
-    else if (tag === Tag.NO) this.#settled(id)?.no?.(this.#errorOf(call, first as ToldError));
+    if (tag === Tag.OK) this.#settleCall(id)?.ok?.(restoreErrors(first, second as ErrorAt[]));
+    else if (tag === Tag.NO) this.#settleCall(id)?.no?.(this.#errorOf(call, first as ErrorPayload));
     else if (tag === Tag.PART) {
       const members = typeof first === 'string' ? JSON.parse(first) : first;
       pending.part?.(members, () => this.#outbox.post([Tag.ACK, id]));
     } else if (tag === Tag.TELL) {
-      const args = restored(second, third as ErrorAt[]) as unknown[];
-      void this.#told(id, call, first as number, args, message[5] === true);
+      const args = restoreErrors(second, third as ErrorAt[]) as unknown[];
+      void this.#runCallback(id, call, first as number, args, message[5] === true);
     } else if (tag === Tag.RUN) void this.#run(id, call, first as number);
   }
 
-  #errorOf({ fault, signal }: Call, told: ToldError): unknown {
+  #errorOf({ fault, signal }: Call, told: ErrorPayload): unknown {
     if (fault !== undefined) return fault.cause;
     const error = errorOf(told);
     const isAborted = signal?.aborted === true && (error as HedgerowError).code === 'aborted';
@@ -224,14 +225,14 @@ export class Link {
   }
 
   /** Calls a callback. */
-  async #told(
+  async #runCallback(
     id: number,
     { pending, callbacks }: Call,
     which: number,
     args: unknown[],
     hasParts: boolean,
   ): Promise<void> {
-    const given = which === 0 && pending.told ? pending.told(args, hasParts) : args;
+    const given = which === 0 && pending.receiveArgs ? pending.receiveArgs(args, hasParts) : args;
     try {
       await callbacks[which]?.(...(given as never[]));
     } catch (cause) {

@@ -1,14 +1,15 @@
 /** A call of a page that has not ended. */
+
+import { type IsText, ListSender } from './list-sender.js';
 import type { Outbox } from './outbox.js';
-import { type IsText, Outlet } from './outlet.js';
 import * as Tag from './protocol.js';
-import { told } from './told.js';
+import { toMessage } from './to-message.js';
 
 export class OpenCall {
   readonly id: number;
   readonly post: Outbox['post'];
   readonly #abort = new AbortController();
-  readonly #outlets = new Set<Outlet>();
+  readonly #outlets = new Set<ListSender>();
   /** For each callback that was called, what goes on once it has settled. */
   readonly #settled = new Map<number, () => void>();
   /** For each callback that is told the newest news only, how to tell what waits. */
@@ -35,8 +36,8 @@ export class OpenCall {
   }
 
   /** The page has taken a part. */
-  taken(): void {
-    for (const outlet of this.#outlets) outlet.taken();
+  acknowledgePart(): void {
+    for (const outlet of this.#outlets) outlet.resumeAfterPart();
   }
 
   /** A callback has settled. */
@@ -45,8 +46,8 @@ export class OpenCall {
     this.#settled.delete(which);
   }
 
-  outlet(isText: IsText): Outlet {
-    const outlet = new Outlet(this.id, this.post, isText);
+  outlet(isText: IsText): ListSender {
+    const outlet = new ListSender(this.id, this.post, isText);
     this.#outlets.add(outlet);
     return outlet;
   }
@@ -61,13 +62,13 @@ export class OpenCall {
     if (this.isOver) return Promise.resolve();
     return new Promise((resolve) => {
       this.#settled.set(which, resolve);
-      const [crossing, errors] = told(args);
+      const [crossing, errors] = toMessage(args);
       this.post([Tag.TELL, this.id, which, crossing, errors, hasParts]);
     });
   }
 
   /** A callback that is told the newest news only: a page that is busy gets no backlog. */
-  notifying(which: number): (...args: unknown[]) => void {
+  makeNotifier(which: number): (...args: unknown[]) => void {
     let isBusy = false;
     let next: unknown[] | undefined;
     const send = async () => {

@@ -6,13 +6,13 @@ export interface Port {
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
-type Posted = readonly [message: Message, transfer: Transferable[]];
+type OutboxEntry = readonly [message: Message, transfer: Transferable[]];
 
 /** Gathers the messages of a turn: a thousand calls are few posts, and none takes long to read. */
 export class Outbox {
   readonly #port: Port;
   readonly #lost: (message: Message, cause: unknown) => Message | undefined;
-  #posted: Posted[] = [];
+  #posted: OutboxEntry[] = [];
   #bytes = 0;
 
   /** `lost` gets messages that cannot be cloned, and may give others in their place. */
@@ -37,7 +37,7 @@ export class Outbox {
     if (posted.length > 0) this.#send(posted);
   }
 
-  #send(posted: readonly Posted[]): void {
+  #send(posted: readonly OutboxEntry[]): void {
     try {
       const messages = posted.map(([message]) => message);
       this.#port.postMessage(
@@ -45,7 +45,7 @@ export class Outbox {
         posted.flatMap(([, transfer]) => transfer),
       );
     } catch (cause) {
-      const [[message, transfer]] = posted as [Posted];
+      const [[message, transfer]] = posted as [OutboxEntry];
       // One of them cannot be cloned: the others go without it.
       if (posted.length > 1) for (const one of posted) this.#send([one]);
       else {

@@ -2,24 +2,24 @@
  * Handles of what is in the worker. They are made of the list of calls: what gives an object makes a handle with a
  * longer path, and nothing is sent before a call that answers.
  */
-import { FOLLOW } from '../base/follow.js';
-import { frozen } from '../base/frozen.js';
+import { FOLLOW } from '../base/follow-symbol.js';
+import { freezeShared } from '../base/freeze-shared.js';
 import { isList, isPlain } from '../base/kind.js';
-import type { Elsewhere } from '../live/types.js';
+import type { RemoteHandle } from '../live/types.js';
 import { refuseFunction } from './args.js';
 import { each } from './each.js';
-import { Source } from './feeder.js';
-import { Mirror } from './followed.js';
-import { lasting } from './lasting.js';
-import { hold, type Own, ownOf } from './own.js';
+import { type HandleTarget, hold, ownOf } from './handle-target.js';
+import { Mirror } from './mirror.js';
 import * as Tag from './protocol.js';
-import { transact, updated } from './transact.js';
+import { makeReleasable } from './releasable.js';
+import { Source } from './source-sender.js';
+import { transact, updateRemoteRow } from './transact.js';
 import { watch } from './watch.js';
 import { weigh } from './weigh.js';
 
-const valueIn = (_: string, value: unknown) => frozen(value);
+const valueIn = (_: string, value: unknown) => freezeShared(value);
 
-function follow(this: object, ...args: Parameters<Elsewhere[typeof FOLLOW]>) {
+function follow(this: object, ...args: Parameters<RemoteHandle[typeof FOLLOW]>) {
   const [kind, source, ...rest] = args;
   const { key } = source as { readonly key?: [unknown] };
   const { kind: of, ...asked } = ownOf(this);
@@ -47,12 +47,12 @@ function membersOf(kind: Tag.Kind): object {
       };
     } else if (Tag.isProperty(name)) {
       const get = function (this: object) {
-        return answered(ownOf(this), [name], gives);
+        return requestAnswer(ownOf(this), [name], gives);
       };
       Object.defineProperty(members, name, { get });
     } else {
       members[name] = function (this: object, ...args: unknown[]) {
-        return given(this, name, gives, args);
+        return performCall(this, name, gives, args);
       };
     }
   }
@@ -65,7 +65,7 @@ function membersOf(kind: Tag.Kind): object {
 const prototypes = new Map<Tag.Kind, object>();
 
 /** Makes a handle. */
-export function handleOf(own: Own): object {
+export function handleOf(own: HandleTarget): object {
   const { kind, path, tables } = own;
   const prototype = prototypes.get(kind) ?? membersOf(kind);
   prototypes.set(kind, prototype);
@@ -89,7 +89,7 @@ export function handleOf(own: Own): object {
 }
 
 /** What a call gives. */
-function given(self: object, name: string, gives: Tag.Gives, args: unknown[]): unknown {
+function performCall(self: object, name: string, gives: Tag.Gives, args: unknown[]): unknown {
   const own = ownOf(self);
   const { link, target, kind } = own;
   const path = [...own.path, [name, ...args] as const];
@@ -98,7 +98,7 @@ function given(self: object, name: string, gives: Tag.Gives, args: unknown[]): u
     return handleOf({ ...own, kind: gives, path });
   }
   if (name === 'update' && typeof args[1] === 'function') {
-    return inFunction(own, path, () => updated(self, args, handleOf));
+    return inFunction(own, path, () => updateRemoteRow(self, args, handleOf));
   }
   if (gives === 'run') return transact(own, name, args, handleOf);
   if (gives === 'watch') return watch(link, target, path);
@@ -107,16 +107,16 @@ function given(self: object, name: string, gives: Tag.Gives, args: unknown[]): u
   if (gives === 'snapshotHandle') {
     const id = link.call(target, path, {});
     const made = handleOf({ ...own, kind: 'snapshot', target: id, path: [] });
-    lasting(made, link, id, 'release', 'dispose');
+    makeReleasable(made, link, id, 'release', 'dispose');
     return made;
   }
-  if (gives === 'branchHandle' || gives === 'exportHandle') return opened(own, gives, path);
-  return inFunction(own, path, () => answered(own, [name, ...args], gives));
+  if (gives === 'branchHandle' || gives === 'exportHandle') return openHandle(own, gives, path);
+  return inFunction(own, path, () => requestAnswer(own, [name, ...args], gives));
 }
 
 /** Makes a call; if it is one in a transaction, as a part of its function. */
 function inFunction(
-  { link, target }: Own,
+  { link, target }: HandleTarget,
   path: readonly Tag.Call[],
   call: () => Promise<unknown>,
 ): Promise<unknown> {
@@ -129,7 +129,11 @@ function inFunction(
 }
 
 /** A promise of what a call answers. */
-function answered(own: Own, [name, ...args]: Tag.Call, gives: Tag.Gives): Promise<unknown> {
+function requestAnswer(
+  own: HandleTarget,
+  [name, ...args]: Tag.Call,
+  gives: Tag.Gives,
+): Promise<unknown> {
   const parts: unknown[][] = [];
   const isMany = gives === 'load' || name === 'getMany';
   const isEntries = name === 'putMany' && own.kind === 'store';
@@ -173,7 +177,7 @@ function asSource([first, given, ...rest]: unknown[], isEntries: boolean): unkno
   const source = new Source(first, keyOf);
   if (given === undefined) return [source];
   if (!isPlain(given)) return [source, given];
-  const told = (progress: object) => {
+  const reportFraction = (progress: object) => {
     const { total, sent } = source;
     onProgress(total ? { ...progress, fraction: Math.min(1, sent / total) } : progress);
   };
@@ -183,14 +187,18 @@ function asSource([first, given, ...rest]: unknown[], isEntries: boolean): unkno
       ...options,
       ...(keyOf === undefined && key !== undefined && { key }),
       ...(onProgress !== undefined && {
-        onProgress: typeof onProgress === 'function' ? told : onProgress,
+        onProgress: typeof onProgress === 'function' ? reportFraction : onProgress,
       }),
     },
   ];
 }
 
 /** A branch or an export, once it is there. */
-async function opened(own: Own, gives: Tag.Gives, path: readonly Tag.Call[]): Promise<object> {
+async function openHandle(
+  own: HandleTarget,
+  gives: Tag.Gives,
+  path: readonly Tag.Call[],
+): Promise<object> {
   const { link, target } = own;
   let id = 0;
   const facts = await new Promise((ok, no) => {
@@ -198,12 +206,12 @@ async function opened(own: Own, gives: Tag.Gives, path: readonly Tag.Call[]): Pr
   });
   if (gives === 'branchHandle') {
     const made = handleOf({ ...own, kind: 'store', target: id, path: [] });
-    const closed = () => answered(ownOf(made), ['close'], 'value');
-    lasting(made, link, id, 'close', 'asyncDispose', closed);
+    const closeBranch = () => requestAnswer(ownOf(made), ['close'], 'value');
+    makeReleasable(made, link, id, 'close', 'asyncDispose', closeBranch);
     return made;
   }
   const made = handleOf({ ...own, kind: 'export', target: id, path: [], tables: [] });
-  lasting(made, link, id, 'release', 'dispose');
+  makeReleasable(made, link, id, 'release', 'dispose');
   const stream = () => {
     const parts = each(link, id, []);
     const pull = async (controller: ReadableStreamDefaultController) => {

@@ -1,6 +1,6 @@
 /** Replays a path of calls on an object of the store: only what the list of calls has. */
 import { HedgerowError } from '../base/errors.js';
-import { type IsText, never, ofJson, ofStore } from './outlet.js';
+import { type IsText, never, ofJson, ofStore } from './list-sender.js';
 import { type Answer, CALLS, type Call, isKind, type Kind } from './protocol.js';
 
 /** The end of a path. */

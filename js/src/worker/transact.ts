@@ -1,13 +1,13 @@
 /** Transactions whose function is in the page. */
 import { refuseFunction } from './args.js';
-import { type Own, ownOf } from './own.js';
+import { type HandleTarget, ownOf } from './handle-target.js';
 
-type HandleOf = (own: Own) => object;
+type HandleOf = (own: HandleTarget) => object;
 type Calls = Record<string, (...args: unknown[]) => unknown>;
 
 /** Runs a transaction: `transaction` or `commit`. Its function runs again when the worker says so. */
 export function transact(
-  { link, target, tables }: Own,
+  { link, target, tables }: HandleTarget,
   name: string,
   [body, ...args]: unknown[],
   handleOf: HandleOf,
@@ -31,7 +31,7 @@ export function transact(
 }
 
 /** Changes a row by a function of the page: in the transaction at hand, or in one of its own. */
-export function updated(
+export function updateRemoteRow(
   self: object,
   [key, change, options]: unknown[],
   handleOf: HandleOf,

@@ -16,33 +16,33 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../index.js';
-import type { Elsewhere } from '../live/types.js';
+import type { RemoteHandle } from '../live/types.js';
 import type {
-  Asking,
-  Deleting,
+  DeleteCalls,
+  QueryCalls,
+  RowWatchCalls,
   Showable,
   TableHandle,
   TableReader,
   TransactionTable,
-  Watching,
 } from '../store/tables/handles.js';
 import type { AnyTable, KeyOf, Table, Tables } from '../store/tables/types.js';
 
 /** A query of a snapshot in a worker. */
 export interface RemoteSnapshotQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, RemoteSnapshotQuery<Row, Definition>> {}
+  extends QueryCalls<Row, Definition, RemoteSnapshotQuery<Row, Definition>> {}
 
 /** A query in a transaction of a worker. */
 export interface RemoteTransactionQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, RemoteTransactionQuery<Row, Definition>>,
-    Deleting {}
+  extends QueryCalls<Row, Definition, RemoteTransactionQuery<Row, Definition>>,
+    DeleteCalls {}
 
 /** A query of a table in a worker: without `filter`, whose function cannot cross. */
 export interface RemoteQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, RemoteQuery<Row, Definition>>,
-    Deleting,
-    Watching<Row, Definition>,
-    Showable<Row, Elsewhere> {}
+  extends QueryCalls<Row, Definition, RemoteQuery<Row, Definition>>,
+    DeleteCalls,
+    RowWatchCalls<Row, Definition>,
+    Showable<Row, RemoteHandle> {}
 
 type HandleOf<T extends AnyTable> =
   T extends Table<infer Row, infer Input, infer Definition>
@@ -52,7 +52,7 @@ type HandleOf<T extends AnyTable> =
         KeyOf<Row, Definition>,
         Definition,
         RemoteQuery<Row, Definition>,
-        Elsewhere
+        RemoteHandle
       >
     : never;
 
@@ -137,7 +137,7 @@ export interface RemoteExport extends AsyncIterable<Uint8Array> {
 export interface RemoteCalls<T extends Tables = Record<never, never>>
   extends Reads,
     Pick<Store, Same>,
-    Elsewhere {
+    RemoteHandle {
   /** A promise here: `await` works with a store of the page, too. */
   readonly branchName: Promise<string>;
   /** See `Store.snapshot`. */

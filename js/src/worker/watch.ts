@@ -18,7 +18,7 @@ export function watch(link: Link, target: number, path: readonly Call[]): () => 
       for (const one of members) parts.push(one);
       taken();
     },
-    told: ([first, ...more]: unknown[], hasParts: boolean) => {
+    receiveArgs: ([first, ...more]: unknown[], hasParts: boolean) => {
       const all = parts;
       if (hasParts) parts = [];
       return [hasParts ? all : first, ...more];

@@ -13,7 +13,7 @@ import {
 import { createStore as zustandStore } from 'zustand/vanilla';
 import { type StateStorage, stateStorage } from '../../src/adapters/state.js';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
-import { faulty } from '../../src/storage/faulty.js';
+import { faulty } from '../../src/storage/faulty-storage.js';
 import { handles } from '../watching.js';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { stateStorage } from '../../src/adapters/state.js';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
-import { faulty } from '../../src/storage/faulty.js';
+import { faulty } from '../../src/storage/faulty-storage.js';
 import { forSeeds } from '../property.js';
 import { handles } from '../watching.js';
 

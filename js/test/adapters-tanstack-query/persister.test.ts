@@ -8,7 +8,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { queryPersistence, queryStorage } from '../../src/adapters/tanstack-query.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../src/index.js';
-import { faulty } from '../../src/storage/faulty.js';
+import { faulty } from '../../src/storage/faulty-storage.js';
 
 type Options = Omit<StoragePersisterOptions<PersistedQuery>, 'storage'>;
 

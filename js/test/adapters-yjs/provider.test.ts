@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
 import { HedgerowProvider } from '../../src/adapters/yjs.js';
 import { HedgerowError, memory, open } from '../../src/index.js';
-import { faulty } from '../../src/storage/faulty.js';
+import { faulty } from '../../src/storage/faulty-storage.js';
 import { openTab, rowsOf, sharedMemory, stateOf, storedDoc } from './tabs.js';
 
 const text = (doc: Y.Doc) => doc.getText('text');

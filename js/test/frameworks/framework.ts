@@ -1,6 +1,6 @@
 /** What a framework is to the tests, and what its components are to show. */
 import { memory, open, type Store } from '../../src/index.js';
-import type { LiveQuery, Told, Watchable } from '../../src/live/types.js';
+import type { LiveQuery, LiveStatus, Watchable } from '../../src/live/types.js';
 import { table } from '../../src/store/tables/index.js';
 import type { Entry } from '../model.js';
 
@@ -9,7 +9,7 @@ export const CALLS = ['rows', 'row', 'count'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** What is shown by any of them. */
-export interface State extends Told {
+export interface State extends LiveStatus {
   readonly rows?: readonly unknown[];
   readonly value?: unknown;
   readonly count?: number | undefined;

@@ -1,8 +1,8 @@
 /** Records that the cases of the storage contract write, and what they look at in a load. */
 import type {
-  Loaded,
   RefMove,
   SegmentRecord,
+  StoreContents,
   WriteBatch,
 } from '../../src/storage/segment-store.js';
 
@@ -25,11 +25,11 @@ export function batch(segments: readonly SegmentRecord[], to?: RefMove): WriteBa
   return { segments, durability: 'relaxed', ...(to && { move: to }) };
 }
 
-export function idsOf({ tables }: Pick<Loaded, 'tables'>): number[] {
+export function idsOf({ tables }: Pick<StoreContents, 'tables'>): number[] {
   return tables.map(({ id }) => id);
 }
 
-export function generationOf({ refs }: Pick<Loaded, 'refs'>, name = 'main'): number {
+export function generationOf({ refs }: Pick<StoreContents, 'refs'>, name = 'main'): number {
   return refs.find((ref) => ref.name === name)?.generation ?? 0;
 }
 

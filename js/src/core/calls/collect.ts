@@ -4,7 +4,7 @@ import type { Engine, Op } from '../engine.js';
 
 /** Starts a collection of the segments known now; `flags` are those of `base/abi/collect-flag.ts`. */
 export function collect(engine: Engine, flags: number, valuesBefore: number): Op {
-  return engine.given(engine.core.collect(flags, valuesBefore));
+  return engine.toHandle(engine.core.collect(flags, valuesBefore));
 }
 
 /** Marks all that a commit reaches as live. If it `mayBeGone`, marks what is left of it. */
@@ -29,7 +29,7 @@ export function collectExchanged(engine: Engine, op: Op): void {
 }
 
 /** The reply of a collection; `valueBytes` only if values were counted. */
-export function collected(engine: Engine): {
+export function readCollectReply(engine: Engine): {
   segments: number[];
   liveBytes: number;
   valueBytes: number | undefined;

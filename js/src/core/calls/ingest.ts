@@ -31,7 +31,7 @@ export interface StreamCall {
 export function ingest(engine: Engine, view: number, prefix: string, pointer: string): Op {
   const [prefixLength, pointerLength] = passBoth(engine, prefix, pointer);
   const op = engine.core.ingest(engine.own(view), prefixLength, pointerLength);
-  return started(engine, op, pointer);
+  return toIngestOp(engine, op, pointer);
 }
 
 /** Starts an ingest of bytes on top of a view. */
@@ -42,11 +42,11 @@ export function ingestBytes(engine: Engine, view: number, call: StreamCall): Op 
     format === undefined ? Framing.unknown : { ndjson: Framing.lines, json: Framing.array }[format];
   const shape = isPatch ? RowShape.patch : pointer === undefined ? RowShape.pair : pointerLength;
   const op = engine.core.ingest_bytes(engine.own(view), prefixLength, shape, framing);
-  return started(engine, op, pointer);
+  return toIngestOp(engine, op, pointer);
 }
 
-function started(engine: Engine, op: number, pointer: string | undefined): Op {
-  if (op >>> 0 !== Status.noOp) return engine.given(op);
+function toIngestOp(engine: Engine, op: number, pointer: string | undefined): Op {
+  if (op >>> 0 !== Status.noOp) return engine.toHandle(op);
   throw new HedgerowError('invalid-argument', `not a JSON pointer: ${pointer}`);
 }
 
@@ -121,7 +121,7 @@ export function extendIndexes(engine: Engine, op: Op, alone: boolean, work: numb
   engine.core.extend_indexes(engine.own(op), Number(alone), work);
 }
 
-/** Whether a finished ingest waits for its sum update: see `sums/bring.ts`. */
+/** Whether a finished ingest waits for its sum update: see `sums/sum-update.ts`. */
 export function awaitsSums(engine: Engine, op: Op): boolean {
   return engine.core.awaits_sums(engine.own(op)) !== 0;
 }
@@ -158,7 +158,7 @@ export function ingestedRows(engine: Engine): number {
 }
 
 /** The number of chunks and the commit's hash, in the reply to the last step. */
-export function ingested(engine: Engine): { chunks: number; commitBytes: Uint8Array } {
+export function readIngestReply(engine: Engine): { chunks: number; commitBytes: Uint8Array } {
   return {
     chunks: engine.word(Reply.ingestedChunks),
     commitBytes: engine.hash(Reply.ingestedCommit),

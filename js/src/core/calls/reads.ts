@@ -25,7 +25,7 @@ export interface ScanCall {
 /** Looks up a key, which the caller has checked, and returns a status; then `found` has the value. */
 export function get(engine: Engine, view: number, key: string): number {
   const status = engine.core.get(engine.own(view), passKey(engine, key));
-  engine.succeeded();
+  engine.noteSuccess();
   return status;
 }
 
@@ -64,7 +64,7 @@ function parse(engine: Engine, bytes: Uint8Array): unknown {
 /** Starts a search for many keys. */
 export function find(engine: Engine, view: number, keys: readonly string[]): Op {
   const op = engine.core.find(engine.own(view), engine.passText(JSON.stringify(keys)));
-  return op >>> 0 === Status.noOp ? fail(engine, Status.row) : engine.given(op);
+  return op >>> 0 === Status.noOp ? fail(engine, Status.row) : engine.toHandle(op);
 }
 
 /** The positions in the reply of a find. */
@@ -89,17 +89,17 @@ export function scan(
   engine.pass(rangeBytes);
   const allFlags = flags | parts | (reverse ? ReadFlag.reverse : 0);
   const { core } = engine;
-  return engine.given(core.scan(engine.own(view), allFlags, rangeBytes.length, offset, limit));
+  return engine.toHandle(core.scan(engine.own(view), allFlags, rangeBytes.length, offset, limit));
 }
 
 /** Starts a count of a range; then `counted` has the number. */
 export function count(engine: Engine, view: number, { flags, rangeBytes }: EncodedRange): Op {
   engine.pass(rangeBytes);
-  return engine.given(engine.core.count(engine.own(view), flags, rangeBytes.length));
+  return engine.toHandle(engine.core.count(engine.own(view), flags, rangeBytes.length));
 }
 
 /** The number in the reply to a count. */
-export function counted(engine: Engine): number {
+export function readCountReply(engine: Engine): number {
   return engine.word(Reply.countRows);
 }
 
@@ -112,7 +112,7 @@ export function diff(
 ): Op {
   engine.pass(rangeBytes);
   const [oldView, newView] = [engine.own(from), engine.own(to)];
-  return engine.given(engine.core.diff(oldView, newView, flags, rangeBytes.length));
+  return engine.toHandle(engine.core.diff(oldView, newView, flags, rangeBytes.length));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Calls for segments: stored ones, which the core knows by their tables, and new ones. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
-import type { TableRecord, Wanted } from '../../storage/segment-store.js';
+import type { SegmentRequest, TableRecord } from '../../storage/segment-store.js';
 import type { Engine, Op } from '../engine.js';
 
 /** A finished segment as the core hands it out. */
@@ -31,7 +31,7 @@ export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): bo
 }
 
 /** Gives the core what it wanted of a known segment. */
-export function loadSegment(engine: Engine, wanted: Wanted, bytes: Uint8Array): void {
+export function loadSegment(engine: Engine, wanted: SegmentRequest, bytes: Uint8Array): void {
   engine.incoming(bytes);
   if (typeof wanted === 'number') engine.core.load_segment(wanted, 0, 0);
   else engine.core.load_segment(wanted.id, wanted.from, wanted.to);

@@ -122,7 +122,7 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
   const skipped = Array.isArray(equals) ? equals.length : Number(equals !== undefined);
   const encode = (bound: SecondaryKey) => first + encodeKey(index, bound, skipped);
   /** The tag of the type of a bound: of both booleans that of `one`. */
-  const typed = (bound: SecondaryKey, one: string, other: string) => {
+  const encodeTypeBound = (bound: SecondaryKey, one: string, other: string) => {
     const tag = encode(bound).charAt(first.length);
     return first + (tag === other ? one : tag);
   };
@@ -131,10 +131,10 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
   let upper: string | undefined;
   if (low !== undefined) {
     lower = gt === undefined ? encode(low) : after(encode(low));
-    upper = after(typed(low, Tag.true, Tag.false));
+    upper = after(encodeTypeBound(low, Tag.true, Tag.false));
   }
   if (high !== undefined) {
-    lower ??= typed(high, Tag.false, Tag.true);
+    lower ??= encodeTypeBound(high, Tag.false, Tag.true);
     upper = lte === undefined ? encode(high) : after(encode(high));
   }
   if (prefix !== undefined)

@@ -44,7 +44,7 @@ export interface Index {
   readonly below: string | undefined;
 }
 
-function refused(name: string, why: string): HedgerowError {
+function buildIndexError(name: string, why: string): HedgerowError {
   return new HedgerowError('invalid-argument', `the index ${name}: ${why}`);
 }
 
@@ -54,28 +54,28 @@ export function indexOf(name: string, definition: IndexDefinition): Index {
   const { path, prefix = '', nulls = false, below } = given;
   const all: readonly IndexColumn[] = Array.isArray(path) ? path : [path];
   if (all.length === 0 || all.length > MAX_COLUMNS) {
-    throw refused(name, `path must be a JSON pointer, or 1 to ${MAX_COLUMNS} of them`);
+    throw buildIndexError(name, `path must be a JSON pointer, or 1 to ${MAX_COLUMNS} of them`);
   }
-  if (typeof prefix !== 'string') throw refused(name, 'prefix must be a string');
+  if (typeof prefix !== 'string') throw buildIndexError(name, 'prefix must be a string');
   const words = all.findIndex(isPlain);
   const parts = [prefix];
   const columns = all.map((column, at) => {
     const hasWords = isPlain(column);
     const path = hasWords ? optionsOf(`the index ${name}`, column, 'words').words : column;
     const names = namesOf(path);
-    if (names === undefined) throw refused(name, `not a JSON pointer: ${shownAs(path)}`);
-    if (hasWords && at !== words) throw refused(name, 'two columns have words');
+    if (names === undefined) throw buildIndexError(name, `not a JSON pointer: ${shownAs(path)}`);
+    if (hasWords && at !== words) throw buildIndexError(name, 'two columns have words');
     parts.push(hasWords ? `w${path}` : path);
     return names;
   });
   const limit = encodeScalar(below);
-  if (below !== limit && limit === undefined) throw refused(name, 'below must be a scalar');
+  if (below !== limit && limit === undefined) throw buildIndexError(name, 'below must be a scalar');
   if (nulls) parts.push('?');
   if (limit !== undefined) parts.push(`<${limit}`);
   const text = JSON.stringify(parts);
-  if (LONE_SURROGATE.test(prefix)) throw refused(name, 'it holds half of a surrogate pair');
+  if (LONE_SURROGATE.test(prefix)) throw buildIndexError(name, 'it holds half of a surrogate pair');
   if (utf8Length(text) > MAX_DEFINITION_BYTES) {
-    throw refused(name, `its definition takes more than ${MAX_DEFINITION_BYTES} bytes`);
+    throw buildIndexError(name, `its definition takes more than ${MAX_DEFINITION_BYTES} bytes`);
   }
   return { name, text, prefix, columns, words, nulls, below: limit };
 }

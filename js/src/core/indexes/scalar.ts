@@ -35,7 +35,7 @@ function encodeNumber(number: number): string {
 }
 
 /** A string with its control characters escaped, so that it comes after its prefixes. */
-export function escaped(text: string): string {
+export function escapeControls(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it escapes control characters
   return text.replace(/[\0\x01]/g, (char) => (char === END ? '\x01\x01' : '\x01\x02'));
 }
@@ -43,7 +43,7 @@ export function escaped(text: string): string {
 /** Encodes a scalar; `undefined` for null, and for a value that no index lists. */
 export function encodeScalar(value: unknown): string | undefined {
   if (typeof value === 'string') {
-    return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escaped(value)}${END}`;
+    return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escapeControls(value)}${END}`;
   }
   if (typeof value === 'boolean') return value ? Tag.true : Tag.false;
   return typeof value === 'number' && Number.isFinite(value) ? encodeNumber(value) : undefined;

@@ -50,7 +50,7 @@ const isPart = (code: number): boolean =>
  * The one letter that two characters look like, both small: of Latin, Greek, Cyrillic and Hangul, as in the normal form
  * NFC; 0 if there is none. The dot of a small i is no other letter.
  */
-function composed(code: number, part: number): number {
+function composeLetter(code: number, part: number): number {
   if (code === 0x69 && part === 0x307) return code;
   const both = String.fromCodePoint(code, part).normalize('NFC');
   const made = both.length === 1 ? both.charCodeAt(0) : 0;
@@ -77,7 +77,7 @@ export function wordsOf(text: string): string[] {
   let last = 0;
   for (const char of LONE_SURROGATE.test(text) ? '' : `${text} `) {
     const code = lower(char.codePointAt(0) as number);
-    const made = last > 0 && isPart(code) ? composed(last, code) : 0;
+    const made = last > 0 && isPart(code) ? composeLetter(last, code) : 0;
     if (made > 0) {
       last = made;
       continue;

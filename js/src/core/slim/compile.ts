@@ -3,7 +3,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { part } from '../../base/parts.js';
 
 /** Compiles while it loads, where the server names the type of the file: only then may browsers keep what they compile. */
-async function compiled(response: Response): Promise<WebAssembly.Module> {
+async function compileResponse(response: Response): Promise<WebAssembly.Module> {
   const { compileStreaming } = WebAssembly as Partial<typeof WebAssembly>;
   if (response.headers.get('content-type') !== 'application/wasm' || !compileStreaming) {
     return WebAssembly.compile(await part(() => response.arrayBuffer()));
@@ -21,7 +21,7 @@ async function compiled(response: Response): Promise<WebAssembly.Module> {
 export async function compileFile(url: URL): Promise<WebAssembly.Module> {
   const response = await part(() => fetch(url));
   const { ok, status } = response;
-  if (ok) return compiled(response);
+  if (ok) return compileResponse(response);
   const advice = 'serve the file beside its script';
   throw new HedgerowError('not-loaded', `${url} answers ${status}: ${advice}`, { status });
 }

@@ -7,8 +7,8 @@ import { HedgerowError } from '../../base/errors.js';
 import { membersOf } from '../../base/key.js';
 import { kindOf, memberOf } from '../../base/kind.js';
 import { bytesOf } from '../../base/root.js';
-import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';
+import { RootHasher, type Subtree } from './root-hasher.js';
 import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
 import { Siblings } from './siblings.js';
 
@@ -103,7 +103,7 @@ function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Sibling
     return parting === DEPTH ? 0 : sideOf(a.key, parting) * 2 - 1;
   });
   if (claims.length === 0) return false;
-  const climb = new Climb(siblings);
+  const climb = new RootHasher(siblings);
   for (const [at, { key, leaf }] of claims.entries()) {
     const next = claims[at + 1];
     const parting = next === undefined ? -1 : partingOf(key, next.key);

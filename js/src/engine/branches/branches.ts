@@ -20,7 +20,7 @@ import {
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
-import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
+import { pinnedOf, type SnapshotRoot } from '../read/pinned-commit.js';
 
 /** One branch of a store. */
 export interface Branch {
@@ -39,13 +39,13 @@ export interface Branch {
 /** Options for opening a branch. */
 export interface BranchOptions {
   /** Where to fork if no branch has this name: at a snapshot or a root; at the head by default. */
-  readonly from?: string | Pinned | undefined;
+  readonly from?: string | SnapshotRoot | undefined;
 }
 
 /** Holds the commit that a root or a snapshot names, which must be stored. */
 export async function holdNamed(
   branchHead: BranchHead,
-  target: string | Pinned,
+  target: string | SnapshotRoot,
 ): Promise<HeldCommit> {
   const pinned = pinnedOf(target);
   if (pinned !== undefined) {
@@ -102,14 +102,14 @@ export async function openBranch(
 async function moveTo(
   branchHead: BranchHead,
   parent: BranchHead,
-  from: string | Pinned | undefined,
+  from: string | SnapshotRoot | undefined,
   durability: Durability,
 ): Promise<void> {
   const { shared, ref } = branchHead;
   await untilWon(async () => {
     if (ref === REF || shared.inventory.refs.has(ref)) {
       // The ref is known, but the branch may be deleted by now.
-      if (await shared.queued(() => branchHead.refresh().then(() => true, isGone))) return true;
+      if (await shared.queueWork(() => branchHead.refresh().then(() => true, isGone))) return true;
     }
     const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
     try {
@@ -119,9 +119,9 @@ async function moveTo(
       const fork = { ...move, name: forkOf(branchHead.branchName, parent.branchName) };
       const batch = { segments: [], move, also: [fork], durability };
       if (await writeRefs(shared.host.segments, batch)) {
-        shared.inventory.moved([move, fork]);
+        shared.inventory.noteMoves([move, fork]);
         shared.announce(ref, generation);
-        await shared.queued(async () => {
+        await shared.queueWork(async () => {
           for (const one of shared.branchHeads) if (one.ref === ref) await one.stand(move);
         });
         return true;
@@ -156,7 +156,7 @@ export async function listBranches(
     throw new HedgerowError('invalid-argument', 'branches: remotes is a boolean');
   }
   const { shared } = branchHead;
-  const refs = await shared.queued(() => shared.inventory.look());
+  const refs = await shared.queueWork(() => shared.inventory.look());
   const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? EMPTY_COMMIT) };
   const others = [...refs.values()]
     .filter(({ name }) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF))
@@ -187,7 +187,7 @@ export async function deleteBranch(
   const isDropped = (other: string) =>
     other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
   await untilWon(async () => {
-    const refs = await shared.queued(() => shared.inventory.look());
+    const refs = await shared.queueWork(() => shared.inventory.look());
     if (!refs.has(ref)) throw noBranch(name);
     // A collection that reads refs before and after this would miss the branch: see `collect/collection.ts`.
     await shared.endCollections();
@@ -197,7 +197,7 @@ export async function deleteBranch(
     const batch = { segments: [], also, durability };
     if (!(await writeRefs(shared.host.segments, batch))) return undefined;
     shared.announce(ref, Number.POSITIVE_INFINITY);
-    await shared.queued(async () => {
+    await shared.queueWork(async () => {
       for (const one of shared.branchHeads) if (one.ref === ref) await one.keepUp();
     });
     return true;

@@ -15,10 +15,10 @@ import {
   type Decisions,
   type Job,
   type MergeOptions,
+  type MergeViews,
   newValueOf,
   type Outcome,
   type Pair,
-  type Reading,
   type Resolution,
   ThreeWay,
 } from './three-way.js';
@@ -89,7 +89,7 @@ async function trying<T>(
   return untilWon(async (tries) => {
     checkSignal(job.signal);
     // `onConflict` must not be asked about an outdated head.
-    await branchHead.shared.queued(() => branchHead.refresh());
+    await branchHead.shared.queueWork(() => branchHead.refresh());
     const theirs = await holdBranch(branchHead, name);
     try {
       if (branchHead.branchName === name) {
@@ -110,7 +110,7 @@ export function attempt(merge: ThreeWay, tries: number): Promise<Outcome | undef
 }
 
 /** Reads the changes of both sides in parallel. */
-async function* bothChanged(reading: Reading): AsyncGenerator<Pair, void, void> {
+async function* bothChanged(reading: MergeViews): AsyncGenerator<Pair, void, void> {
   const { base, ours, theirs } = reading;
   const own = singly(reading.changes(base, ours));
   try {

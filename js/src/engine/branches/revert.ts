@@ -14,10 +14,10 @@ import { untilWon } from '../../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { findMany } from '../read/find-many.js';
 import { KeyParts } from '../read/key-parts.js';
-import type { Pinned } from '../read/pinned-commit.js';
+import type { SnapshotRoot } from '../read/pinned-commit.js';
 import { holdNamed } from './branches.js';
 import { attempt } from './merge.js';
-import { type Decisions, type Job, type Pair, type Reading, ThreeWay } from './three-way.js';
+import { type Decisions, type Job, type MergeViews, type Pair, ThreeWay } from './three-way.js';
 
 /** The result of a revert. */
 export interface RevertResult {
@@ -32,8 +32,8 @@ export interface RevertResult {
 /** Takes back what led from `before` to `after`: roots, or snapshots. */
 export async function revert(
   branchHead: BranchHead,
-  before: string | Pinned,
-  after: string | Pinned,
+  before: string | SnapshotRoot,
+  after: string | SnapshotRoot,
   job: Job,
 ): Promise<RevertResult> {
   if (before === after && typeof before === 'string') {
@@ -51,7 +51,7 @@ export async function revert(
       const { root, applied, kept } = await untilWon(async (tries) => {
         checkSignal(job.signal);
         // `onConflict` must not be asked about an outdated head.
-        await branchHead.shared.queued(() => branchHead.refresh());
+        await branchHead.shared.queueWork(() => branchHead.refresh());
         return attempt(new ThreeWay(branchHead, way, job, decisions), tries);
       });
       return { root, reverted: applied, kept };
@@ -64,7 +64,7 @@ export async function revert(
 }
 
 /** Looks the rows of the change up in the head. */
-export async function* nowOther(reading: Reading): AsyncGenerator<Pair, void, void> {
+export async function* nowOther(reading: MergeViews): AsyncGenerator<Pair, void, void> {
   const { host, base, ours, theirs, check } = reading;
   for await (const changes of reading.changes(base, theirs)) {
     check();

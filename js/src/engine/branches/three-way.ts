@@ -21,7 +21,7 @@ import type { Sides } from '../history/branch-refs.js';
 import { writeRefs } from '../history/ref-write.js';
 import { type Change, changesOf } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
-import { guarded, Ingest } from '../write/ingest.js';
+import { abandonOnError, Ingest } from '../write/ingest.js';
 import { RowGatherer } from '../write/row-gatherer.js';
 
 /** The outcome of a conflict: a value, or `undefined` for no row. */
@@ -45,7 +45,7 @@ export interface MergeOptions {
 export type Pair = readonly [change: Change, ours: { readonly value: unknown } | undefined];
 
 /** The views of the three commits, and how to read them. */
-export interface Reading {
+export interface MergeViews {
   readonly host: Host;
   readonly base: number;
   readonly ours: number;
@@ -57,11 +57,11 @@ export interface Reading {
 }
 
 /** What a merge and a revert do in their own ways. */
-export interface Way {
+export interface MergeStrategy {
   /** Resolves to `undefined` when a ref moved meanwhile: begin again. */
   hold(): Promise<Sides | undefined>;
   /** All that the change touched. */
-  pairs(reading: Reading): AsyncGenerator<Pair, void, void>;
+  pairs(reading: MergeViews): AsyncGenerator<Pair, void, void>;
   /** What a conflict comes to without `onConflict`. */
   readonly otherwise: 'fail' | 'ours';
 }
@@ -93,7 +93,7 @@ const LISTED = 100;
 const LISTED_KEYS = 5;
 
 /** The outcome of a resolved conflict: a key, and its value, or `undefined` to delete the row. */
-type Resolved = readonly [key: string, value: unknown];
+type ResolvedConflict = readonly [key: string, value: unknown];
 
 /** How a conflict was resolved, in case the merge meets it again. */
 export interface Decision {
@@ -108,10 +108,10 @@ export type Decisions = Map<string, Decision>;
 /** One try: it builds on the head as it is now. */
 export class ThreeWay {
   readonly #branchHead: BranchHead;
-  readonly #way: Way;
+  readonly #way: MergeStrategy;
   readonly #job: Job;
   readonly #decisions: Decisions;
-  readonly #resolved: Resolved[] = [];
+  readonly #resolved: ResolvedConflict[] = [];
   readonly #unresolved: Conflict[] = [];
   #mayAsk = true;
   #isUndecided = false;
@@ -119,7 +119,7 @@ export class ThreeWay {
   #applied = 0;
   #conflicts = 0;
 
-  constructor(branchHead: BranchHead, way: Way, job: Job, decisions: Decisions) {
+  constructor(branchHead: BranchHead, way: MergeStrategy, job: Job, decisions: Decisions) {
     this.#branchHead = branchHead;
     this.#way = way;
     this.#job = job;
@@ -305,7 +305,7 @@ export class ThreeWay {
     await branchHead.shared.prepareIds();
     const held = { head, release: () => {} };
     const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
-    const committed = await guarded(ingest, async () => {
+    const committed = await abandonOnError(ingest, async () => {
       await this.#feed(ingest);
       await ingest.bringIn(base, theirs);
       return ingest.commitOnce();
@@ -323,14 +323,14 @@ export class ThreeWay {
       undo();
       return undefined;
     }
-    branchHead.inventory.moved(also);
+    branchHead.inventory.noteMoves(also);
     return this.#outcome(committed.commitBytes);
   }
 
   async #feed(ingest: Ingest): Promise<void> {
     const { sliceMs } = this.#branchHead.shared.host;
-    const isDelete = ([, value]: Resolved) => value === undefined;
-    const puts = new RowGatherer<Resolved>('pairs', undefined, sliceMs);
+    const isDelete = ([, value]: ResolvedConflict) => value === undefined;
+    const puts = new RowGatherer<ResolvedConflict>('pairs', undefined, sliceMs);
     const deletes = new RowGatherer<string>('deletes', undefined, sliceMs);
     const feed = async (gatherer: {
       readonly rows: number;

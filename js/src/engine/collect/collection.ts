@@ -11,7 +11,7 @@ import * as calls from '../../core/calls/collect.js';
 import { cacheStats, takeSegment } from '../../core/calls/segments.js';
 import type { Op } from '../../core/engine.js';
 import { endSlice, type Slices } from '../../core/host.js';
-import { stepped } from '../../core/survey.js';
+import { stepToEnd } from '../../core/survey.js';
 import type { Ref, RefMove } from '../../storage/segment-store.js';
 import { inUse } from '../../storage/tabs/in-use.js';
 import { type Facts, factsOf, fenceMove, raiseFence } from '../history/fence.js';
@@ -82,7 +82,7 @@ export class Collection {
     let done = false;
     try {
       for (;;) {
-        const reply = await stepped(host, op, () => calls.collected(engine), this.#times);
+        const reply = await stepToEnd(host, op, () => calls.readCollectReply(engine), this.#times);
         const { segments: dead, liveBytes: live, valueBytes: values = facts.values } = reply;
         if (dead.length === 0) last.fence = await this.#note({ live, values, rows: this.#rows });
         else await this.#exchange(op, dead);
@@ -118,7 +118,7 @@ export class Collection {
   #begin(flags: number, valuesBefore: number, last: LastTime): Promise<Op> {
     const { host, inventory, pins, branchHeads } = this.#shared;
     const { engine } = host;
-    return this.#shared.queued(async () => {
+    return this.#shared.queueWork(async () => {
       if (!pins.isCollector || this.isOver) {
         throw new HedgerowError('blocked', 'another handle compacts the store now: try again');
       }
@@ -186,7 +186,7 @@ export class Collection {
     calls.collectExchanged(engine, op);
     const freed = before - cacheStats(engine).storedBytes;
     this.floor -= freed;
-    for (const id of made) inventory.stored(id);
+    for (const id of made) inventory.markStored(id);
     // If a deletion fails, the next load of the inventory finds the segment again.
     for (const id of dead) inventory.unmade(id);
     this.#written += made.length;
@@ -227,7 +227,7 @@ export class Collection {
             isLast = true;
             return;
           }
-          this.#shared.made(segment.id);
+          this.#shared.registerSegment(segment.id);
           made.push(segment.id);
           if (this.#noIds !== undefined) throw this.#noIds;
           const makesRoom = this.#isSparing && 'later';
@@ -271,7 +271,7 @@ export class Collection {
       makesRoom: true,
     });
     if (!isNoted) return undefined;
-    inventory.moved([move]);
+    inventory.noteMoves([move]);
     return move;
   }
 }

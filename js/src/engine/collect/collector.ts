@@ -4,13 +4,13 @@ import { turn } from '../../base/scheduler.js';
 import { later, pause } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/segments.js';
 import type { Host } from '../../core/host.js';
-import { type Answer, Asking } from '../../storage/tabs/collect-requests.js';
+import { type Answer, CollectRequests } from '../../storage/tabs/collect-requests.js';
 import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { factsOf } from '../history/fence.js';
 import { FENCE_REF } from '../history/inventory.js';
 import { Collection, type CompactResult, type LastTime } from './collection.js';
-import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due.js';
+import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due-check.js';
 
 /** How often a store with new commits is checked, in milliseconds. */
 const LOOK_MS = 1000;
@@ -42,7 +42,7 @@ export class Collector {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
-  readonly #others: Asking | undefined;
+  readonly #others: CollectRequests | undefined;
   readonly #last: LastTime = {};
   /** Cancels the check that is planned. */
   #cancel: (() => void) | undefined;
@@ -72,12 +72,12 @@ export class Collector {
     this.#branchHead = branchHead;
     this.#tabs = tabs;
     const answer: Answer = (isFull, alive) => this.#answer(isFull, alive);
-    this.#others = tabs && new Asking(tabs, answer);
+    this.#others = tabs && new CollectRequests(tabs, answer);
     branchHead.shared.room = (isBulk) => this.#waitForRoom(isBulk);
   }
 
   /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
-  changed(): void {
+  noteChange(): void {
     this.#wake();
     if (this.#closed || !this.#branchHead.pins.isCollected) return;
     this.#changedMs = performance.now();
@@ -88,14 +88,14 @@ export class Collector {
   /** Storage had no space for a change: collects soon, even if little is dead. */
   full(): void {
     this.#wasFull = true;
-    this.changed();
+    this.noteChange();
   }
 
-  /** Whether a rule of `due.ts` holds now. */
+  /** Whether a rule of `due-check.ts` holds now. */
   #is(rule: (room: Room) => boolean): boolean {
     try {
-      const { engine, shelf } = this.#host;
-      return engine.isReady && shelf === undefined && rule(this.#room());
+      const { engine, pendingTables } = this.#host;
+      return engine.isReady && pendingTables === undefined && rule(this.#room());
     } catch {
       // The core has trapped: the next call of the user reports it.
       return false;
@@ -222,14 +222,14 @@ export class Collector {
       } catch (cause) {
         // Other handles moved segments meanwhile, or pinned a commit that was deleted already.
         if (tries < MAX_TRIES && !this.#closed && isPassing(cause)) continue;
-        this.#failed(cause);
+        this.#noteFailure(cause);
         throw cause;
       }
     }
   }
 
   /** After a failure waits until more is stored, so that it does not read damage again and again. */
-  #failed(cause: unknown): void {
+  #noteFailure(cause: unknown): void {
     const { engine } = this.#host;
     if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
     this.#before = cacheStats(engine).storedBytes;

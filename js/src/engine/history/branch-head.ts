@@ -202,7 +202,7 @@ export class BranchHead implements StoreBranch {
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
     while (!engine.isReady || !this.headPin.isWhole)
-      await this.shared.queued(() => this.headPin.ensure());
+      await this.shared.queueWork(() => this.headPin.ensure());
     return this.#holdCovered();
   }
 
@@ -252,7 +252,7 @@ export class BranchHead implements StoreBranch {
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
     this.#following ??= this.shared
-      .queued(async () => {
+      .queueWork(async () => {
         const news = this.#news;
         // A message that arrives from now on needs another refresh.
         this.#following = undefined;
@@ -276,7 +276,7 @@ export class BranchHead implements StoreBranch {
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
     if (!sameBytes(before.commitBytes, commitBytes)) this.headPin.drop();
-    this.headPin.moved();
+    this.headPin.noteHeadMove();
     this.#tellMoved();
   }
 
@@ -287,7 +287,7 @@ export class BranchHead implements StoreBranch {
   /** Moves to a commit that was made here, even if the core traps meanwhile. */
   async moveOnto(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { engine } = this.#host;
-    engine.succeeded();
+    engine.noteSuccess();
     try {
       await this.moveTo(commitBytes, generation);
       for (const other of this.shared.branchHeads) {
@@ -318,7 +318,7 @@ export class BranchHead implements StoreBranch {
       checkSignal(signal);
       return change();
     };
-    const enter = () => this.shared.queued(() => this.shared.writerQueue.hold(begin));
+    const enter = () => this.shared.queueWork(() => this.shared.writerQueue.hold(begin));
     return this.shared.room(false)?.then(enter) ?? enter();
   }
 
@@ -358,8 +358,8 @@ export class BranchHead implements StoreBranch {
     if (written === true && options.durability === 'strict') {
       this.#durableGeneration = move.generation;
     }
-    for (const { id } of segments) this.inventory.stored(id);
-    this.inventory.moved([move]);
+    for (const { id } of segments) this.inventory.markStored(id);
+    this.inventory.noteMoves([move]);
     this.#ownGeneration = move.generation;
     this.shared.announce(this.#ref, move.generation);
     return true;

@@ -53,7 +53,7 @@ export function firstGeneration(): number {
 
 /** The ref `name` as storage has it now, or `undefined`. */
 export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref | undefined> {
-  const refs = await shared.queued(() => shared.inventory.look());
+  const refs = await shared.queueWork(() => shared.inventory.look());
   return refs.get(name);
 }
 
@@ -93,7 +93,7 @@ export async function holdSides(
   const ref = refOfFork(branchHead, name);
   const { release } = await shared.hold(ref.commitBytes);
   // It is whole if it is still the ancestor: see `tabs/pins.ts`.
-  const refs = await shared.queued(() => inventory.look());
+  const refs = await shared.queueWork(() => inventory.look());
   const { generation: expected } = ref;
   if (refs.get(ref.name)?.generation === expected) {
     const next = { name: ref.name, commitBytes: theirsBytes, generation: expected + 1 };

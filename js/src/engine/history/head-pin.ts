@@ -1,5 +1,5 @@
 import { sameBytes } from '../../base/bytes.js';
-import type { Announced, Pins } from '../../storage/tabs/pins.js';
+import type { AnnouncedHold, Pins } from '../../storage/tabs/pins.js';
 import type { SharedStore, StoreBranch } from './shared-store.js';
 
 /** The branch whose head is pinned. */
@@ -15,7 +15,7 @@ export interface PinnedBranch extends StoreBranch {
  */
 export class HeadPin {
   readonly #branch: PinnedBranch;
-  #pinned: { readonly commitBytes: Uint8Array; readonly pin: Announced } | undefined;
+  #pinned: { readonly commitBytes: Uint8Array; readonly pin: AnnouncedHold } | undefined;
   #isKept = false;
   #keeping: Promise<void> | undefined;
 
@@ -79,13 +79,13 @@ export class HeadPin {
       this.#keeping = undefined;
       if (shared.branchHeads.has(this.#branch)) await this.ensure();
     };
-    this.#keeping ??= shared.queued(ensure).catch(() => {
+    this.#keeping ??= shared.queueWork(ensure).catch(() => {
       this.#keeping = undefined;
     });
   }
 
   /** The head has moved. */
-  moved(): void {
+  noteHeadMove(): void {
     if (this.#isKept) this.keep();
   }
 }

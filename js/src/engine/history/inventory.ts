@@ -3,8 +3,8 @@ import { FORMAT, MAX_FORMAT } from '../../base/limits.js';
 import { turn } from '../../base/scheduler.js';
 import * as segments from '../../core/calls/segments.js';
 import type { Host } from '../../core/host.js';
-import { Shelf } from '../../core/shelf.js';
-import type { Loaded, Ref } from '../../storage/segment-store.js';
+import { PendingTables } from '../../core/pending-tables.js';
+import type { Ref, StoreContents } from '../../storage/segment-store.js';
 
 /** The commit of a store that has no rows yet. Do not write to it. */
 export const EMPTY_COMMIT = new Uint8Array(32);
@@ -42,7 +42,7 @@ export class Inventory {
   #refs: ReadonlyMap<string, Ref> = new Map();
 
   /** What the first look finds. */
-  #first: Promise<Loaded> | undefined;
+  #first: Promise<StoreContents> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -50,7 +50,7 @@ export class Inventory {
   }
 
   /** Has the first look take what is being loaded: all of a store that was opened before its core had started. */
-  begin(loading: Promise<Loaded>): void {
+  begin(loading: Promise<StoreContents>): void {
     this.#first = loading;
   }
 
@@ -102,7 +102,7 @@ export class Inventory {
       segments.removeSegment(this.#host.engine, id);
     }
     // Some may be stored though the answer to their write was lost.
-    for (const id of this.#unstored) if (stored.has(id)) this.stored(id);
+    for (const id of this.#unstored) if (stored.has(id)) this.markStored(id);
   }
 
   /**
@@ -127,7 +127,7 @@ export class Inventory {
   }
 
   /** Takes what was read, in slices: a large store has thousands of tables. */
-  async #take({ refs, tables }: Loaded): Promise<ReadonlyMap<string, Ref>> {
+  async #take({ refs, tables }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
     const { engine, sliceMs } = this.#host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
@@ -158,8 +158,8 @@ export class Inventory {
       if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
     }
     if (later.size > 0) {
-      this.#host.shelf = new Shelf(engine, [...later].reverse(), () => {
-        this.#host.shelf = undefined;
+      this.#host.pendingTables = new PendingTables(engine, [...later].reverse(), () => {
+        this.#host.pendingTables = undefined;
       });
     }
     this.#refs = taken;
@@ -167,18 +167,18 @@ export class Inventory {
   }
 
   /** Records moves of refs that were made here. */
-  moved(refs: readonly Ref[]): void {
+  noteMoves(refs: readonly Ref[]): void {
     this.#refs = new Map([...this.#refs, ...refs.map((ref) => [ref.name, ref] as const)]);
   }
 
   /** Records a segment that was made here. */
-  made(id: number): void {
+  recordSegment(id: number): void {
     this.#known.add(id);
     this.#unstored.add(id);
   }
 
   /** Records that a segment that was made here is stored. */
-  stored(id: number): void {
+  markStored(id: number): void {
     this.#unstored.delete(id);
     segments.storedSegment(this.#host.engine, id);
   }
@@ -191,7 +191,7 @@ export class Inventory {
 
   /** Forgets everything. */
   clear(): void {
-    this.#host.shelf = undefined;
+    this.#host.pendingTables = undefined;
     this.#known.clear();
     this.#unstored.clear();
     this.#refs = new Map();

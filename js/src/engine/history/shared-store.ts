@@ -66,7 +66,7 @@ export class SharedStore {
   room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
   /** Ends all collections in progress: see `fence.ts`. */
   endCollections: () => Promise<unknown> = async () => {};
-  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/whole.ts`. */
+  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/check-whole.ts`. */
   checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
   /** Throws when a writer of rows does not own its branch: see `mutators/own-branch.ts`. */
   checkOwner: (writer: StoreBranch) => void = () => {};
@@ -109,7 +109,7 @@ export class SharedStore {
   }
 
   /** Another tab has moved this ref to this generation; without them, it may have moved any. */
-  heard(ref?: string, generation?: number): void {
+  followRef(ref?: string, generation?: number): void {
     for (const branch of this.branchHeads) {
       if (ref === undefined || ref === branch.ref) branch.follow(generation);
     }
@@ -125,7 +125,7 @@ export class SharedStore {
   /** The page continues. */
   wake(): void {
     this.pins.wake().catch(() => {});
-    this.heard();
+    this.followRef();
   }
 
   /** Moves all branch heads to where their refs point in storage. Run it exclusively. */
@@ -134,7 +134,7 @@ export class SharedStore {
   }
 
   /** Runs `work` after all work queued before it, and nothing else at the same time. */
-  queued<T>(work: () => Promise<T>): Promise<T> {
+  queueWork<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(() =>
       this.host.engine.isReady ? work() : this.rebuild().then(work),
     );
@@ -153,7 +153,7 @@ export class SharedStore {
    * its own turn checks `engine.isReady` first.
    */
   ready(): Promise<void> {
-    this.#rebuilding ??= this.queued(async () => {}).finally(() => {
+    this.#rebuilding ??= this.queueWork(async () => {}).finally(() => {
       this.#rebuilding = undefined;
     });
     return this.#rebuilding;
@@ -178,7 +178,7 @@ export class SharedStore {
     const { engine } = this.host;
     let status = engine.openView(commitBytes);
     while (status === Status.need) {
-      await this.host.load(engine.needed());
+      await this.host.load(engine.readNeededParts());
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) fail(engine, status);
@@ -198,7 +198,7 @@ export class SharedStore {
   async holdAny(commitBytes: Uint8Array): Promise<Hold> {
     const hold = await this.hold(commitBytes);
     try {
-      await this.queued(() => this.inventory.look());
+      await this.queueWork(() => this.inventory.look());
       const isRef = this.inventory.commitRefs.some((ref) =>
         sameBytes(ref.commitBytes, commitBytes),
       );
@@ -230,8 +230,8 @@ export class SharedStore {
   }
 
   /** Records a segment that was made here. */
-  made(id: number): void {
-    this.inventory.made(id);
+  registerSegment(id: number): void {
+    this.inventory.recordSegment(id);
     // The core assigns ids, and a collection takes its segments late: higher ids may have been taken before.
     this.#lastId = Math.max(this.#lastId, id);
   }

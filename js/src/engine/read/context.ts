@@ -3,7 +3,7 @@
 import type { Host } from '../../core/host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
-import type { Pending } from '../history/pending.js';
+import type { Pending } from '../history/pending-edits.js';
 import type { Changes } from './changes.js';
 
 /** The commit and the store that a reader reads. */
@@ -64,7 +64,7 @@ export function readContext(
     ready: () => host.recover(),
     holdHead: () => branchHead.holdHead(),
     async moveOn(head) {
-      await branchHead.shared.queued(() => branchHead.refresh());
+      await branchHead.shared.queueWork(() => branchHead.refresh());
       return branchHead.head !== head;
     },
   };

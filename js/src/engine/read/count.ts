@@ -11,7 +11,7 @@ import type { WaitOptions } from './holder.js';
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
 
 /** The options of a count, and of reads that number rows. */
-type Counted = IndexRange & WaitOptions & { readonly reverse?: boolean | undefined };
+type CountReadOptions = IndexRange & WaitOptions & { readonly reverse?: boolean | undefined };
 
 /** The checked options of a count. */
 export interface CountPlan extends WaitOptions {
@@ -31,9 +31,9 @@ export function checkedCount(
     wait,
     signal,
     ...range
-  }: Exactly<Counted, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
+  }: Exactly<CountReadOptions, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
     call,
-    options as Counted,
+    options as CountReadOptions,
     names,
   );
   checkSignal(signal);

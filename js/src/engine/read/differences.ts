@@ -20,7 +20,7 @@ async function hold({ shared }: BranchHead, commitBytes: Uint8Array): Promise<He
 async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
   const { shared, branchName } = branchHead;
   for (;;) {
-    const refs = await shared.queued(() => shared.inventory.look());
+    const refs = await shared.queueWork(() => shared.inventory.look());
     const fork = forkedFrom(branchName, refs.values());
     if (fork === undefined) {
       const message = `${branchName} was forked from no branch, or from one that was deleted`;

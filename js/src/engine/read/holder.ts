@@ -8,7 +8,7 @@ import type { Host } from '../../core/host.js';
 import type { IndexRange } from '../../core/indexes/columns.js';
 import { isOfIndex, State } from '../../core/indexes/index-set.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
-import type { Pending } from '../history/pending.js';
+import type { Pending } from '../history/pending-edits.js';
 
 /** What a read does while its index is not built. */
 export interface WaitOptions {

@@ -116,7 +116,7 @@ export class PinnedCommit implements ReadContext {
 }
 
 /** A snapshot, reduced to its root. */
-export interface Pinned {
+export interface SnapshotRoot {
   /** The hash of its commit, in hexadecimal. */
   readonly root: string;
   release(): void;
@@ -125,7 +125,7 @@ export interface Pinned {
 const pinnedCommits = new WeakMap<object, PinnedCommit>();
 
 /** Registers the commit of a snapshot. */
-export function notePinned(snapshot: Pinned, pinned: PinnedCommit): void {
+export function notePinned(snapshot: SnapshotRoot, pinned: PinnedCommit): void {
   pinnedCommits.set(snapshot, pinned);
 }
 

@@ -3,7 +3,7 @@
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';
 import type { Exactly } from '../../base/exactly.js';
-import { endedWhenForgotten } from '../../base/forgotten.js';
+import { iterateUntilDropped } from '../../base/release-registry.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal, untilEnded } from '../../base/signal.js';
 import * as reads from '../../core/calls/reads.js';
@@ -51,7 +51,7 @@ const FIRST_BLOCK = 32 << 10;
 const LARGEST_BLOCK = 4 << 20;
 
 /** An operation with an output, and what to do when it ends. */
-export interface Started {
+export interface OutputOperation {
   readonly op: Op;
   /** The part of the core that runs it; by default the first part. */
   readonly runner?: Runner;
@@ -61,11 +61,11 @@ export interface Started {
 /** Yields the output of an operation, block by block, as `decode` reads it. */
 export function blocks(
   host: Host,
-  start: () => Started | Promise<Started>,
+  start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
   decode?: Decode,
 ): AsyncIterableIterator<unknown[], void> {
-  return endedWhenForgotten((state) => read(host, start, signal, state, decode));
+  return iterateUntilDropped((state) => read(host, start, signal, state, decode));
 }
 
 /** Reads the members of an output. */
@@ -74,7 +74,7 @@ export type Decode = (engine: Engine) => unknown[];
 /** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds nothing any more. */
 function read(
   host: Host,
-  start: () => Started | Promise<Started>,
+  start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
   state?: { isOver?: boolean },
   decode?: Decode,
@@ -85,7 +85,7 @@ function read(
 
 async function* steps(
   host: Host,
-  start: () => Started | Promise<Started>,
+  start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
   state: { isOver?: boolean } = {},
   decode: Decode = reads.output,
@@ -106,9 +106,9 @@ async function* steps(
       const startMs = performance.now();
       const status = runner.step(op, budget);
       if (status === Status.need) {
-        await host.load(engine.needed());
+        await host.load(engine.readNeededParts());
       } else if (status === Status.done || status === Status.yield) {
-        engine.succeeded();
+        engine.noteSuccess();
         const members = decode(engine);
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
@@ -166,7 +166,7 @@ export async function firstOf<T>(rows: AsyncIterable<T>): Promise<T | undefined>
 }
 
 /** Yields what `load` resolves to. */
-export async function* loaded<T>(
+export async function* yieldLoaded<T>(
   load: () => Promise<AsyncIterable<T>>,
 ): AsyncGenerator<T, void, void> {
   yield* await load();
@@ -229,7 +229,7 @@ class BlockRows<T> implements Rows<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
     const { parts, width, at } = this.#shape;
-    const source = endedWhenForgotten((state) => this.source(parts, state));
+    const source = iterateUntilDropped((state) => this.source(parts, state));
     let members: unknown[] = [];
     let index = 0;
     // Serialises calls that were made before the last one settled.
@@ -240,7 +240,7 @@ class BlockRows<T> implements Rows<T> {
       index += width;
       return { done: false, value };
     };
-    const answered = () => {
+    const noteAnswer = () => {
       waiting -= 1;
     };
     const next = async (): Promise<IteratorResult<T, void>> => {
@@ -256,7 +256,7 @@ class BlockRows<T> implements Rows<T> {
         if (waiting === 0 && index < members.length) return Promise.resolve(take());
         const result = waiting === 0 ? next() : tail.then(next);
         waiting += 1;
-        tail = result.then(answered, answered);
+        tail = result.then(noteAnswer, noteAnswer);
         return result;
       },
       return: async () => {

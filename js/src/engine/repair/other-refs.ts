@@ -6,7 +6,7 @@ import { CONFLICTS_END, REMOTE_BRANCHES } from '../history/branch-name.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
 import { type ChunkFault, type Inspection, isLoss, type RefFaults } from '../verify/verify.js';
-import { Repair, unrepaired } from './repair-branch.js';
+import { Repair, toUnsoundError } from './repair-branch.js';
 import type { RepairedRef, RepairJob } from './types.js';
 
 /** Repairs refs, and adds what became of each to `done`; `false` if another tab has moved one of them. */
@@ -69,7 +69,7 @@ async function repairBranch(
   if (result === 'beaten') return result;
   if (result === undefined) {
     if (isLog) return undefined;
-    throw unrepaired(faults.find(isLoss) as ChunkFault, ref.name.slice(BRANCH_REF.length));
+    throw toUnsoundError(faults.find(isLoss) as ChunkFault, ref.name.slice(BRANCH_REF.length));
   }
   const { lost, commitsDropped, rowsLost } = result;
   return { ...found, done: lost.length > 0 ? 'salvaged' : 'back', commitsDropped, rowsLost };

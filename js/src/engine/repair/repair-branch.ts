@@ -14,7 +14,7 @@ import { endCollections } from '../history/fence.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
 import { type ChunkFault, type Inspection, isLoss, type Verification } from '../verify/verify.js';
-import { guarded, Ingest } from '../write/ingest.js';
+import { abandonOnError, Ingest } from '../write/ingest.js';
 import type { LostRange, RepairJob, RepairResult } from './types.js';
 
 type Found = Pick<Verification, 'faults' | 'rows'>;
@@ -117,7 +117,7 @@ export class Repair {
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal, isUpkeep: true });
-    const committed = await guarded(ingest, async () => {
+    const committed = await abandonOnError(ingest, async () => {
       // Drops all indexes: to update them, the damaged rows would have to be read.
       ingest.extendIndexes(true, 0);
       sums.extend(ingest.op);
@@ -174,7 +174,7 @@ export class Repair {
 }
 
 /** The error for a branch of which no commit is sound. */
-export function unrepaired({ code, kind, chunk }: ChunkFault, branch?: string): HedgerowError {
+export function toUnsoundError({ code, kind, chunk }: ChunkFault, branch?: string): HedgerowError {
   const newest = `the newest commit${branch === undefined ? '' : ` of the branch ${branch}`}`;
   const what = kind === 'commit' ? newest : `a chunk of ${newest}`;
   const message = `${what} is damaged, and no earlier commit is sound: repair({ salvage: true }) keeps what can be read`;

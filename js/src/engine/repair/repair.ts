@@ -10,10 +10,10 @@ import { unknownLeftovers } from '../history/leftovers.js';
 import { inspect, type Pin } from '../verify/inspect.js';
 import { type ChunkFault, isLoss } from '../verify/verify.js';
 import { repairOthers } from './other-refs.js';
-import { Repair, unrepaired } from './repair-branch.js';
+import { Repair, toUnsoundError } from './repair-branch.js';
 import type {
   Announce,
-  Mend,
+  ChunkMender,
   RepairedRef,
   RepairJob,
   RepairOptions,
@@ -28,7 +28,7 @@ export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,
   announce: Announce,
-  mend?: Mend,
+  mend?: ChunkMender,
 ): Promise<RepairResult> {
   const { pins, shared } = branchHead;
   const { segments, sliceMs } = shared.host;
@@ -80,7 +80,7 @@ export async function repairStore(segments: SegmentStore, job: RepairJob): Promi
       return { ...(main ?? sound), others: done, ...(fetched !== undefined && { fetched }) };
     }
     const result = await new Repair(inspection, head, verification, job).make();
-    if (result === undefined) throw unrepaired(first);
+    if (result === undefined) throw toUnsoundError(first);
     // The other refs are compared with what is sound now.
     if (result !== 'beaten') main = result;
   }

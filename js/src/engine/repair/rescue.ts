@@ -3,7 +3,7 @@
 import { checkName, optionsOf } from '../../base/options.js';
 import { idb } from '../../storage/idb/idb.js';
 import type { Encryption, SegmentStore, Storage } from '../../storage/segment-store.js';
-import { pinned } from '../../storage/tabs/pins.js';
+import { pinCommit } from '../../storage/tabs/pins.js';
 import { Tabs } from '../../storage/tabs/tabs.js';
 import { inspect, type Pin } from '../verify/inspect.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
@@ -27,7 +27,7 @@ function placeOf({ storage = idb(), encryption }: At): Storage {
 /** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
   const options = optionsOf('verify', given, 'storage encryption checkIndexes signal onProgress');
-  return opened(name, placeOf(options), async (segments, pin) => {
+  return runOnSegments(name, placeOf(options), async (segments, pin) => {
     const { verification } = await inspect(segments, SLICE_MS, pin, options);
     return verification;
   });
@@ -44,7 +44,7 @@ export async function repair(name: string, given: RepairOptions & At = {}): Prom
     'storage encryption salvage checkIndexes signal onProgress',
   );
   const storage = placeOf(options);
-  return opened(name, storage, async (segments, pin) => {
+  return runOnSegments(name, storage, async (segments, pin) => {
     const tabs = storage.isShared === true ? new Tabs(name) : undefined;
     const announce = (ref: string, generation: number) => tabs?.announce(ref, generation);
     try {
@@ -56,7 +56,7 @@ export async function repair(name: string, given: RepairOptions & At = {}): Prom
   });
 }
 
-async function opened<T>(
+async function runOnSegments<T>(
   name: string,
   storage: Storage,
   use: (segments: SegmentStore, pin: Pin) => Promise<T>,
@@ -64,7 +64,7 @@ async function opened<T>(
   checkName(name);
   const segments = await storage.open(name, { mustExist: true });
   try {
-    return await use(segments, (commitBytes) => pinned(storage.locks, name, commitBytes));
+    return await use(segments, (commitBytes) => pinCommit(storage.locks, name, commitBytes));
   } finally {
     await segments.close();
   }

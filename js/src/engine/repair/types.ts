@@ -23,7 +23,10 @@ export interface RepairOptions extends VerifyOptions {
  * Fetches chunks that an inspection has found damaged, and stores them. Resolves to how many there were: a new inspection
  * finds them.
  */
-export type Mend = (inspection: Inspection, faults: readonly ChunkFault[]) => Promise<number>;
+export type ChunkMender = (
+  inspection: Inspection,
+  faults: readonly ChunkFault[],
+) => Promise<number>;
 
 /** The outcome of a repair for another ref than that of the main branch. */
 export interface RepairedRef extends RefFaults {
@@ -63,5 +66,5 @@ export interface RepairJob extends RepairOptions {
   /** Tells other tabs of each ref that was moved, and its generation. */
   readonly announce: Announce;
   /** Chunks that can be fetched are not given up. */
-  readonly mend?: Mend | undefined;
+  readonly mend?: ChunkMender | undefined;
 }

@@ -1,8 +1,8 @@
 /** Reads of sum trees. */
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { endedWhenForgotten } from '../../base/forgotten.js';
 import { checkKeys } from '../../base/key.js';
+import { iterateUntilDropped } from '../../base/release-registry.js';
 import { bytesOf } from '../../base/root.js';
 import { checkSignal, untilEnded } from '../../base/signal.js';
 import type { Op } from '../../core/engine.js';
@@ -11,8 +11,8 @@ import { type FoundLeaf, type SumEngine, sumEngine } from '../../core/sum-engine
 import type { SumChange, SumKey, SumLeaf, SumScanOptions } from '../../core/sum-types.js';
 import type { HeldHead } from '../history/branch-head.js';
 import type { ReadContext } from '../read/context.js';
-import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
+import { buildMissingSums } from './missing-sums.js';
 
 /** Most bytes of keys in one search or proof. */
 const MAX_KEY_BYTES = 16 << 20;
@@ -25,12 +25,12 @@ async function* reading<T>(
   isFollowed = true,
 ): AsyncGenerator<T, void, void> {
   from.check();
-  if (isFollowed) await followed(from);
+  if (isFollowed) await buildMissingSums(from);
   const held = await from.holdHead();
   try {
     const sums = await sumEngine(from.host);
     yield* sums.read(from.host, start(sums, held), () => take(sums));
-    from.host.engine.succeeded();
+    from.host.engine.noteSuccess();
   } finally {
     held.release();
   }
@@ -67,7 +67,7 @@ export async function getMany(
 export function entries(
   ...args: Parameters<typeof leavesFrom>
 ): AsyncIterableIterator<SumLeaf, void> {
-  return endedWhenForgotten(() => leavesFrom(...args));
+  return iterateUntilDropped(() => leavesFrom(...args));
 }
 
 async function* leavesFrom(
@@ -107,7 +107,7 @@ export async function prove(
 export function diff(
   ...args: Parameters<typeof differing>
 ): AsyncIterableIterator<SumChange, void> {
-  return endedWhenForgotten(() => differing(...args));
+  return iterateUntilDropped(() => differing(...args));
 }
 
 async function* differing(

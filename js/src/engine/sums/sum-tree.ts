@@ -18,7 +18,7 @@ import type {
 } from '../../core/sum-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
-import { loaded, type Rows, rowsOf } from '../read/scan.js';
+import { type Rows, rowsOf, yieldLoaded } from '../read/scan.js';
 import { isFed, type Source } from '../write/source.js';
 
 /** Loads the code of reads and writes of sum trees. */
@@ -74,13 +74,13 @@ export class SumTree {
       const wanted = optionsOf('entries', options, 'from signal');
       return (await until(loadSums(), wanted.signal)).entries(this.#from, this.name, wanted);
     };
-    return rowsOf(() => loaded(load));
+    return rowsOf(() => yieldLoaded(load));
   }
 
   /** The leaves that differ between two roots of the store (`db.root`). `to` is the head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
     const load = async () => (await loadSums()).diff(this.#from, this.name, from, to);
-    return rowsOf(() => loaded(load));
+    return rowsOf(() => yieldLoaded(load));
   }
 
   /** A proof for `verifySumProof` of the leaf of a key, or of its absence. */

@@ -17,7 +17,7 @@ import type {
 } from '../../core/sum-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
-import { guarded, Ingest } from '../write/ingest.js';
+import { abandonOnError, Ingest } from '../write/ingest.js';
 import { endSource, isAtHand, openSource, type Source } from '../write/source.js';
 import { itemOf, LeafPacker } from './leaves.js';
 
@@ -25,14 +25,14 @@ import { itemOf, LeafPacker } from './leaves.js';
 const CLOCK_LEAVES = 32;
 
 /** Options of a change, with their defaults. */
-type Checked<Options> = Options & { readonly durability: Durability };
+type DurableOptions<Options> = Options & { readonly durability: Durability };
 
 /** Puts leaves in one commit. The caller has checked the options. */
 export async function putMany<Row>(
   from: ReadContext,
   name: string,
   source: Source<Row>,
-  options: Checked<SumPutOptions<Row>>,
+  options: DurableOptions<SumPutOptions<Row>>,
 ): Promise<SumResult> {
   const item = itemOf<Row>(options);
   return change(from, name, source, options, (packer, row) => packer.put(item(row)));
@@ -43,7 +43,7 @@ export async function deleteMany(
   from: ReadContext,
   name: string,
   keys: Source<SumKey>,
-  options: Checked<SumChangeOptions>,
+  options: DurableOptions<SumChangeOptions>,
 ): Promise<SumResult> {
   return change(from, name, keys, options, (packer, key) => packer.delete(key));
 }
@@ -52,7 +52,7 @@ async function change<Row>(
   from: ReadContext,
   name: string,
   source: Source<Row>,
-  options: Checked<SumPutOptions<Row>>,
+  options: DurableOptions<SumPutOptions<Row>>,
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
   const { host, branchHead } = from;
@@ -66,7 +66,7 @@ async function change<Row>(
       bulk,
       isUpkeep: true,
     });
-    return await guarded(ingest, async () => {
+    return await abandonOnError(ingest, async () => {
       const sums = await sumEngine(host);
       const totalBytes = () => total(host.engine, branchHead.head.view, name);
       if (toldDefinition(totalBytes()) !== '' || host.sums?.has(name)) {
@@ -122,7 +122,7 @@ async function take<Row>(
   const stop = ingest.onLost((cause) => wait.fail(cause));
   const opening = openSource(source, signal, false);
   let startMs = performance.now();
-  const added = async (row: Row) => {
+  const addPaced = async (row: Row) => {
     add(row);
     const isLate = packer.leaves % CLOCK_LEAVES === 0 && performance.now() - startMs > sliceMs / 2;
     if (!packer.isFull && !isLate) return;
@@ -140,13 +140,13 @@ async function take<Row>(
       );
     }
     if (opened.kind === 'rows') {
-      for (const row of opened.rows) await added(row);
+      for (const row of opened.rows) await addPaced(row);
       return;
     }
     for (;;) {
       const next = await wait.for(opened.rows.next());
       if (next.done === true) return;
-      await added(next.value);
+      await addPaced(next.value);
     }
   } catch (cause) {
     opening.then(endSource, () => {});

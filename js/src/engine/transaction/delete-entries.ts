@@ -4,7 +4,7 @@ import type { ReadContext } from '../read/context.js';
 import { holdWith, type WaitOptions } from '../read/holder.js';
 import type { IngestResult } from '../write/ingest.js';
 import type { resultOf } from '../write/put-many.js';
-import { type Made, type Job as TransactionJob, Transactions } from './run.js';
+import { type TransactionCommit, type Job as TransactionJob, Transactions } from './run.js';
 
 /**
  * Deletes the rows that the entries in a range of an index name. It is a transaction that has read which rows these
@@ -21,8 +21,8 @@ export async function deleteEntries(
   const { host, branchHead } = from;
   const { release } = await holdWith(from, range, { wait: range.wait, signal });
   release();
-  let made: Made | undefined;
-  const onCommit = (commit: Made) => {
+  let made: TransactionCommit | undefined;
+  const onCommit = (commit: TransactionCommit) => {
     made = commit;
   };
   const remove = new Transactions(host, branchHead).run((tx) => tx.deleteMany(range), {

@@ -5,11 +5,11 @@ import type { IndexRange } from '../../core/indexes/columns.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/holder.js';
-import { inOrder } from '../write/in-order.js';
+import { inOrder } from '../write/call-order.js';
 import type { IngestResult } from '../write/ingest.js';
 import { deleteRange, type Job, putMany, resultOf } from '../write/put-many.js';
 import type { Source } from '../write/source.js';
-import { transacting } from './transacting.js';
+import { transacting } from './load-transactions.js';
 
 /** What to delete: keys, a range of keys, or a range of an index. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);

@@ -135,7 +135,7 @@ async function* merged(
   read.ended = true;
 }
 
-function shaped<T>(
+function shapeRows<T>(
   calls: FunctionCalls,
   found: () => AsyncGenerator<Found>,
   shape: (found: Found) => T,
@@ -168,8 +168,8 @@ export function mergedIndexScan(
     secondary,
   ];
   return {
-    ...shaped(calls, found(false), entry),
-    keys: () => shaped(calls, found(true), ({ key }) => key),
-    values: () => shaped(calls, found(false), ({ value }) => value),
+    ...shapeRows(calls, found(false), entry),
+    keys: () => shapeRows(calls, found(true), ({ key }) => key),
+    values: () => shapeRows(calls, found(false), ({ value }) => value),
   };
 }

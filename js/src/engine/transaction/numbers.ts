@@ -28,7 +28,7 @@ import type { Sources } from './scan.js';
 type Row = readonly unknown[];
 
 /** What own edits do at one key, or at one position in an index. */
-interface Edited {
+interface EditEffect {
   readonly key: string;
   /** Reads the row, or the entry, that they put there. */
   readonly adds?: (() => Row) | undefined;
@@ -37,11 +37,11 @@ interface Edited {
 }
 
 /** A range, and what own edits do in it. */
-interface Ordered {
+interface EditedRange {
   /** The range, of keys or of positions. */
   readonly keys: KeyRange;
   /** In the order of the range. */
-  readonly edited: readonly Edited[];
+  readonly edited: readonly EditEffect[];
   keyOf(row: Row): string;
   /** The number of stored rows, or entries, in a part of the range. */
   count(part: KeyRange): Promise<number>;
@@ -81,7 +81,7 @@ export async function rowAt(sources: Sources, plan: AtPlan): Promise<Row | undef
   return row;
 }
 
-async function countAll(sources: Sources, { keys, edited, count, record }: Ordered) {
+async function countAll(sources: Sources, { keys, edited, count, record }: EditedRange) {
   const counted = edited.reduce((sum, edit) => sum + shiftOf(edit), await count(keys));
   // Throws if the transaction has ended meanwhile.
   sources.view;
@@ -90,13 +90,13 @@ async function countAll(sources: Sources, { keys, edited, count, record }: Order
 }
 
 /** By how much an edit changes the numbers of the rows after it. */
-function shiftOf({ adds, hides }: Edited): number {
+function shiftOf({ adds, hides }: EditEffect): number {
   return (adds ? 1 : 0) - (hides ? 1 : 0);
 }
 
 /** The row that own edits put at number `n`; or else its number among the stored rows. */
 async function placeOf(
-  edited: readonly Edited[],
+  edited: readonly EditEffect[],
   n: number,
   countBefore: (key: string) => Promise<number>,
 ): Promise<number | (() => Row)> {
@@ -106,7 +106,7 @@ async function placeOf(
   let [low, high] = [0, edited.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const { key, adds } = edited[middle] as Edited;
+    const { key, adds } = edited[middle] as EditEffect;
     const number = (await countBefore(key)) + (shifts[middle] as number);
     if (number === n && adds) return adds;
     if (number > n) high = middle;
@@ -120,7 +120,7 @@ function inOrder(
   range: KeyRange | IndexRange,
   cut: EntryCut | undefined,
   reverse: boolean,
-): Promise<Ordered> {
+): Promise<EditedRange> {
   return isOfIndex(range)
     ? entriesInOrder(sources, range, cut, reverse)
     : rowsInOrder(sources, range, reverse);
@@ -130,13 +130,13 @@ async function rowsInOrder(
   { host, view, edits, reads }: Sources,
   range: KeyRange,
   reverse: boolean,
-): Promise<Ordered> {
+): Promise<EditedRange> {
   // Throws for a malformed range, before it is used.
   encodeRange(range);
   const own = edits.in(range, reverse);
   const keys = own.map(({ key }) => key);
   const stored = await areStored(host, view, keys);
-  const edited = own.map((edit, at): Edited => {
+  const edited = own.map((edit, at): EditEffect => {
     const adds = edit.value === undefined ? undefined : (): Row => [edit.key, readBack(edit)];
     return { key: edit.key, adds, hides: stored[at] === true };
   });
@@ -158,11 +158,11 @@ async function entriesInOrder(
   wanted: IndexRange,
   cut: EntryCut | undefined,
   reverse: boolean,
-): Promise<Ordered> {
+): Promise<EditedRange> {
   const { host, view, edits, reads } = sources;
   const index = readyIndex(sources, wanted);
   const range = positionsOf(index, wanted, cut);
-  const edited = new Map<string, Edited>();
+  const edited = new Map<string, EditEffect>();
   const own = ownEntries(sources, index, range, reverse);
   const keys = edits.in({ prefix: index.prefix }).map(({ key }) => key);
   const before = edits.size;

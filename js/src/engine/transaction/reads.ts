@@ -180,7 +180,7 @@ function countRange(host: Host, view: number, range: KeyRange): Promise<number> 
 /** The number of rows, or of entries of an index, in a range of a view. */
 export function countEncoded(host: Host, view: number, encoded: EncodedRange): Promise<number> {
   const { engine } = host;
-  return host.read(calls.count(engine, view, encoded), () => calls.counted(engine));
+  return host.read(calls.count(engine, view, encoded), () => calls.readCountReply(engine));
 }
 
 /** The number of rows in a range of a view, without those whose key is in `own`. */

@@ -53,13 +53,13 @@ export interface Job extends CommitOptions {
   /** See `OrderedCall`. */
   readonly over?: readonly Overrides[] | undefined;
   /** Called when its edits are committed; not if it has none. */
-  readonly onCommit?: (made: Made) => void;
+  readonly onCommit?: (made: TransactionCommit) => void;
   /** Makes the commit, which it does without edits, too. Runs exclusively; `undefined` if another writer was first. */
-  readonly commit?: (edits: OwnEdits) => Promise<Made | undefined>;
+  readonly commit?: (edits: OwnEdits) => Promise<TransactionCommit | undefined>;
 }
 
 /** The commit of a transaction, and what made it. */
-export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
+export type TransactionCommit = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 
 /** Another writer has changed something that the transaction has read. */
 class StaleRead extends Error {}
@@ -219,7 +219,7 @@ class Attempt<T> {
     this.afterBytes = commitBytes;
     this.#checkedBytes = commitBytes;
     this.#isAlways = job.commit !== undefined;
-    this.result = ended(run, body, job);
+    this.result = runBody(run, body, job);
     this.result.catch(() => {});
   }
 
@@ -254,7 +254,7 @@ class Attempt<T> {
   }
 }
 
-async function ended<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
+async function runBody<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
   try {
     checkSignal(signal);
     const result = until(

@@ -1,11 +1,11 @@
 /** Scans of a transaction: stored rows merged with its own edits, in the order of keys. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
-import { belong } from '../../base/belong.js';
 import type { Exactly } from '../../base/exactly.js';
 import type { FunctionCalls } from '../../base/function-calls.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
+import { scopeCalls } from '../../base/scope-calls.js';
 import type { Host } from '../../core/host.js';
 import { blocks, firstOf, type Rows, type Scan, startScan } from '../read/scan.js';
 import {
@@ -33,7 +33,7 @@ export interface Sources {
 type Width = 1 | 2;
 
 /** Rows in blocks of members, and the record of how far they were read. */
-interface Reading {
+interface BlockScan {
   readonly read: ScanRead;
   /** How many of the rows to leave out, and how many to return. */
   readonly skip: number;
@@ -41,7 +41,7 @@ interface Reading {
   readonly blocks: AsyncIterable<unknown[], void>;
 }
 
-function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
+function begin(sources: Sources, options: ScanOptions, width: Width): BlockScan {
   const { host, view, edits, reads } = sources;
   const {
     range: wanted,
@@ -117,7 +117,7 @@ class MergedRows<T> implements Rows<T> {
   readonly #width: Width;
   readonly #shape: (key: string, value: unknown) => T;
 
-  protected static readonly awaitedCalls = belong(MergedRows, 'toArray first', ({ calls }) => [
+  protected static readonly awaitedCalls = scopeCalls(MergedRows, 'toArray first', ({ calls }) => [
     calls,
     'tx.scan',
   ]);

@@ -1,11 +1,11 @@
 /** The object that the function of a transaction gets: reads of one commit, and edits of its own. */
 
 import * as Status from '../../base/abi/status.js';
-import { belong } from '../../base/belong.js';
 import { FunctionCalls } from '../../base/function-calls.js';
 import { checkKey, checkKeys } from '../../base/key.js';
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
+import { scopeCalls } from '../../base/scope-calls.js';
 import * as calls from '../../core/calls/reads.js';
 import type { Host } from '../../core/host.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
@@ -68,7 +68,7 @@ export class Run implements Sources {
 export class Transaction {
   readonly #run: Run;
 
-  protected static readonly awaitedCalls = belong(
+  protected static readonly awaitedCalls = scopeCalls(
     Transaction,
     'get getMany has count at rank deleteMany',
     (tx) => [tx.#run.calls, 'tx'],
@@ -91,7 +91,7 @@ export class Transaction {
     const status = calls.get(engine, view, key);
     if (status === Status.done) return calls.found(engine) as Value | undefined;
     if (status >= Status.row) fail(engine, status);
-    const [value] = await this.#stored([key]);
+    const [value] = await this.#findStored([key]);
     return value as Value | undefined;
   }
 
@@ -105,10 +105,10 @@ export class Transaction {
       reads.value(key);
       return undefined;
     };
-    return (await this.#stored(checkKeys('tx.getMany', keys), own)) as (Value | undefined)[];
+    return (await this.#findStored(checkKeys('tx.getMany', keys), own)) as (Value | undefined)[];
   }
 
-  #stored(keys: Iterable<string>, own?: Parameters<typeof findMany>[4]): Promise<unknown[]> {
+  #findStored(keys: Iterable<string>, own?: Parameters<typeof findMany>[4]): Promise<unknown[]> {
     const { view, host } = this.#run;
     return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
   }

@@ -1,7 +1,7 @@
-import { collect, collected } from '../../core/calls/collect.js';
+import { collect, readCollectReply } from '../../core/calls/collect.js';
 import * as segments from '../../core/calls/segments.js';
 import { Host } from '../../core/host.js';
-import { stepped } from '../../core/survey.js';
+import { stepToEnd } from '../../core/survey.js';
 
 /** The smallest cache: this core has only one segment at a time. */
 const CACHE_BYTES = 0;
@@ -47,7 +47,9 @@ export class Checker {
     segments.loadSegment(engine, ID, segmentBytes);
     const op = collect(engine, 0, MANY_BYTES);
     try {
-      return (await stepped(this.#host, op, () => collected(engine).segments)).includes(ID);
+      return (await stepToEnd(this.#host, op, () => readCollectReply(engine).segments)).includes(
+        ID,
+      );
     } finally {
       engine.free(op, false);
       segments.removeSegment(engine, ID);

@@ -10,13 +10,13 @@ import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { sameBytes } from '../../base/bytes.js';
 import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
-import { Forgotten } from '../../base/forgotten.js';
 import { hex } from '../../base/hex.js';
+import { ReleaseRegistry } from '../../base/release-registry.js';
 import { segmentLength } from '../../base/segment-table.js';
 import { checkSignal, until } from '../../base/signal.js';
-import { collect, collectCommit, collected } from '../../core/calls/collect.js';
+import { collect, collectCommit, readCollectReply } from '../../core/calls/collect.js';
 import type { Host } from '../../core/host.js';
-import { stepped } from '../../core/survey.js';
+import { stepToEnd } from '../../core/survey.js';
 import type { Ref, TableRecord } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -45,7 +45,7 @@ const MAX_TRIES = 16;
 
 const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
 
-const copies = new Forgotten<readonly Hold[]>(releaseAll);
+const copies = new ReleaseRegistry<readonly Hold[]>(releaseAll);
 
 /** A copy of a store as bytes, which can be read once. Made by `db.export()`. */
 export class Export implements AsyncIterable<Uint8Array> {
@@ -144,9 +144,9 @@ export class Export implements AsyncIterable<Uint8Array> {
 
   async *#parts(): AsyncGenerator<Uint8Array, undefined, undefined> {
     try {
-      yield* this.#kept(this.#header);
+      yield* this.#takeUnskipped(this.#header);
       const segments = yield* this.#frames();
-      yield* this.#kept(endOf(segments));
+      yield* this.#takeUnskipped(endOf(segments));
       return undefined;
     } finally {
       this.release();
@@ -154,7 +154,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   }
 
   /** The bytes of `part` that are not left out. */
-  *#kept(part: Uint8Array): Generator<Uint8Array, void, undefined> {
+  *#takeUnskipped(part: Uint8Array): Generator<Uint8Array, void, undefined> {
     const skipped = Math.min(this.#skipped, part.length);
     this.#skipped -= skipped;
     if (skipped < part.length) yield part.subarray(skipped);
@@ -197,8 +197,8 @@ export class Export implements AsyncIterable<Uint8Array> {
           continue;
         }
         await checkSegment(checker, tableBytes, segmentBytes);
-        yield* this.#kept(frameOf(sent.size, tableBytes));
-        yield* this.#kept(segmentBytes);
+        yield* this.#takeUnskipped(frameOf(sent.size, tableBytes));
+        yield* this.#takeUnskipped(segmentBytes);
         sent.add(id);
       }
     }
@@ -240,7 +240,7 @@ export async function holding(host: Host, roots: readonly Uint8Array[]): Promise
   const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     for (const commitBytes of roots) collectCommit(engine, op, commitBytes);
-    return await stepped(host, op, () => collected(engine).segments);
+    return await stepToEnd(host, op, () => readCollectReply(engine).segments);
   } finally {
     engine.free(op);
   }
@@ -274,7 +274,7 @@ async function holdOthers(
   holds: Hold[],
 ): Promise<ExportedRef[]> {
   if (wanted === undefined || wanted === false) return [];
-  const refs = await branchHead.shared.queued(() => branchHead.inventory.look());
+  const refs = await branchHead.shared.queueWork(() => branchHead.inventory.look());
   // The queue of mutators is of this device: two with one queue would give their calls the same ids.
   const all = [...refs.keys()].filter(
     (name) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF),

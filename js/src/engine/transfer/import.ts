@@ -35,7 +35,7 @@ import { ByteReader } from './byte-reader.js';
 import { Checker } from './checker.js';
 import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
-import { Landing } from './landing.js';
+import { SegmentImport } from './segment-import.js';
 
 /** Where an export comes from: bytes, or a function that returns them from an offset on. */
 export type ImportSource = ByteSource | ((offset: number) => ByteSource | Promise<ByteSource>);
@@ -85,7 +85,7 @@ export interface ImportResult {
 const STORING = 0.8;
 
 /** The store that an import writes. */
-interface Place {
+interface TargetStore {
   readonly name: string;
   readonly storage: Storage;
   readonly segments: SegmentStore;
@@ -129,14 +129,14 @@ export async function importStore(
 
 class Import {
   readonly #startMs = performance.now();
-  readonly #place: Place;
+  readonly #place: TargetStore;
   readonly #sliceMs: number;
   readonly #options: ImportOptions;
   readonly #durability: Durability;
   #bytes = 0;
   #rows = 0;
 
-  constructor(place: Place, sliceMs: number, options: ImportOptions) {
+  constructor(place: TargetStore, sliceMs: number, options: ImportOptions) {
     this.#place = place;
     this.#sliceMs = sliceMs;
     this.#options = options;
@@ -151,9 +151,9 @@ class Import {
     if (standingOf(refs, header) === 'done') {
       // Check the export all the same: a damaged one must fail.
       await this.#store(reader, header);
-      return this.#done(header);
+      return this.#reportExisting(header);
     }
-    const landing = await Landing.begin(segments, refs.get(IMPORT_REF), this.#durability);
+    const landing = await SegmentImport.begin(segments, refs.get(IMPORT_REF), this.#durability);
     const offset = landing.offsetOf(header);
     if (offset === 0 || open === undefined) await this.#store(reader, header, landing);
     else {
@@ -165,14 +165,14 @@ class Import {
   }
 
   /** The result for a store that already has exactly what is imported. */
-  async #done(header: Header): Promise<ImportResult> {
+  async #reportExisting(header: Header): Promise<ImportResult> {
     const { branchHead } = await Inspection.of(this.#place.segments, this.#sliceMs);
     this.#rows = (await branchHead.shared.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 
   /** Reads and checks all segments, and stores them if `landing` is given. */
-  async #store(reader: ByteReader, header: Header, landing?: Landing): Promise<void> {
+  async #store(reader: ByteReader, header: Header, landing?: SegmentImport): Promise<void> {
     const checker = await Checker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
     let mayRestart = reader.at > header.length;
@@ -220,7 +220,7 @@ class Import {
   /** Verifies what is stored, then moves the refs to it, or deletes it. */
   async #finish(
     header: Header,
-    landing: Landing,
+    landing: SegmentImport,
     refs: ReadonlyMap<string, Ref>,
   ): Promise<ImportResult> {
     // Collections that began before the ref `import` existed might still delete its segments.
@@ -245,13 +245,13 @@ class Import {
   }
 
   /** Whether the main branch has not moved: if it has, a collection may have deleted what was stored. */
-  async #isStill(main: Ref | undefined, landing: Landing): Promise<boolean> {
+  async #isStill(main: Ref | undefined, landing: SegmentImport): Promise<boolean> {
     const { refs } = await this.#place.segments.load(new Set(landing.ids));
     return refs.find(({ name }) => name === REF)?.generation === main?.generation;
   }
 
   /** Gives up: the store is not empty any more, or another import is in progress. Returns the error. */
-  async #beaten(landing: Landing): Promise<HedgerowError> {
+  async #beaten(landing: SegmentImport): Promise<HedgerowError> {
     await landing.undo().catch(() => {});
     const message =
       'another tab has written to the store, or imports into it: import into another name';
@@ -259,7 +259,7 @@ class Import {
   }
 
   /** Verifies the imported commits; resolves to the ids of the segments that they need. */
-  async #verify(header: Header, landing: Landing): Promise<number[]> {
+  async #verify(header: Header, landing: SegmentImport): Promise<number[]> {
     const { signal, checkIndexes } = this.#options;
     const roots = rootsOf(header.refs);
     const inspection = await Inspection.of(landing.own(), this.#sliceMs);

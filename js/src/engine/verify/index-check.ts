@@ -35,7 +35,7 @@ export async function checkIndex(
       await turn();
       checkSignal(signal);
       const status = host.step(op, performance.now(), (budget) => checks.step(op, budget));
-      if (status === Status.need) await host.load(engine.needed());
+      if (status === Status.need) await host.load(engine.readNeededParts());
       else if (status === Status.done) {
         const root = checks.wrongIndex();
         return root && hex(root);

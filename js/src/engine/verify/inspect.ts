@@ -80,7 +80,7 @@ export async function verifyOpen(
   const { segments, sliceMs } = shared.host;
   const pin = (commitBytes: Uint8Array) => pins.use(commitBytes);
   const still: Still = (work) =>
-    shared.queued(() => {
+    shared.queueWork(() => {
       shared.writerQueue.noteRace();
       return shared.writerQueue.hold(work);
     });

@@ -1,9 +1,9 @@
 /** Reads segments, and records which of them do not match their tables. */
 import { HedgerowError } from '../../base/errors.js';
 import {
+  type SegmentRequest,
   type SegmentStore,
   segmentOf,
-  type Wanted,
   wantedOf,
 } from '../../storage/segment-store.js';
 
@@ -55,7 +55,7 @@ export function checking(
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
         else if (length !== wanted) faults.set(segment, { segment, what: 'length' });
       }
-      return found.map((bytes, at) => bytes && wantedOf(wanted[at] as Wanted, bytes));
+      return found.map((bytes, at) => bytes && wantedOf(wanted[at] as SegmentRequest, bytes));
     },
     write: (batch) => segments.write(batch),
     history: (name) => segments.history(name),

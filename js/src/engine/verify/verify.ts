@@ -310,7 +310,7 @@ export class Inspection {
 
   async #slice(op: Op, run: (budget: number) => number): Promise<number> {
     const status = this.host.step(op, performance.now(), run);
-    if (status === Status.need) await this.host.load(this.host.engine.needed());
+    if (status === Status.need) await this.host.load(this.host.engine.readNeededParts());
     else if (status !== Status.done && status !== Status.yield) fail(this.host.engine, status);
     return status;
   }

@@ -1,6 +1,6 @@
 /** What a watch with `initial` is told first: all rows of its range, as added. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
-import { frozen } from '../../base/frozen.js';
+import { freezeShared } from '../../base/freeze-shared.js';
 import { turn } from '../../base/scheduler.js';
 import type { Host } from '../../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -32,10 +32,10 @@ export async function rowsAt(
     if (isOver()) break;
     for (let at = 0; at < members.length; at += space ? 3 : 2) {
       const row = { op: 'add', key: members[at] as string, newValue: members[at + 1] } as const;
-      rows.push(frozen(space ? { ...row, secondary: members[at + 2] } : row));
+      rows.push(freezeShared(space ? { ...row, secondary: members[at + 2] } : row));
     }
   }
   // The callback gets a slice of its own.
   await turn();
-  return frozen(rows);
+  return freezeShared(rows);
 }

@@ -6,13 +6,13 @@ import type { Engine } from '../../core/engine.js';
 import type { Host } from '../../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { type Change, widthAt } from '../read/diff.js';
-import type { Gathering, Taker, Tally } from './gather.js';
+import type { IntervalGatherer, Taker, Tally } from './gather.js';
 import type { Interval } from './interval.js';
 import type { Matcher } from './matcher.js';
 import type { Watcher } from './watcher.js';
 
 /** Counts what was added to an interval, less what was deleted from it. */
-class Counted implements Gathering<Watcher> {
+class CountGatherer implements IntervalGatherer<Watcher> {
   readonly isKeysOnly = true;
   readonly low: string;
   readonly high: string | undefined;
@@ -24,13 +24,13 @@ class Counted implements Gathering<Watcher> {
     this.high = high;
   }
 
-  take({ op }: Change, touched: Set<Gathering<Watcher>>): void {
+  take({ op }: Change, touched: Set<IntervalGatherer<Watcher>>): void {
     if (op === 'change') return;
     this.#difference += op === 'add' ? 1 : -1;
     touched.add(this);
   }
 
-  takeAt(_: string, change: Change, touched: Set<Gathering<Watcher>>): void {
+  takeAt(_: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
     this.take(change, touched);
   }
 
@@ -56,7 +56,7 @@ async function countAt(
   const { view } = await branchHead.shared.openView(commitBytes);
   try {
     const op = reads.count(engine, view, indexes.encode(range));
-    return [await host.read(op, () => reads.counted(engine))];
+    return [await host.read(op, () => reads.readCountReply(engine))];
   } finally {
     engine.closeView(view);
   }
@@ -74,6 +74,6 @@ function decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[] {
 
 export const counting: Tally<Watcher> = {
   begin: countAt,
-  gather: (interval) => new Counted(interval),
+  gather: (interval) => new CountGatherer(interval),
   decode,
 };

@@ -1,4 +1,4 @@
-import { frozen } from '../../base/frozen.js';
+import { freezeShared } from '../../base/freeze-shared.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
@@ -55,14 +55,14 @@ export class Slices {
 export interface Taker<Watcher> extends Interval {
   /** Whether it takes only the kinds and keys of changes. */
   readonly isKeysOnly?: boolean;
-  take(change: Change, touched: Set<Gathering<Watcher>>): void;
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
 }
 
 /** What becomes of the changes of one interval in a pass. Watchers of the same interval share it. */
-export interface Gathering<Watcher> extends Taker<Watcher> {
+export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
   readonly watchers: Set<Watcher>;
   /** Takes the change of an entry of an index. */
-  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void;
+  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
   /** Returns what to tell and forgets it; an empty array is not told. */
   finish(slices: Slices): Promise<readonly unknown[]> | readonly unknown[];
   drop(): void;
@@ -77,13 +77,13 @@ export interface Tally<Watcher> {
     watcher: Watcher,
     commitBytes: Uint8Array,
   ): Promise<unknown[]>;
-  gather(interval: Interval): Gathering<Watcher>;
+  gather(interval: Interval): IntervalGatherer<Watcher>;
   /** Reads the output of a diff, of which no more is wanted than some takers want. */
   decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[];
 }
 
 /** The changes of one interval in a pass, in their order. */
-export class Gathered<Watcher> implements Gathering<Watcher> {
+export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly watchers = new Set<Watcher>();
@@ -96,11 +96,11 @@ export class Gathered<Watcher> implements Gathering<Watcher> {
     this.high = high;
   }
 
-  take(change: Change, touched: Set<Gathering<Watcher>>): void {
-    if (this.#changes.push(frozen(change)) === 1) touched.add(this);
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+    if (this.#changes.push(freezeShared(change)) === 1) touched.add(this);
   }
 
-  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void {
+  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
     this.#positions ??= [];
     this.#positions.push(position);
     this.take(change, touched);
@@ -109,9 +109,9 @@ export class Gathered<Watcher> implements Gathering<Watcher> {
   async finish(slices: Slices): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
-    if (positions === undefined) return frozen(changes);
+    if (positions === undefined) return freezeShared(changes);
     const order = await sorted(positions, slices);
-    return frozen(order.map((at) => changes[at] as Change));
+    return freezeShared(order.map((at) => changes[at] as Change));
   }
 
   drop(): void {
@@ -146,15 +146,15 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly #space: Space;
-  readonly #matcher: Matcher<Gathering<Watcher>>;
+  readonly #matcher: Matcher<IntervalGatherer<Watcher>>;
 
-  constructor(space: Space, ranges: Iterable<Gathering<Watcher>>) {
+  constructor(space: Space, ranges: Iterable<IntervalGatherer<Watcher>>) {
     ({ low: this.low, high: this.high } = intervalOf(space.rows));
     this.#space = space;
     this.#matcher = new Matcher(ranges);
   }
 
-  take(change: Change, touched: Set<Gathering<Watcher>>): void {
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
     const { key } = change;
     const space = this.#space;
     const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
@@ -174,7 +174,7 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
 }
 
 /** What is watched. */
-export interface Watched<Watcher> {
+export interface WatchSubject<Watcher> {
   readonly interval: Interval;
   /** Absent for a watcher that is told changes. */
   readonly tally: Tally<Watcher> | undefined;
@@ -183,24 +183,25 @@ export interface Watched<Watcher> {
 }
 
 /** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
-export class Pass<Watcher extends Watched<Watcher>> {
+export class Pass<Watcher extends WatchSubject<Watcher>> {
   readonly #matcher: Matcher<Taker<Watcher>>;
   readonly #decode: Decode | undefined;
   /** The ranges that had changes. */
-  readonly touched = new Set<Gathering<Watcher>>();
+  readonly touched = new Set<IntervalGatherer<Watcher>>();
 
   constructor(watchers: Iterable<Watcher>) {
-    const spaces = new Map<Space | undefined, Map<string, Gathering<Watcher>>>();
+    const spaces = new Map<Space | undefined, Map<string, IntervalGatherer<Watcher>>>();
     let other: Tally<Watcher> | undefined;
     for (const watcher of watchers) {
       const { interval, space, tally } = watcher;
       if (isEmpty(interval)) continue;
       other ??= tally;
-      const ranges = spaces.get(space) ?? new Map<string, Gathering<Watcher>>();
+      const ranges = spaces.get(space) ?? new Map<string, IntervalGatherer<Watcher>>();
       spaces.set(space, ranges);
       // A lone surrogate separates the bounds: no key, and so no bound, contains one.
       const name = `${interval.low}\ud800${interval.high ?? '\ud800'}${tally ? '\ud800' : ''}`;
-      const range = ranges.get(name) ?? tally?.gather(interval) ?? new Gathered<Watcher>(interval);
+      const range =
+        ranges.get(name) ?? tally?.gather(interval) ?? new ChangeGatherer<Watcher>(interval);
       ranges.set(name, range);
       range.watchers.add(watcher);
     }

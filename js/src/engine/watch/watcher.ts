@@ -3,7 +3,7 @@
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/columns.js';
 import type { Change } from '../read/diff.js';
-import type { Tally, Watched } from './gather.js';
+import type { Tally, WatchSubject } from './gather.js';
 import type { Stand } from './pinned-view.js';
 
 /** How a range is watched. */
@@ -37,7 +37,7 @@ export type CountCallback = (count: number, at: { readonly root: string }) => un
 export type LoadTally = () => Promise<Tally<Watcher>>;
 
 /** The state of one watch. */
-export interface Watcher extends Watched<Watcher> {
+export interface Watcher extends WatchSubject<Watcher> {
   /** Set when its code is loaded. */
   tally: Tally<Watcher> | undefined;
   readonly order: number;

@@ -60,7 +60,7 @@ export class Watchers {
   }
 
   /** Call it when the head has moved, or its branch was deleted or created again. */
-  moved(): void {
+  followHead(): void {
     const wasGone = this.#isGone;
     this.#isGone = this.#branchHead.isGone;
     try {
@@ -90,7 +90,7 @@ export class Watchers {
     const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
     let sum = 0;
-    const summed: Watcher['callback'] = ([number]: readonly number[], at) => {
+    const tellSum: Watcher['callback'] = ([number]: readonly number[], at) => {
       sum += number ?? 0;
       return callback(sum as never, at);
     };
@@ -100,7 +100,7 @@ export class Watchers {
       interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
       tally: undefined,
-      callback: load === undefined ? callback : summed,
+      callback: load === undefined ? callback : tellSum,
       onError,
       end: () => signal?.removeEventListener('abort', stop),
       behind: undefined,
@@ -227,7 +227,7 @@ export class Watchers {
         if (this.#isOver(watcher)) return;
         this.#add(watcher, commitBytes, stand.use.bind(stand));
         this.#call(watcher, told, hex(commitBytes), stand);
-        if (!watcher.isBusy) this.#settled(watcher);
+        if (!watcher.isBusy) this.#resumeWatcher(watcher);
         return;
       } catch (cause) {
         const delay = tries.delayAfter(cause);
@@ -245,18 +245,18 @@ export class Watchers {
     this.#isStale = true;
     if (this.#running !== undefined || this.#isClosed) return;
     this.#stopTimer();
-    const ended = () => {
+    const finishPass = () => {
       this.#running = undefined;
       this.#rest();
       if (this.#isStale && this.#all.size > 0) this.#wake();
     };
-    const failed = (cause: unknown) => {
+    const retryOrFail = (cause: unknown) => {
       const delay = this.#tries.delayAfter(cause);
       if (delay === undefined) return this.#failAll(cause);
       this.#tries.note(cause);
       if (!this.#isClosed) this.#stopTimer = later(() => this.#wake(), delay);
     };
-    this.#running = this.#run().catch(failed).then(ended);
+    this.#running = this.#run().catch(retryOrFail).then(finishPass);
   }
 
   async #run(): Promise<void> {
@@ -265,7 +265,7 @@ export class Watchers {
       await turn();
       this.#slices.begin();
       const branchHead = this.#branchHead;
-      if (branchHead.isBehind) await branchHead.shared.queued(() => branchHead.refresh());
+      if (branchHead.isBehind) await branchHead.shared.queueWork(() => branchHead.refresh());
       this.#late.clear();
       const held = await branchHead.holdHead();
       const next = new Stand(held.head.commitBytes, held);
@@ -374,14 +374,14 @@ export class Watchers {
       this.#behind.add(watcher);
       Promise.resolve(result)
         .catch(report)
-        .then(() => this.#settled(watcher));
+        .then(() => this.#resumeWatcher(watcher));
     } catch (cause) {
       report(cause);
     }
   }
 
   /** Call it when a watcher's callback has settled. */
-  #settled(watcher: Watcher): void {
+  #resumeWatcher(watcher: Watcher): void {
     watcher.isBusy = false;
     if (watcher.isOver) return;
     if (this.#running === undefined && this.#isUpToDate(watcher)) this.#join(watcher);

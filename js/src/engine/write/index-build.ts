@@ -4,13 +4,13 @@ import { encodeRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
 import { indexReach } from '../../core/calls/indexes.js';
-import { count, counted } from '../../core/calls/reads.js';
+import { count, readCountReply } from '../../core/calls/reads.js';
 import type { Host } from '../../core/host.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { State } from '../../core/indexes/index-set.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { guarded, Ingest } from './ingest.js';
+import { abandonOnError, Ingest } from './ingest.js';
 
 /** The progress of building indexes. */
 export interface IndexProgress {
@@ -78,7 +78,7 @@ async function makePart({ host, head, durability, signal }: IndexBuild, part: nu
   const ingest = await Ingest.begin(host, head, durability, { signal, isUpkeep: true });
   const { leftovers } = head;
   const alone = leftovers.indexes;
-  await guarded(ingest, async () => {
+  await abandonOnError(ingest, async () => {
     ingest.extendIndexes(alone, part);
     await ingest.commit();
   });
@@ -96,7 +96,7 @@ async function report({ host, head, onProgress }: IndexBuild): Promise<void> {
       const state = indexes.state(view, index);
       if (state === State.complete) continue;
       const op = count(engine, view, encodeRange({ lte: indexReach(engine) }));
-      const made = state === State.none ? 0 : await host.read(op, () => counted(engine));
+      const made = state === State.none ? 0 : await host.read(op, () => readCountReply(engine));
       rows = Math.min(rows, made);
     }
     notify(onProgress, { rows, total });

@@ -16,7 +16,7 @@ import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { Block } from './block.js';
 import type { IngestResult, Progress } from './ingest-result.js';
-import { type PipedChange, SegmentPipe, timed } from './segment-pipe.js';
+import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
 
 export type { Block, IngestResult, Progress };
 
@@ -27,7 +27,7 @@ const HELD_BYTES = 4 * WRITE_BYTES;
 const LAST_BYTES = WRITE_BYTES / 2;
 
 /** The commit of an ingest. */
-export interface Committed {
+export interface IngestCommit {
   readonly commitBytes: Uint8Array;
   /** Chunks made for it. */
   readonly chunks: number;
@@ -205,13 +205,13 @@ export class Ingest implements PipedChange {
       const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) fail(this.#host.engine, status, this.#isBytes);
       // Read the ids before any other call: they are in the last reply.
-      const needed = status === Status.need ? this.#host.engine.needed() : [];
+      const needed = status === Status.need ? this.#host.engine.readNeededParts() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
         this.rows = calls.ingestedRows(this.#host.engine);
       this.#pipe.take(this.op);
       endSlice(this.times, start);
       if (status === Status.done) return;
-      if (needed.length > 0) await timed(this.times, this.#host.load(needed));
+      if (needed.length > 0) await measureStorage(this.times, this.#host.load(needed));
       if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
       await turn();
       start = performance.now();
@@ -229,7 +229,7 @@ export class Ingest implements PipedChange {
    * Makes the commit once no other commit is in progress. The commit is atomic. It wins for the keys
    * that this change touches; for all other keys the commits of other writers since its start stay.
    */
-  async commit(): Promise<Committed> {
+  async commit(): Promise<IngestCommit> {
     await this.#finish();
     await this.#pipe.flush(LAST_BYTES);
     await this.#pipe.settle(0);
@@ -238,7 +238,7 @@ export class Ingest implements PipedChange {
   }
 
   /** As `commit`, for a caller that makes sure that no other commit is in progress. */
-  async commitNow(): Promise<Committed> {
+  async commitNow(): Promise<IngestCommit> {
     await this.#finish();
     return this.#branchHead.retry(() => this.#attempt());
   }
@@ -247,7 +247,7 @@ export class Ingest implements PipedChange {
    * As `commitNow`, with one try: returns `undefined` when another writer was first. An ingest without
    * a hold must then be made again from the start.
    */
-  async commitOnce(): Promise<Committed | undefined> {
+  async commitOnce(): Promise<IngestCommit | undefined> {
     await this.#finish();
     return this.#attempt();
   }
@@ -282,7 +282,7 @@ export class Ingest implements PipedChange {
   }
 
   /** Tries to commit; `undefined` when another writer was first. */
-  async #attempt(): Promise<Committed | undefined> {
+  async #attempt(): Promise<IngestCommit | undefined> {
     const { engine } = this.#host;
     let { head } = this.#branchHead;
     const overrides = this.#bulk?.overrides ?? new Set();
@@ -299,7 +299,7 @@ export class Ingest implements PipedChange {
     await this.#bringSums();
     // Other calls may have overwritten the reply of the last step: ask once more.
     engine.step(this.op, 1);
-    const { chunks, commitBytes } = calls.ingested(engine);
+    const { chunks, commitBytes } = calls.readIngestReply(engine);
     await this.#pipe.flush(LAST_BYTES);
     await this.#pipe.settle(0);
     // The branch may have got an owner since the change began.
@@ -318,7 +318,7 @@ export class Ingest implements PipedChange {
     // Copying many bytes to storage needs a slice of its own; a small commit does not.
     if (this.#pipe.heldBytes > QUICK_BYTES) await turn();
     const moving = this.#move(commitBytes, this.#pipe.held);
-    if (!(await timed(this.times, moving))) return undefined;
+    if (!(await measureStorage(this.times, moving))) return undefined;
     this.#stay();
     this.durableRows = this.rows;
     await this.#branchHead.moveOnto(commitBytes, head.generation + 1);
@@ -374,7 +374,7 @@ export class Ingest implements PipedChange {
 }
 
 /** Runs `change` and drops the ingest if it throws. */
-export async function guarded<T>(ingest: Ingest, change: () => Promise<T>): Promise<T> {
+export async function abandonOnError<T>(ingest: Ingest, change: () => Promise<T>): Promise<T> {
   try {
     return await change();
   } catch (cause) {

@@ -11,9 +11,9 @@ import type { Host } from '../../core/host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import {
-  type Committed,
-  guarded,
+  abandonOnError,
   Ingest,
+  type IngestCommit,
   type IngestOptions,
   type IngestResult,
   type Progress,
@@ -100,7 +100,7 @@ async function ingestAll<Row>(
       bulk,
       makesRoom,
     });
-    return await guarded(ingest, async () => {
+    return await abandonOnError(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
       taken = true;
       await take(opened, ingest, reporter, host, job);
@@ -161,7 +161,7 @@ export async function deleteRange(
   try {
     const options = { bulk, signal, makesRoom: true };
     const ingest = await Ingest.begin(host, branchHead, durability, options);
-    return await guarded(ingest, async () => {
+    return await abandonOnError(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();
       return resultOf(ingest, committed, committed.rowsBefore - branchHead.head.rows, startMs);
@@ -174,7 +174,7 @@ export async function deleteRange(
 /** The result of a bulk change. */
 export function resultOf(
   ingest: Ingest,
-  { chunks, commitBytes }: Committed,
+  { chunks, commitBytes }: IngestCommit,
   rows: number,
   startMs: number,
 ): IngestResult {

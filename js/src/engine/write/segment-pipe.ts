@@ -73,7 +73,7 @@ export class SegmentPipe {
       const segment = takeSegment(engine, op);
       if (segment === undefined) break;
       this.made += 1;
-      this.#branchHead.shared.made(segment.id);
+      this.#branchHead.shared.registerSegment(segment.id);
       this.#held.push(segment);
       this.#heldBytes += segment.segmentBytes.length;
       this.#use(segment.segmentBytes.length);
@@ -126,7 +126,7 @@ export class SegmentPipe {
     const writing = this.#host.segments
       .write({ segments: [segment], ...this.#options })
       .then(() => {
-        this.#branchHead.inventory.stored(id);
+        this.#branchHead.inventory.markStored(id);
         this.#written.push(id);
         this.#change.durableRows = Math.max(this.#change.durableRows, rows);
       })
@@ -143,7 +143,7 @@ export class SegmentPipe {
   /** Waits until at most `bytes` are in flight. */
   async settle(bytes: number): Promise<void> {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
-      await timed(this.#change.times, Promise.race(this.#writing));
+      await measureStorage(this.#change.times, Promise.race(this.#writing));
     }
     this.#change.check();
   }
@@ -177,7 +177,7 @@ export class SegmentPipe {
 }
 
 /** Adds the time until `promise` settles to `storageMs`. */
-export async function timed<T>(times: SliceTimes, promise: Promise<T>): Promise<T> {
+export async function measureStorage<T>(times: SliceTimes, promise: Promise<T>): Promise<T> {
   const start = performance.now();
   const result = await promise;
   times.storageMs += performance.now() - start;

@@ -5,7 +5,7 @@ import { isBytes, stringify } from '../../base/value.js';
 import type { Host } from '../../core/host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
-import { Pending } from '../history/pending.js';
+import { Pending } from '../history/pending-edits.js';
 import type { Block } from './ingest.js';
 import { tryEdits } from './try-edits.js';
 
@@ -30,7 +30,7 @@ export interface EditOptions {
 }
 
 /** An edit that waits for its commit. */
-interface Waiting extends Edit {
+interface WaitingEdit extends Edit {
   readonly options: EditOptions | undefined;
   resolve(): void;
   reject(cause: unknown): void;
@@ -38,7 +38,7 @@ interface Waiting extends Edit {
 
 /** Edits that share a commit: no call lies between them for which the later ones would have to wait. */
 interface Batch {
-  readonly edits: Waiting[];
+  readonly edits: WaitingEdit[];
   /** What they wait for: see `Bulks.calls`. */
   readonly before: Promise<void> | undefined;
 }
@@ -106,12 +106,12 @@ export class SingleEdits {
   }
 
   /** Resolves once the edits so far are committed or refused. */
-  async flushed(): Promise<void> {
+  async awaitFlush(): Promise<void> {
     await this.#flushing;
   }
 
   /** Resolves once no edits wait any more, those made meanwhile included. */
-  async settled(): Promise<void> {
+  async drainEdits(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;
   }
 
@@ -133,18 +133,18 @@ export class SingleEdits {
     if (this.#open === batch) this.#open = undefined;
   }
 
-  #commit(edits: readonly Waiting[]): Promise<object> {
+  #commit(edits: readonly WaitingEdit[]): Promise<object> {
     const [host, branchHead] = [this.#host, this.#branchHead];
     const blocks = groups(edits).map(blockOf);
     const makesRoom = blocks.every(({ format }) => format === 'deletes');
-    const isStrict = ({ options }: Waiting) =>
+    const isStrict = ({ options }: WaitingEdit) =>
       (options?.durability ?? this.#durability) === 'strict';
     const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
     return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { makesRoom }));
   }
 
   /** Commits edits and settles their promises. A refused edit does not make the others fail. */
-  async #commitAll(edits: readonly Waiting[]): Promise<void> {
+  async #commitAll(edits: readonly WaitingEdit[]): Promise<void> {
     if (edits.length === 0) return;
     try {
       await this.#commit(edits);
@@ -171,7 +171,7 @@ export class SingleEdits {
 }
 
 /** Whether an edit was not aborted. Marks its call: from now on no abort is heard. */
-function isWanted({ options, reject }: Waiting): boolean {
+function isWanted({ options, reject }: WaitingEdit): boolean {
   try {
     if (options !== undefined) committing(options.signal);
     return true;

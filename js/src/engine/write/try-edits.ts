@@ -5,7 +5,7 @@ import { turn } from '../../base/scheduler.js';
 import type { Host } from '../../core/host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { type Block, type Committed, Ingest, type IngestOptions } from './ingest.js';
+import { type Block, Ingest, type IngestCommit, type IngestOptions } from './ingest.js';
 
 /**
  * Commits edits, for a caller that makes sure that no other commit of this tab is in progress.
@@ -18,7 +18,7 @@ export async function tryEdits(
   durability: Durability,
   blocks: Iterable<Block>,
   options: Pick<IngestOptions, 'signal' | 'makesRoom' | 'isUpkeep'> = {},
-): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
+): Promise<(IngestCommit & { readonly ingest: Ingest }) | undefined> {
   await branchHead.shared.prepareIds(options.makesRoom);
   const ingest = new Ingest(host, branchHead, durability, options);
   try {

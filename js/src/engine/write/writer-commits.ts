@@ -1,19 +1,19 @@
 /** Commits what a writer has buffered. Loaded at the first flush: see `writer.ts`. */
 import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
-import { BLOCK_UNITS, type Buffered } from './buffered.js';
-import { type Block, type Committed, Ingest, type IngestResult } from './ingest.js';
+import { type Block, Ingest, type IngestCommit, type IngestResult } from './ingest.js';
+import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer.js';
 
 /** The commits of one writer. */
 export class WriterCommits {
-  readonly #from: Buffered;
+  readonly #from: WriterBuffer;
   #ingest: Ingest | undefined;
   /** Rows of the next commit that were fed. */
   #uncommitted = 0;
   readonly #total = { rows: 0, bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
   #longestSliceMs = 0;
 
-  constructor(from: Buffered) {
+  constructor(from: WriterBuffer) {
     this.#from = from;
   }
 
@@ -62,7 +62,7 @@ export class WriterCommits {
   async #commit(): Promise<void> {
     const ingest = this.#ingest;
     if (ingest === undefined) return;
-    const { chunks }: Committed = await ingest.commit();
+    const { chunks }: IngestCommit = await ingest.commit();
     this.#ingest = undefined;
     this.#uncommitted = 0;
     // The next commit builds on the edits so far.

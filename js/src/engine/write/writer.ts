@@ -1,14 +1,14 @@
 import { disposable } from '../../base/disposable.js';
 import { HedgerowError } from '../../base/errors.js';
-import { Forgotten } from '../../base/forgotten.js';
 import { checkKey } from '../../base/key.js';
 import { part } from '../../base/parts.js';
+import { ReleaseRegistry } from '../../base/release-registry.js';
 import { isBytes, stringify } from '../../base/value.js';
 import type { Host } from '../../core/host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { BLOCK_UNITS, type Buffered, type Row, type WriterContext } from './buffered.js';
 import type { IngestResult } from './ingest.js';
+import { BLOCK_UNITS, type Row, type WriterBuffer, type WriterContext } from './writer-buffer.js';
 import type { WriterCommits } from './writer-commits.js';
 
 /** Loaded when a writer first has something to write. */
@@ -26,7 +26,7 @@ export interface WriterOptions {
 const BUFFER_UNITS = 1 << 20;
 
 /** The buffer of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
-export class Flusher implements Buffered {
+export class Flusher implements WriterBuffer {
   readonly context: WriterContext;
   rows: Row[] = [];
   units = 0;
@@ -130,7 +130,7 @@ export class Flusher implements Buffered {
   }
 }
 
-const writers = new Forgotten<Flusher>((flusher) => {
+const writers = new ReleaseRegistry<Flusher>((flusher) => {
   flusher.abort('it was forgotten').catch(() => {});
 });
 

@@ -3,7 +3,7 @@
 import type { Change, Store } from '../../index.js';
 
 /** What a comparison has found so far. */
-export interface Compared {
+export interface ComparisonResult {
   /** The first changes, in the order of keys. */
   readonly changes: readonly Change[];
   readonly added: number;
@@ -26,7 +26,7 @@ export interface CompareOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limit?: number | undefined;
   /** Called now and then with what was found so far. */
-  readonly onProgress?: ((compared: Compared) => void) | undefined;
+  readonly onProgress?: ((compared: ComparisonResult) => void) | undefined;
 }
 
 /** Compares two roots. Costs the nodes that the two do not share; rejects as `db.diff` does. */
@@ -35,7 +35,7 @@ export async function compare(
   from: string,
   to: string,
   { prefix, signal, limit = SHOWN_CHANGES, onProgress }: CompareOptions = {},
-): Promise<Compared> {
+): Promise<ComparisonResult> {
   const changes: Change[] = [];
   const counts = { added: 0, changed: 0, deleted: 0 };
   let toldMs = performance.now();

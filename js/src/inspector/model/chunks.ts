@@ -4,12 +4,12 @@
  */
 
 import { hex } from '../../base/hex.js';
-import { chunkFrom } from '../../base/packed.js';
 import { EMPTY_ROOT } from '../../base/root.js';
 import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
+import { chunkFrom } from '../../base/unpack-chunk.js';
 
 /** A chunk that another one names. */
-export interface Named {
+export interface ChunkReference {
   /** In hexadecimal. */
   readonly hash: string;
   /** It has bytes of a value, and names nothing itself. */
@@ -28,7 +28,7 @@ export interface Chunk {
   /** The last key of a leaf or a node, if it can be read as text. */
   readonly lastKey: string;
   /** The chunks that it names; of a commit the roots of its trees that are not empty. Those of sum trees are not told. */
-  readonly names: readonly Named[];
+  readonly names: readonly ChunkReference[];
   readonly trees: readonly NamedTree[];
 }
 
@@ -63,7 +63,7 @@ function leafOf(chunk: Uint8Array): Chunk {
   const view = viewOf(chunk);
   const entries = view.getUint16(2, true);
   const records = 4 + 2 * entries;
-  const names: Named[] = [];
+  const names: ChunkReference[] = [];
   let [from, lastKey] = [records, ''];
   for (let nth = 0; nth < entries; nth++) {
     const end = records + view.getUint16(4 + 2 * nth, true);
@@ -120,7 +120,7 @@ function commitOf(chunk: Uint8Array): Chunk {
 
 function otherOf(chunk: Uint8Array): Chunk {
   const [first = 0] = chunk;
-  const names: Named[] = [];
+  const names: ChunkReference[] = [];
   if (first === PIECE_LIST) {
     for (let at = 2; at < chunk.length; at += HASH_BYTES) {
       names.push({ hash: hashAt(chunk, at), isPiece: true });

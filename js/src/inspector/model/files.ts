@@ -1,7 +1,7 @@
 /** A store as a file, and a file as a store to look at. */
 
 import { type ImportProgress, importStore, memory, type Store } from '../../index.js';
-import type { Place } from './session.js';
+import type { StoreLocation } from './session.js';
 
 /** A name for the file of a store. */
 export function fileNameOf(store: string, root: string): string {
@@ -38,7 +38,7 @@ export async function openFile(
   name: string,
   file: Blob,
   onProgress: (progress: ImportProgress) => void = () => {},
-): Promise<Place> {
+): Promise<StoreLocation> {
   const storage = memory();
   await importStore(name, file, { storage, onProgress });
   return { name, storage, canEdit: false };

@@ -21,7 +21,13 @@ import type {
   Storage,
   TableRecord,
 } from '../../storage/segment-store.js';
-import { type Chunk, entriesOf, type Named, storedChunkOf, type TableEntry } from './chunks.js';
+import {
+  type Chunk,
+  type ChunkReference,
+  entriesOf,
+  storedChunkOf,
+  type TableEntry,
+} from './chunks.js';
 import { readOnly } from './read-only.js';
 
 /** One segment; bytes are those that are stored. */
@@ -48,7 +54,7 @@ export interface LivePart {
 const AT_ONCE = 256;
 
 /** What a chunk is, by its form; a damaged one may say anything: then what it says is missing. */
-function readable(stored: Uint8Array, place: Place): Partial<Chunk> {
+function readable(stored: Uint8Array, place: ChunkLocation): Partial<Chunk> {
   try {
     return storedChunkOf(stored, place);
   } catch {
@@ -56,11 +62,11 @@ function readable(stored: Uint8Array, place: Place): Partial<Chunk> {
   }
 }
 
-interface Place extends SegmentPart, TableEntry {}
+interface ChunkLocation extends SegmentPart, TableEntry {}
 
 /** Where each chunk is; of several copies the first. */
-function placesOf(tables: readonly TableRecord[]): Map<string, Place> {
-  const places = new Map<string, Place>();
+function placesOf(tables: readonly TableRecord[]): Map<string, ChunkLocation> {
+  const places = new Map<string, ChunkLocation>();
   for (const { id, tableBytes } of tables) {
     for (const entry of entriesOf(tableBytes)) {
       if (!places.has(entry.hash)) places.set(entry.hash, { id, ...entry });
@@ -86,18 +92,18 @@ class Walk {
   readonly live = new Map<number, number>();
   missing = 0;
   hasSums = false;
-  readonly #places: Map<string, Place>;
+  readonly #places: Map<string, ChunkLocation>;
   readonly #seen = new Set<string>();
   readonly #segments: SegmentStore;
 
-  constructor(segments: SegmentStore, places: Map<string, Place>) {
+  constructor(segments: SegmentStore, places: Map<string, ChunkLocation>) {
     this.#segments = segments;
     this.#places = places;
   }
 
   /** Marks chunks; returns the places of those that must be read. */
-  #mark(wanted: readonly Named[]): Place[] {
-    const toRead: Place[] = [];
+  #mark(wanted: readonly ChunkReference[]): ChunkLocation[] {
+    const toRead: ChunkLocation[] = [];
     for (const { hash, isPiece } of wanted) {
       if (this.#seen.has(hash)) continue;
       this.#seen.add(hash);

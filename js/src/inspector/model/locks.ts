@@ -38,7 +38,7 @@ export function locksOf(
 ): LocksShown {
   const prefix = prefixOf(storeName);
   const clients = new Map<string, string>();
-  const shown = (infos: readonly LockInfo[], isHeld: boolean) =>
+  const describeLocks = (infos: readonly LockInfo[], isHeld: boolean) =>
     infos.flatMap(({ name = '', clientId = '' }): LockShown[] => {
       if (!name.startsWith(prefix)) return [];
       const client = clients.get(clientId) ?? `tab ${clients.size + 1}`;
@@ -46,6 +46,6 @@ export function locksOf(
       const own = name.slice(prefix.length);
       return [{ name: own, means: meaningOf(own), isHeld, client }];
     });
-  const locks = [...shown(held, true), ...shown(pending, false)];
+  const locks = [...describeLocks(held, true), ...describeLocks(pending, false)];
   return { locks, clients: clients.size };
 }

@@ -13,7 +13,7 @@ export const TABS = [
 export type Tab = (typeof TABS)[number];
 
 /** What is shown. */
-export interface Shown {
+export interface PageAddress {
   readonly store?: string | undefined;
   readonly branch?: string | undefined;
   readonly tab: Tab;
@@ -22,7 +22,7 @@ export interface Shown {
 const isTab = (text: string | null): text is Tab => TABS.some((tab) => tab === text);
 
 /** What a hash says; what it does not say is missing. */
-export function shownBy(hash: string): Shown {
+export function parsePageAddress(hash: string): PageAddress {
   const params = new URLSearchParams(hash.replace(/^#/, ''));
   const tab = params.get('tab');
   return {
@@ -33,7 +33,7 @@ export function shownBy(hash: string): Shown {
 }
 
 /** The hash of what is shown. */
-export function hashOf({ store, branch, tab }: Shown): string {
+export function hashOf({ store, branch, tab }: PageAddress): string {
   if (store === undefined) return '';
   const params = new URLSearchParams({ store });
   if (branch !== undefined && branch !== 'main') params.set('branch', branch);

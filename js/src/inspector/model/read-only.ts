@@ -4,7 +4,7 @@ import { HedgerowError } from '../../base/errors.js';
 import type { Locks } from '../../base/locks.js';
 import type { SegmentStore, Storage } from '../../storage/segment-store.js';
 
-const refused = async (): Promise<never> => {
+const refuseWrite = async (): Promise<never> => {
   throw new HedgerowError('blocked', 'the inspector only reads through this handle');
 };
 
@@ -12,12 +12,12 @@ const refused = async (): Promise<never> => {
 const isRole = (name: string) => name.endsWith('/collector');
 
 /** A role that is never had: somebody else has it, as far as the handle knows. */
-function neverHeld<T>(
+function refuseRole<T>(
   { ifAvailable, steal, signal }: Parameters<Locks['request']>[1],
   hold: (lock: unknown) => Promise<T>,
 ): Promise<T> {
   if (ifAvailable) return hold(null);
-  if (steal) return refused();
+  if (steal) return refuseWrite();
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason));
   });
@@ -27,20 +27,20 @@ function neverHeld<T>(
 function withoutRole(locks: Locks): Locks {
   return {
     request: (name, options, hold) =>
-      isRole(name) ? neverHeld(options, hold) : locks.request(name, options, hold),
+      isRole(name) ? refuseRole(options, hold) : locks.request(name, options, hold),
     query: () => locks.query(),
     ...(locks.areKept !== undefined && { areKept: locks.areKept }),
   };
 }
 
-function reading(inner: SegmentStore): SegmentStore {
+function wrapReadOnly(inner: SegmentStore): SegmentStore {
   return {
     load: (known, since) => inner.load(known, since),
     read: (wanted) => inner.read(wanted),
     history: (name) => inner.history(name),
-    reserve: refused,
-    write: refused,
-    delete: refused,
+    reserve: refuseWrite,
+    write: refuseWrite,
+    delete: refuseWrite,
     close: () => inner.close(),
     ...(inner.requestCost !== undefined && { requestCost: inner.requestCost }),
     rest: () => inner.rest?.(),
@@ -62,7 +62,7 @@ export function readOnly(storage: Storage): Storage {
       return storage.locks && withoutRole(storage.locks);
     },
     open: async (name, options) =>
-      reading(await storage.open(name, { ...options, mustExist: true })),
-    destroy: refused,
+      wrapReadOnly(await storage.open(name, { ...options, mustExist: true })),
+    destroy: refuseWrite,
   };
 }

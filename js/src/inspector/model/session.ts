@@ -9,7 +9,7 @@ import { readOnly } from './read-only.js';
 import { type TreeOf, treesOf } from './trees.js';
 
 /** Where a store is. */
-export interface Place {
+export interface StoreLocation {
   readonly name: string;
   readonly storage: Storage;
   /** Whether rows may be edited: not those of a file. */
@@ -31,7 +31,7 @@ const completeOf = (trees: readonly TreeOf[]) =>
 
 /** An open store, on one branch. */
 export class Session {
-  readonly place: Place;
+  readonly place: StoreLocation;
   /** Reads the branch. Nothing can be written through it. */
   readonly db: Store;
   /** The handle that was opened first: of the main branch. */
@@ -44,7 +44,7 @@ export class Session {
   readonly kept: Snapshot[] = [];
 
   private constructor(
-    place: Place,
+    place: StoreLocation,
     first: Store,
     db: Store,
     trees: readonly TreeOf[],
@@ -61,7 +61,7 @@ export class Session {
    * Opens a store that exists. Indexes are read that both the main branch and this one have: a handle builds what one of
    * its branches lacks, and the inspector builds nothing.
    */
-  static async open(place: Place, branch = MAIN): Promise<Session> {
+  static async open(place: StoreLocation, branch = MAIN): Promise<Session> {
     const storage = readOnly(place.storage);
     const first = await open(place.name, { storage });
     try {

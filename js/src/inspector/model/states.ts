@@ -5,7 +5,7 @@ import { bytesOf, EMPTY_ROOT } from '../../base/root.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import type { Branch } from '../../index.js';
 import { readOnly } from './read-only.js';
-import type { Place, Session } from './session.js';
+import type { Session, StoreLocation } from './session.js';
 
 /** A state with what it is, for a list to choose from. */
 export interface State {
@@ -16,7 +16,7 @@ export interface State {
 }
 
 /** Heads that a branch had before, the newest first, as far as storage lists them. */
-async function earlierHeads({ name, storage }: Place, branch: string): Promise<string[]> {
+async function earlierHeads({ name, storage }: StoreLocation, branch: string): Promise<string[]> {
   const segments = await readOnly(storage).open(name);
   try {
     const moves = await segments.history(refOfBranch(branch));

@@ -4,7 +4,12 @@
  */
 
 import { PREFIX } from '../trace/bars.js';
-import { TRACED, type Traced, type TracedBar, type TracingWindow } from '../trace/traced.js';
+import {
+  TRACED,
+  type TracedBar,
+  type TracedStore,
+  type TracingWindow,
+} from '../trace/trace-view.js';
 
 /** One bar of the strip. */
 export interface Bar {
@@ -27,7 +32,7 @@ export class TimeLine {
   readonly #listeners = new Set<() => void>();
   #page: TracingWindow | undefined;
   /** How many bars of a trace were taken. */
-  readonly #taken = new WeakMap<Traced, number>();
+  readonly #taken = new WeakMap<TracedStore, number>();
 
   /** The bars, as they came. */
   get bars(): readonly Bar[] {
@@ -54,7 +59,7 @@ export class TimeLine {
   }
 
   /** The traces of the page that is followed: those of its present document. */
-  get traces(): readonly Traced[] {
+  get traces(): readonly TracedStore[] {
     return [...(this.#page?.[TRACED] ?? [])];
   }
 
@@ -99,7 +104,7 @@ export interface PlacedBar {
 }
 
 /** Puts bars on as few rows as they need: of those that overlap the longer ones come first. */
-export function placed(bars: readonly Bar[]): PlacedBar[] {
+export function packBars(bars: readonly Bar[]): PlacedBar[] {
   const ends: number[] = [];
   const inOrder = [...bars].sort((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs);
   return inOrder.map((bar) => {
@@ -111,7 +116,7 @@ export function placed(bars: readonly Bar[]): PlacedBar[] {
 }
 
 /** Joins bars of one kind and name that are nearer to each other than `gapMs`, if they are shorter: none could be seen alone. */
-export function joined(bars: readonly Bar[], gapMs: number): Bar[] {
+export function joinBars(bars: readonly Bar[], gapMs: number): Bar[] {
   const last = new Map<string, { bar: Bar; count: number; longestMs: number }>();
   const all: Bar[] = [];
   const end = ({ bar, count, longestMs }: { bar: Bar; count: number; longestMs: number }) =>

@@ -1,6 +1,6 @@
 /** The newest bars of a trace, each told to the browser's own tools as a measure. */
 
-import type { TracedBar } from './traced.js';
+import type { TracedBar } from './trace-view.js';
 
 /** Bars that are kept for the inspector: half a minute of slices. */
 const MAX_BARS = 4000;

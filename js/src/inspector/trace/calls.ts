@@ -4,10 +4,10 @@ import { HedgerowError } from '../../base/errors.js';
 import type { Store } from '../../index.js';
 import type { Link } from '../../sync/link/link.js';
 import type { Bars, Details } from './bars.js';
-import { shadow } from './shadow.js';
+import { replaceMethod } from './replace-method.js';
 
 /** The calls of a handle that take time: the compiler finds one that is missing in a list. */
-type Timed<T> = {
+type TimedMethods<T> = {
   readonly [Name in keyof T & string as T[Name] extends (
     ...args: never[]
   ) => PromiseLike<unknown> | AsyncIterable<unknown>
@@ -15,7 +15,7 @@ type Timed<T> = {
     : never]: 1;
 };
 
-export const STORE_CALLS: Timed<Store> = {
+export const STORE_CALLS: TimedMethods<Store> = {
   applyPatch: 1,
   at: 1,
   branch: 1,
@@ -56,7 +56,7 @@ export const STORE_CALLS: Timed<Store> = {
   verify: 1,
 };
 
-export const LINK_CALLS: Timed<Link> = {
+export const LINK_CALLS: TimedMethods<Link> = {
   close: 1,
   collect: 1,
   conflicts: 1,
@@ -93,7 +93,7 @@ const failureOf = (cause: unknown): Details => ({
 type Tell = (details?: Details) => void;
 
 /** A promise of the same: a failure that nobody handles is still reported as one. */
-function timed<T>(
+function tellWhenSettled<T>(
   promise: PromiseLike<T>,
   tell: Tell,
   onResult?: (value: T) => void,
@@ -118,7 +118,7 @@ function timedLoop(iterator: AsyncIterator<unknown>, tell: Tell): AsyncIterator<
     if (!isOver) tell(details);
     isOver = true;
   };
-  shadow(iterator, 'next', (next) => () => {
+  replaceMethod(iterator, 'next', (next) => () => {
     const step = next() as Promise<IteratorResult<unknown>>;
     step.then(
       ({ done }) => done && end(),
@@ -126,7 +126,7 @@ function timedLoop(iterator: AsyncIterator<unknown>, tell: Tell): AsyncIterator<
     );
     return step;
   });
-  shadow(iterator, 'return', (finish) => (value: never) => {
+  replaceMethod(iterator, 'return', (finish) => (value: never) => {
     end();
     return finish(value);
   });
@@ -151,9 +151,9 @@ export class Calls {
     onResult: (name: string, result: unknown) => void = () => {},
   ): () => void {
     const undo = Object.keys(names).map((name) =>
-      shadow(object, name, (original) => (...args) => {
+      replaceMethod(object, name, (original) => (...args) => {
         const call = () => original(...args);
-        return this.#measured(name, args[0], call, (result) => onResult(name, result));
+        return this.#measureCall(name, args[0], call, (result) => onResult(name, result));
       }),
     );
     return () => {
@@ -161,7 +161,7 @@ export class Calls {
     };
   }
 
-  #measured(
+  #measureCall(
     name: string,
     first: unknown,
     call: () => unknown,
@@ -175,7 +175,7 @@ export class Calls {
     const about = aboutOf(first);
     if (typeof then === 'function') {
       const tell = this.#teller(name, about, startMs);
-      return timed(result as Promise<unknown>, tell, onResult);
+      return tellWhenSettled(result as Promise<unknown>, tell, onResult);
     }
     if (typeof iterate === 'function') this.#rows(result as object, name, about);
     return result;
@@ -184,14 +184,18 @@ export class Calls {
   /** Rows are read when somebody asks for them, in one of these ways. */
   #rows(rows: object, name: string, about: Details): void {
     const begin = () => this.#teller(name, about, performance.now());
-    shadow(rows, Symbol.asyncIterator, (iterate) => () => {
+    replaceMethod(rows, Symbol.asyncIterator, (iterate) => () => {
       return timedLoop(iterate() as AsyncIterator<unknown>, begin());
     });
     for (const way of ['toArray', 'first']) {
-      shadow(rows, way, (read) => () => timed(read() as Promise<unknown>, begin()));
+      replaceMethod(
+        rows,
+        way,
+        (read) => () => tellWhenSettled(read() as Promise<unknown>, begin()),
+      );
     }
     for (const part of ['keys', 'values']) {
-      shadow(rows, part, (take) => () => {
+      replaceMethod(rows, part, (take) => () => {
         const taken = take() as object;
         this.#rows(taken, `${name}.${part}`, about);
         return taken;

@@ -2,11 +2,11 @@
 
 import type { Bars } from './bars.js';
 import { Calls, LINK_CALLS } from './calls.js';
-import { shadow } from './shadow.js';
-import type { TracedLink } from './traced.js';
+import { replaceMethod } from './replace-method.js';
+import type { TracedLink } from './trace-view.js';
 
 /** What is looked at of a link to a remote, or to an app's own server. */
-interface Seen {
+interface ObservedLink {
   readonly name?: unknown;
   readonly traffic?: {
     readonly requests: number;
@@ -16,10 +16,13 @@ interface Seen {
 }
 
 /** An app's own server has no name. */
-const titleOf = ({ name }: Seen) => (typeof name === 'string' ? name : 'own server');
+const titleOf = ({ name }: ObservedLink) => (typeof name === 'string' ? name : 'own server');
 
 export class Links {
-  readonly #all = new Map<Seen, { readonly state?: { readonly status?: string } } | undefined>();
+  readonly #all = new Map<
+    ObservedLink,
+    { readonly state?: { readonly status?: string } } | undefined
+  >();
   readonly #undo: (() => void)[] = [];
   readonly #bars: Bars;
 
@@ -27,14 +30,14 @@ export class Links {
     this.#bars = bars;
   }
 
-  add(link: Seen): void {
+  add(link: ObservedLink): void {
     this.#all.set(link, undefined);
     const onResult = (name: string) => {
       if (name === 'close') this.#all.delete(link);
     };
     this.#undo.push(
       new Calls(this.#bars, `${titleOf(link)}.`).measure(link, LINK_CALLS, onResult),
-      shadow(link, 'sync', (sync) => (...args) => {
+      replaceMethod(link, 'sync', (sync) => (...args) => {
         const loop = sync(...args);
         this.#all.set(link, loop as object);
         return loop;

@@ -1,7 +1,7 @@
 /** Measures slices: from where the wrapper begins one to the end of the core's work in it. */
 
 import type { Host } from '../../core/host.js';
-import { shadow } from './shadow.js';
+import { replaceMethod } from './replace-method.js';
 
 /** Tells each slice of a store; returns how to stop. Of scans and single reads the core's work alone is seen. */
 export function traceSlices(
@@ -29,7 +29,7 @@ export function traceSlices(
     timer = setTimeout(flush);
   };
   /** Steps of the core are within steps of the host, which know where their slice began. */
-  const stepped = <T>(startMs: number, step: () => T): T => {
+  const runStep = <T>(startMs: number, step: () => T): T => {
     depth += 1;
     try {
       return step();
@@ -39,11 +39,11 @@ export function traceSlices(
     }
   };
   const undo = [
-    shadow(host, 'step', (step) => (...args: unknown[]) => {
-      return stepped(args[1] as number, () => step(...args));
+    replaceMethod(host, 'step', (step) => (...args: unknown[]) => {
+      return runStep(args[1] as number, () => step(...args));
     }),
-    shadow(host.engine, 'step', (step) => (...args: unknown[]) => {
-      return stepped(performance.now(), () => step(...args));
+    replaceMethod(host.engine, 'step', (step) => (...args: unknown[]) => {
+      return runStep(performance.now(), () => step(...args));
     }),
   ];
   return () => {

@@ -7,7 +7,7 @@ import { Bars } from './bars.js';
 import { Calls, STORE_CALLS } from './calls.js';
 import { Links } from './links.js';
 import { traceSlices } from './slices.js';
-import { TRACED, type Traced, type TracedLink, type TracedWatch } from './traced.js';
+import { TRACED, type TracedLink, type TracedStore, type TracedWatch } from './trace-view.js';
 import { Watches } from './watches.js';
 
 /** What a handle works on, as live queries take it, too. */
@@ -21,9 +21,9 @@ const innerOf = (db: Store) => db as unknown as Inner;
 /** By the hosts of their stores. */
 const traces = new WeakMap<Host, StoreTrace>();
 
-const global = globalThis as { [TRACED]?: Set<Traced> };
+const global = globalThis as { [TRACED]?: Set<TracedStore> };
 
-export class StoreTrace implements Traced {
+export class StoreTrace implements TracedStore {
   readonly store: string;
   readonly #host: Host;
   readonly #bars: Bars;

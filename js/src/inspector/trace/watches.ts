@@ -3,14 +3,14 @@
 import type { Watchers } from '../../engine/watch/watchers.js';
 import type { Bars } from './bars.js';
 import { rangeText } from './calls.js';
-import { shadow } from './shadow.js';
-import type { TracedWatch } from './traced.js';
+import { replaceMethod } from './replace-method.js';
+import type { TracedWatch } from './trace-view.js';
 
 type Watch = { -readonly [Name in keyof TracedWatch]: TracedWatch[Name] };
 type Arguments = Parameters<Watchers['watch']>;
 
 /** Notes a call of a callback. */
-function told(watch: Watch, bars: Bars, startMs: number, changes: unknown): void {
+function noteCallback(watch: Watch, bars: Bars, startMs: number, changes: unknown): void {
   watch.calls += 1;
   if (Array.isArray(changes)) watch.changes += changes.length;
   watch.longestMs = Math.max(watch.longestMs, performance.now() - startMs);
@@ -24,11 +24,11 @@ export class Watches {
 
   /** `onClose` is called when the handle is closed, in whatever way. */
   constructor(watchers: Watchers, branch: () => string, bars: Bars, onClose: () => void) {
-    const closing = shadow(watchers, 'close', (close) => (...args) => {
+    const closing = replaceMethod(watchers, 'close', (close) => (...args) => {
       onClose();
       return close(...args);
     });
-    const watching = shadow(watchers, 'watch', (original) => {
+    const watching = replaceMethod(watchers, 'watch', (original) => {
       return (...[range, callback, options, load]: Arguments | never[]) => {
         // What is refused is refused as it is.
         if (typeof callback !== 'function' || options?.signal?.aborted) {
@@ -47,7 +47,7 @@ export class Watches {
           try {
             return callback(changes, at);
           } finally {
-            told(watch, bars, startMs, changes);
+            noteCallback(watch, bars, startMs, changes);
           }
         };
         const { onError, signal } = options ?? {};

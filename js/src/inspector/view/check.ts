@@ -2,7 +2,7 @@
 
 import { type ChunkFault, type Verification, type VerifyOptions, verify } from '../../index.js';
 import { readOnly } from '../model/read-only.js';
-import type { Place } from '../model/session.js';
+import type { StoreLocation } from '../model/session.js';
 import { countText, shortRoot, sizeText } from '../model/values.js';
 import type { Context, MakePanel, Panel } from './context.js';
 import { button, fill, h, table } from './dom.js';
@@ -49,7 +49,7 @@ function resultOf(found: Verification): HTMLElement[] {
 /** Shows one verification: of what `run` verifies. */
 export function checkElement(
   run: (options: VerifyOptions) => Promise<Verification>,
-  { timed }: Pick<Context, 'timed'>,
+  { runTimed }: Pick<Context, 'runTimed'>,
 ): Panel {
   let running: AbortController | undefined;
   const indexes = h('input', { type: 'checkbox', id: 'check-indexes' });
@@ -67,7 +67,7 @@ export function checkElement(
       state.textContent = `${countText(rows)} rows, ${sizeText(bytes)} unpacked`;
     };
     const options = { checkIndexes: indexes.checked, signal, onProgress };
-    const found = await timed('verify', () => run(options));
+    const found = await runTimed('verify', () => run(options));
     start.disabled = false;
     cancel.disabled = bar.hidden = true;
     state.textContent = found === undefined ? 'not finished' : '';
@@ -98,7 +98,10 @@ export function checkElement(
 }
 
 /** The check of a store that does not open. */
-export function checkOfPlace({ name, storage }: Place, context: Pick<Context, 'timed'>): Panel {
+export function checkOfPlace(
+  { name, storage }: StoreLocation,
+  context: Pick<Context, 'runTimed'>,
+): Panel {
   return checkElement(
     (options) => verify(name, { ...options, storage: readOnly(storage) }),
     context,

@@ -1,7 +1,7 @@
 /** The changes between any two roots: heads, forks, kept and earlier states, or roots that were pasted. */
 
 import type { Change } from '../../index.js';
-import { type Compared, compare, SHOWN_CHANGES } from '../model/changes.js';
+import { type ComparisonResult, compare, SHOWN_CHANGES } from '../model/changes.js';
 import { linesBetween } from '../model/lines.js';
 import { rootFrom, type State, statesOf } from '../model/states.js';
 import { countText, previewOf, shortRoot, textOf } from '../model/values.js';
@@ -140,10 +140,10 @@ class ComparePanel implements Panel {
     this.#running = running;
     this.#show(undefined);
     this.#take({ changes: [], added: 0, changed: 0, deleted: 0, isDone: false });
-    const compared = await this.#context.timed('compare', () => {
+    const compared = await this.#context.runTimed('compare', () => {
       const [from, to] = [rootFrom(fromText), rootFrom(toText)];
       const { signal } = running;
-      const onProgress = (found: Compared) => this.#take(found);
+      const onProgress = (found: ComparisonResult) => this.#take(found);
       return compare(this.#context.session.db, from, to, { prefix, signal, onProgress });
     });
     if (running !== this.#running) return;
@@ -151,7 +151,7 @@ class ComparePanel implements Panel {
     else this.#total.textContent = 'not compared';
   }
 
-  #take({ changes, added, changed, deleted, isDone }: Compared): void {
+  #take({ changes, added, changed, deleted, isDone }: ComparisonResult): void {
     this.#changes = changes;
     this.#list.count = changes.length;
     const all = added + changed + deleted;

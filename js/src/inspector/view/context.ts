@@ -1,6 +1,6 @@
 /** What the panels of the page have in common. */
 
-import type { Shown } from '../model/place.js';
+import type { PageAddress } from '../model/place.js';
 import type { Session } from '../model/session.js';
 import type { TimeLine } from '../model/time-line.js';
 
@@ -11,14 +11,14 @@ export interface Context {
   /** The roots that are to be compared, if another panel has chosen them. */
   readonly roots: { readonly from: string; readonly to: string } | undefined;
   /** Shows another store, branch or panel. */
-  show(shown: Partial<Shown>): void;
+  show(shown: Partial<PageAddress>): void;
   /** Shows what leads from one root to another. */
   compare(from: string, to: string): void;
   /** Tells in the line of messages what was done, or what has failed. */
   say(text: string): void;
   fail(cause: unknown): void;
   /** Runs work, puts a bar of its time on the strip, and tells its failure. */
-  timed<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
+  runTimed<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
 }
 
 /** One panel, as long as it is shown. */

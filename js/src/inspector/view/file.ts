@@ -23,7 +23,7 @@ export const filePanel: MakePanel = (context) => {
     start.disabled = true;
     bar.hidden = false;
     const name = fileNameOf(session.place.name, session.db.root);
-    const blob = await context.timed('export', () =>
+    const blob = await context.runTimed('export', () =>
       exportedOf(session.db, branches.checked, ({ bytes, ofBytes }) => {
         bar.value = bytes / Math.max(1, ofBytes);
         state.textContent = `${sizeText(bytes)} of ${sizeText(ofBytes)}`;

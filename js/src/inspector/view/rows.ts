@@ -71,7 +71,7 @@ class RowsPanel implements Panel {
 
   constructor(context: Context) {
     this.#context = context;
-    this.#rows = new RowsWindow(context, () => this.#changed());
+    this.#rows = new RowsWindow(context, () => this.#handleRowsChange());
     this.#list = new VirtualList({
       label: 'Rows',
       rowOf: (n) => {
@@ -81,7 +81,7 @@ class RowsPanel implements Panel {
       isChosen: (n) => n === this.#list.chosen && this.#chosenKey !== undefined,
       onView: (first, last) => this.#rows.want(first, last),
       onChoose: () => this.#choose(),
-      onKey: (event) => this.#pressed(event),
+      onKey: (event) => this.#handleRowsKey(event),
     });
     this.#value = new ValueView(context, () => this.#list.element.focus());
     this.#search = this.#searchField();
@@ -130,7 +130,7 @@ class RowsPanel implements Panel {
     this.#list.draw();
   }
 
-  #changed(): void {
+  #handleRowsChange(): void {
     const { count } = this.#rows;
     if (count !== undefined) {
       if (count !== this.#list.count) this.#list.count = count;
@@ -148,7 +148,7 @@ class RowsPanel implements Panel {
     this.#list.draw();
   }
 
-  #pressed(event: KeyboardEvent): void {
+  #handleRowsKey(event: KeyboardEvent): void {
     const acts: Readonly<Record<string, () => unknown>> = {
       Enter: () => this.#value.edit(),
       Delete: () => this.#value.remove(),
@@ -173,7 +173,7 @@ class RowsPanel implements Panel {
   async #goTo(): Promise<void> {
     const { db } = this.#context.session;
     const key = this.#search.value;
-    const [n, count] = (await this.#context.timed('go to key', () =>
+    const [n, count] = (await this.#context.runTimed('go to key', () =>
       Promise.all([db.rank(key), db.count()]),
     )) ?? [undefined, 0];
     if (n === undefined) return;

@@ -2,8 +2,8 @@
 
 import { idb } from '../../index.js';
 import { openFile } from '../model/files.js';
-import { hashOf, type Shown, shownBy, type Tab } from '../model/place.js';
-import { type Place, Session } from '../model/session.js';
+import { hashOf, type PageAddress, parsePageAddress, type Tab } from '../model/place.js';
+import { Session, type StoreLocation } from '../model/session.js';
 import { wordsOfError } from '../model/stores.js';
 import { TimeLine } from '../model/time-line.js';
 import { checkOfPlace } from './check.js';
@@ -31,9 +31,9 @@ export class Shell {
   readonly #timeLine = new TimeLine();
   readonly #open: Panel[] = [];
   #session: Session | undefined;
-  #shown: Shown = { tab: 'rows' };
+  #shown: PageAddress = { tab: 'rows' };
   /** A store of a file, which is in memory. */
-  #file: Place | undefined;
+  #file: StoreLocation | undefined;
   #roots: Context['roots'];
   /** Counts what was begun, so that what comes late is dropped. */
   #turn = 0;
@@ -41,17 +41,17 @@ export class Shell {
   constructor(root: HTMLElement) {
     this.#root = root;
     this.#timeLine.follow(openedBy() ?? window);
-    window.addEventListener('hashchange', () => this.#addressed());
-    void this.#go(shownBy(location.hash));
+    window.addEventListener('hashchange', () => this.#handleHashChange());
+    void this.#go(parsePageAddress(location.hash));
   }
 
   /** The address has changed, by a link or by the buttons of the browser. */
-  #addressed(): void {
+  #handleHashChange(): void {
     if (this.#file !== undefined) {
       this.#file = undefined;
       void this.#leave();
     }
-    void this.#go(shownBy(location.hash));
+    void this.#go(parsePageAddress(location.hash));
   }
 
   #say(text: string): void {
@@ -70,7 +70,7 @@ export class Shell {
   }
 
   /** Shows something else, and has the address say so. */
-  #show(shown: Partial<Shown>): void {
+  #show(shown: Partial<PageAddress>): void {
     const next = { ...this.#shown, ...shown };
     if ('store' in shown) this.#file = undefined;
     const { pathname, search } = location;
@@ -80,7 +80,7 @@ export class Shell {
     void this.#go(next);
   }
 
-  async #go(shown: Shown): Promise<void> {
+  async #go(shown: PageAddress): Promise<void> {
     const turn = ++this.#turn;
     const isSame = shown.store === this.#shown.store && shown.branch === this.#shown.branch;
     this.#shown = shown;
@@ -114,7 +114,7 @@ export class Shell {
   }
 
   /** A store that does not open can still be verified. */
-  #showDamaged(place: Place, cause: unknown): void {
+  #showDamaged(place: StoreLocation, cause: unknown): void {
     const check = checkOfPlace(place, this.#context());
     this.#open.push(check);
     this.#frame(undefined, [], h('main', {}, check.element));
@@ -165,14 +165,14 @@ export class Shell {
   async #openFile(file: File): Promise<void> {
     const progress = ({ fraction }: { fraction: number | undefined }) =>
       this.#say(`Reading ${file.name}: ${Math.round((fraction ?? 0) * 100)} %`);
-    const place = await this.#timed('open a file', () => openFile(file.name, file, progress));
+    const place = await this.#runTimed('open a file', () => openFile(file.name, file, progress));
     if (place === undefined) return;
     await this.#leave();
     this.#file = place;
     void this.#go({ store: place.name, tab: 'rows' });
   }
 
-  async #timed<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+  async #runTimed<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     const startMs = performance.now();
     this.#say('');
     try {
@@ -198,7 +198,7 @@ export class Shell {
       },
       say: (text) => this.#say(text),
       fail: (cause) => this.#fail(cause),
-      timed: (name, work) => this.#timed(name, work),
+      runTimed: (name, work) => this.#runTimed(name, work),
     };
   }
 }

@@ -117,7 +117,7 @@ function liveSection(context: Context): { element: HTMLElement; close(): void } 
     const onProgress = (chunks: number) =>
       fill(result, h('p', {}, `${countText(chunks)} chunks …`));
     const { signal } = measuring;
-    const part = await context.timed('live parts of segments', () =>
+    const part = await context.runTimed('live parts of segments', () =>
       livePartOf(name, storage, { signal, onProgress }),
     );
     start.disabled = false;
@@ -145,7 +145,7 @@ export const storagePanel: MakePanel = (context) => {
     fill(facts, ...healthFacts(health), ...statsFacts(stats));
     fill(levels, h('h2', {}, 'Tree of rows'), ...levelsElements(stats));
   };
-  const read = () => context.timed('statistics', draw);
+  const read = () => context.runTimed('statistics', draw);
   void read();
   const element = h(
     'div',

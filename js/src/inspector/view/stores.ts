@@ -7,12 +7,12 @@ import { button, fill, h, table } from './dom.js';
 
 const COLUMNS = ['store', 'rows', 'stored', 'segments', 'branches', 'root'];
 
-type Told =
+type StoreListing =
   | StoreSummary
   | { readonly name: string; readonly error: string }
   | { readonly name: string };
 
-function rowOf(told: Told, onOpen: (name: string) => void) {
+function rowOf(told: StoreListing, onOpen: (name: string) => void) {
   const open = button(told.name === '' ? '(the empty name)' : told.name, () => onOpen(told.name), {
     class: 'link',
   });
@@ -54,7 +54,7 @@ export function storesView(onOpen: (name: string) => void): {
       fill(result, h('p', {}, 'This browser does not list databases.'), nameForm(onOpen));
       return;
     }
-    const told: Told[] = names.map((name) => ({ name }));
+    const told: StoreListing[] = names.map((name) => ({ name }));
     const draw = () => {
       const rows = told.map((one) => rowOf(one, onOpen));
       const none = h('p', {}, 'This origin has no store.');

@@ -1,6 +1,6 @@
 /** Bars as a strip of flames: a lane for each kind, and none covers another. */
 
-import { type Bar, joined, placed } from '../model/time-line.js';
+import { type Bar, joinBars, packBars } from '../model/time-line.js';
 import { h } from './dom.js';
 
 /** A bar of a kind, and the lane of all of them. */
@@ -28,7 +28,7 @@ function lane(
   fromMs: number,
   spanMs: number,
 ): HTMLElement {
-  const all = placed(joined(bars, spanMs / PARTS));
+  const all = packBars(joinBars(bars, spanMs / PARTS));
   const shown = all.map(({ bar: { name, startMs, durationMs }, row }) => {
     const title = name.includes(', longest') ? name : `${name}: ${ms(durationMs)}`;
     const text = durationMs / spanMs < NAMED ? '' : name;

@@ -1,7 +1,7 @@
 /** What kept the app's page busy, what its traces tell of its stores, and what this page has done itself. */
 
 import type { Bar } from '../model/time-line.js';
-import type { Traced } from '../trace/traced.js';
+import type { TracedStore } from '../trace/trace-view.js';
 import type { Context, MakePanel } from './context.js';
 import { button, fill, h, table } from './dom.js';
 import { KINDS, ms, strip } from './strip.js';
@@ -37,7 +37,7 @@ function listOf(bars: readonly Bar[]): HTMLElement {
   return table('Entries', ['what', 'kind', 'began at', 'took'], rows);
 }
 
-function watchesOf(traces: readonly Traced[]): HTMLElement[] {
+function watchesOf(traces: readonly TracedStore[]): HTMLElement[] {
   const rows = traces.flatMap((trace) =>
     trace
       .watches()
@@ -55,7 +55,7 @@ function watchesOf(traces: readonly Traced[]): HTMLElement[] {
   return [h('h3', {}, 'Watches and live queries'), table('Watches', columns, rows)];
 }
 
-function linksOf(traces: readonly Traced[]): HTMLElement[] {
+function linksOf(traces: readonly TracedStore[]): HTMLElement[] {
   const rows = traces.flatMap((trace) =>
     trace
       .links()
@@ -80,11 +80,15 @@ const UNTRACED =
   'Hedgerow works in slices of 8 ms, which are too short for a browser to report. Where the app calls trace(db) of ' +
   'hedgerow/trace, its calls, slices, watches and remotes are shown here, and in the performance panel of the ' +
   'browser.';
-const tracedText = (traces: readonly Traced[]) =>
+const tracedText = (traces: readonly TracedStore[]) =>
   `The page traces ${traces.map(({ store }) => store || 'the store without a name').join(', ')}.`;
 
 /** All figures, as they are now. */
-function resultOf(traces: readonly Traced[], bars: readonly Bar[], spanMs: number): HTMLElement[] {
+function resultOf(
+  traces: readonly TracedStore[],
+  bars: readonly Bar[],
+  spanMs: number,
+): HTMLElement[] {
   const none = h('p', { class: 'faint' }, 'Nothing yet.');
   const slices = slicesOf(bars);
   return [

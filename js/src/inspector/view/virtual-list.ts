@@ -49,13 +49,13 @@ export class VirtualList {
         role: 'listbox',
         tabindex: 0,
         'aria-label': source.label,
-        onscroll: () => this.#scrolled(),
-        onkeydown: (event: KeyboardEvent) => this.#pressed(event),
+        onscroll: () => this.#handleScroll(),
+        onkeydown: (event: KeyboardEvent) => this.#handleListKey(event),
       },
       this.#layer,
       this.#spacer,
     );
-    this.element.addEventListener('wheel', (event) => this.#wheeled(event), { passive: false });
+    this.element.addEventListener('wheel', (event) => this.#handleWheel(event), { passive: false });
     this.#resized.observe(this.element);
   }
 
@@ -88,7 +88,7 @@ export class VirtualList {
     return Math.max(0, this.#count - this.element.clientHeight / ROW_PX);
   }
 
-  #scrolled(): void {
+  #handleScroll(): void {
     const { scrollTop, clientHeight } = this.element;
     if (!this.#isScaled) this.#top = scrollTop / ROW_PX;
     else if (Math.abs(scrollTop - this.#scrollTopOf(this.#top)) > 1) {
@@ -102,7 +102,7 @@ export class VirtualList {
     return (top / Math.max(1, this.#maxTop)) * (this.#heightPx - this.element.clientHeight);
   }
 
-  #wheeled(event: WheelEvent): void {
+  #handleWheel(event: WheelEvent): void {
     if (!this.#isScaled || event.ctrlKey || event.deltaY === 0) return;
     event.preventDefault();
     const px =
@@ -123,7 +123,7 @@ export class VirtualList {
     else this.draw();
   }
 
-  #pressed(event: KeyboardEvent): void {
+  #handleListKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const at = this.chosen ?? -1;
     const last = this.#count - 1;

@@ -14,9 +14,9 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
-import { shown, type Within } from './angular-shown.js';
-import { type Args, COUNT, ROW, ROWS } from './held.js';
-import type { Entry, Given, IndexEntry, Missing } from './types.js';
+import { createAngularState, type Within } from './angular-state.js';
+import { type Args, COUNT, ROW, ROWS } from './observed.js';
+import type { Entry, IndexEntry, MaybeGetter, Nullish } from './types.js';
 
 export type { Within };
 
@@ -26,48 +26,48 @@ export type { Within };
  * ones are there.
  */
 export function injectLive<Row>(
-  query: Given<LiveQuery<Row> | Missing>,
+  query: MaybeGetter<LiveQuery<Row> | Nullish>,
   within?: Within,
 ): Signal<LiveState<Row>>;
 export function injectLive<Value = unknown>(
-  db: Given<Watchable | Missing>,
-  options: Given<LiveIndexOptions>,
+  db: MaybeGetter<Watchable | Nullish>,
+  options: MaybeGetter<LiveIndexOptions>,
   within?: Within,
 ): Signal<LiveState<IndexEntry<Value>>>;
 export function injectLive<Value = unknown>(
-  db: Given<Watchable | Missing>,
-  options?: Given<LiveOptions | undefined>,
+  db: MaybeGetter<Watchable | Nullish>,
+  options?: MaybeGetter<LiveOptions | undefined>,
   within?: Within,
 ): Signal<LiveState<Entry<Value>>>;
 export function injectLive(...args: Args): Signal<unknown> {
-  return shown(injectLive, ROWS, args);
+  return createAngularState(injectLive, ROWS, args);
 }
 
 /** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
 export function injectLiveRow<Row, Key>(
-  table: Given<LiveTable<Row, Key> | Missing>,
-  key: Given<NoInfer<Key> | Missing>,
+  table: MaybeGetter<LiveTable<Row, Key> | Nullish>,
+  key: MaybeGetter<NoInfer<Key> | Nullish>,
   within?: Within,
 ): Signal<LiveRowState<Row>>;
 export function injectLiveRow<Value = unknown>(
-  db: Given<Watchable | Missing>,
-  key: Given<string | Missing>,
+  db: MaybeGetter<Watchable | Nullish>,
+  key: MaybeGetter<string | Nullish>,
   within?: Within,
 ): Signal<LiveRowState<Value>>;
 export function injectLiveRow(...args: Args): Signal<unknown> {
-  return shown(injectLiveRow, ROW, args);
+  return createAngularState(injectLiveRow, ROW, args);
 }
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
 export function injectLiveCount(
-  query: Given<LiveQuery<unknown> | Missing>,
+  query: MaybeGetter<LiveQuery<unknown> | Nullish>,
   within?: Within,
 ): Signal<LiveCountState>;
 export function injectLiveCount(
-  db: Given<Watchable | Missing>,
-  range?: Given<LiveCountRange | undefined>,
+  db: MaybeGetter<Watchable | Nullish>,
+  range?: MaybeGetter<LiveCountRange | undefined>,
   within?: Within,
 ): Signal<LiveCountState>;
 export function injectLiveCount(...args: Args): Signal<unknown> {
-  return shown(injectLiveCount, COUNT, args);
+  return createAngularState(injectLiveCount, COUNT, args);
 }

@@ -14,56 +14,56 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
-import { type Args, COUNT, ROW, ROWS } from './held.js';
-import { useReady, useShown } from './react-shown.js';
-import type { Entry, IndexEntry, Missing } from './types.js';
+import { type Args, COUNT, ROW, ROWS } from './observed.js';
+import { useLiveState, useReady } from './react-state.js';
+import type { Entry, IndexEntry, Nullish } from './types.js';
 
 /**
  * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
  * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
  * ones are there.
  */
-export function useLive<Row>(query: LiveQuery<Row> | Missing): LiveState<Row>;
+export function useLive<Row>(query: LiveQuery<Row> | Nullish): LiveState<Row>;
 export function useLive<Value = unknown>(
-  db: Watchable | Missing,
+  db: Watchable | Nullish,
   options: LiveIndexOptions,
 ): LiveState<IndexEntry<Value>>;
 export function useLive<Value = unknown>(
-  db: Watchable | Missing,
+  db: Watchable | Nullish,
   options?: LiveOptions,
 ): LiveState<Entry<Value>>;
 export function useLive(...args: Args): unknown {
-  return useShown(ROWS, args);
+  return useLiveState(ROWS, args);
 }
 
 /** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
 export function useLiveRow<Row, Key>(
-  table: LiveTable<Row, Key> | Missing,
-  key: NoInfer<Key> | Missing,
+  table: LiveTable<Row, Key> | Nullish,
+  key: NoInfer<Key> | Nullish,
 ): LiveRowState<Row>;
 export function useLiveRow<Value = unknown>(
-  db: Watchable | Missing,
-  key: string | Missing,
+  db: Watchable | Nullish,
+  key: string | Nullish,
 ): LiveRowState<Value>;
 export function useLiveRow(...args: Args): unknown {
-  return useShown(ROW, args);
+  return useLiveState(ROW, args);
 }
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
-export function useLiveCount(query: LiveQuery<unknown> | Missing): LiveCountState;
-export function useLiveCount(db: Watchable | Missing, range?: LiveCountRange): LiveCountState;
+export function useLiveCount(query: LiveQuery<unknown> | Nullish): LiveCountState;
+export function useLiveCount(db: Watchable | Nullish, range?: LiveCountRange): LiveCountState;
 export function useLiveCount(...args: Args): unknown {
-  return useShown(COUNT, args);
+  return useLiveState(COUNT, args);
 }
 
 /** As `useLive`, but suspends until there are rows, and throws errors to the error boundary. */
-export function useLiveSuspense<Row>(query: LiveQuery<Row> | Missing): LiveState<Row>;
+export function useLiveSuspense<Row>(query: LiveQuery<Row> | Nullish): LiveState<Row>;
 export function useLiveSuspense<Value = unknown>(
-  db: Watchable | Missing,
+  db: Watchable | Nullish,
   options: LiveIndexOptions,
 ): LiveState<IndexEntry<Value>>;
 export function useLiveSuspense<Value = unknown>(
-  db: Watchable | Missing,
+  db: Watchable | Nullish,
   options?: LiveOptions,
 ): LiveState<Entry<Value>>;
 export function useLiveSuspense(...args: Args): unknown {
@@ -72,12 +72,12 @@ export function useLiveSuspense(...args: Args): unknown {
 
 /** As `useLiveRow`, but suspends until the row was read, and throws errors to the error boundary. */
 export function useLiveRowSuspense<Row, Key>(
-  table: LiveTable<Row, Key> | Missing,
-  key: NoInfer<Key> | Missing,
+  table: LiveTable<Row, Key> | Nullish,
+  key: NoInfer<Key> | Nullish,
 ): LiveRowState<Row>;
 export function useLiveRowSuspense<Value = unknown>(
-  db: Watchable | Missing,
-  key: string | Missing,
+  db: Watchable | Nullish,
+  key: string | Nullish,
 ): LiveRowState<Value>;
 export function useLiveRowSuspense(...args: Args): unknown {
   return useReady(ROW, args);

@@ -2,8 +2,8 @@
  * For Svelte 5: lists, rows and counts that are kept up to date as long as something shows them. Arguments may be functions:
  * what these read is followed. Works in plain JavaScript, within components and outside.
  */
-import { COUNT, ROW, ROWS } from './held.js';
-import { shown } from './svelte-shown.js';
+import { COUNT, ROW, ROWS } from './observed.js';
+import { createSvelteState } from './svelte-state.js';
 import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
 
 /**
@@ -11,10 +11,10 @@ import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
  * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
  * ones are there.
  */
-export const useLive: UseLive = (...args: unknown[]) => shown(ROWS, args) as never;
+export const useLive: UseLive = (...args: unknown[]) => createSvelteState(ROWS, args) as never;
 
 /** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
-export const useLiveRow: UseLiveRow = (...args: unknown[]) => shown(ROW, args) as never;
+export const useLiveRow: UseLiveRow = (...args: unknown[]) => createSvelteState(ROW, args) as never;
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
-export const useLiveCount: UseLiveCount = (...args: unknown[]) => shown(COUNT, args);
+export const useLiveCount: UseLiveCount = (...args: unknown[]) => createSvelteState(COUNT, args);

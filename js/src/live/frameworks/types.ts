@@ -14,7 +14,7 @@ import type {
 } from '../types.js';
 
 /** What is not there yet, such as a store that is being opened. */
-export type Missing = null | undefined;
+export type Nullish = null | undefined;
 
 /** A row of a store. */
 export type Entry<Value> = readonly [key: string, value: Value];
@@ -23,37 +23,40 @@ export type Entry<Value> = readonly [key: string, value: Value];
 export type IndexEntry<Value> = readonly [key: string, value: Value, secondary: SecondaryKey];
 
 /** A value, or a function of it: what that reads is followed. */
-export type Given<T> = T | (() => T);
+export type MaybeGetter<T> = T | (() => T);
 
 // Of frameworks that follow the members of an object where they are read.
 
 /** See `useLive`. */
 export interface UseLive {
-  <Row>(query: Given<LiveQuery<Row> | Missing>): LiveState<Row>;
+  <Row>(query: MaybeGetter<LiveQuery<Row> | Nullish>): LiveState<Row>;
   <Value = unknown>(
-    db: Given<Watchable | Missing>,
-    options: Given<LiveIndexOptions>,
+    db: MaybeGetter<Watchable | Nullish>,
+    options: MaybeGetter<LiveIndexOptions>,
   ): LiveState<IndexEntry<Value>>;
   <Value = unknown>(
-    db: Given<Watchable | Missing>,
-    options?: Given<LiveOptions | undefined>,
+    db: MaybeGetter<Watchable | Nullish>,
+    options?: MaybeGetter<LiveOptions | undefined>,
   ): LiveState<Entry<Value>>;
 }
 
 /** See `useLiveRow`. */
 export interface UseLiveRow {
   <Row, Key>(
-    table: Given<LiveTable<Row, Key> | Missing>,
-    key: Given<NoInfer<Key> | Missing>,
+    table: MaybeGetter<LiveTable<Row, Key> | Nullish>,
+    key: MaybeGetter<NoInfer<Key> | Nullish>,
   ): LiveRowState<Row>;
   <Value = unknown>(
-    db: Given<Watchable | Missing>,
-    key: Given<string | Missing>,
+    db: MaybeGetter<Watchable | Nullish>,
+    key: MaybeGetter<string | Nullish>,
   ): LiveRowState<Value>;
 }
 
 /** See `useLiveCount`. */
 export interface UseLiveCount {
-  (query: Given<LiveQuery<unknown> | Missing>): LiveCountState;
-  (db: Given<Watchable | Missing>, range?: Given<LiveCountRange | undefined>): LiveCountState;
+  (query: MaybeGetter<LiveQuery<unknown> | Nullish>): LiveCountState;
+  (
+    db: MaybeGetter<Watchable | Nullish>,
+    range?: MaybeGetter<LiveCountRange | undefined>,
+  ): LiveCountState;
 }

@@ -14,9 +14,9 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
-import { type Args, COUNT, ROW, ROWS } from './held.js';
-import type { Entry, IndexEntry, Missing } from './types.js';
-import { shown } from './vue-shown.js';
+import { type Args, COUNT, ROW, ROWS } from './observed.js';
+import type { Entry, IndexEntry, Nullish } from './types.js';
+import { createVueState } from './vue-state.js';
 
 /**
  * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
@@ -24,41 +24,41 @@ import { shown } from './vue-shown.js';
  * ones are there. Rows are as they are: no proxies are made of them.
  */
 export function useLive<Row>(
-  query: MaybeRefOrGetter<LiveQuery<Row> | Missing>,
+  query: MaybeRefOrGetter<LiveQuery<Row> | Nullish>,
 ): ComputedRef<LiveState<Row>>;
 export function useLive<Value = unknown>(
-  db: MaybeRefOrGetter<Watchable | Missing>,
+  db: MaybeRefOrGetter<Watchable | Nullish>,
   options: MaybeRefOrGetter<LiveIndexOptions>,
 ): ComputedRef<LiveState<IndexEntry<Value>>>;
 export function useLive<Value = unknown>(
-  db: MaybeRefOrGetter<Watchable | Missing>,
+  db: MaybeRefOrGetter<Watchable | Nullish>,
   options?: MaybeRefOrGetter<LiveOptions | undefined>,
 ): ComputedRef<LiveState<Entry<Value>>>;
 export function useLive(...args: Args): ComputedRef<unknown> {
-  return shown(ROWS, args);
+  return createVueState(ROWS, args);
 }
 
 /** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
 export function useLiveRow<Row, Key>(
-  table: MaybeRefOrGetter<LiveTable<Row, Key> | Missing>,
-  key: MaybeRefOrGetter<NoInfer<Key> | Missing>,
+  table: MaybeRefOrGetter<LiveTable<Row, Key> | Nullish>,
+  key: MaybeRefOrGetter<NoInfer<Key> | Nullish>,
 ): ComputedRef<LiveRowState<Row>>;
 export function useLiveRow<Value = unknown>(
-  db: MaybeRefOrGetter<Watchable | Missing>,
-  key: MaybeRefOrGetter<string | Missing>,
+  db: MaybeRefOrGetter<Watchable | Nullish>,
+  key: MaybeRefOrGetter<string | Nullish>,
 ): ComputedRef<LiveRowState<Value>>;
 export function useLiveRow(...args: Args): ComputedRef<unknown> {
-  return shown(ROW, args);
+  return createVueState(ROW, args);
 }
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
 export function useLiveCount(
-  query: MaybeRefOrGetter<LiveQuery<unknown> | Missing>,
+  query: MaybeRefOrGetter<LiveQuery<unknown> | Nullish>,
 ): ComputedRef<LiveCountState>;
 export function useLiveCount(
-  db: MaybeRefOrGetter<Watchable | Missing>,
+  db: MaybeRefOrGetter<Watchable | Nullish>,
   range?: MaybeRefOrGetter<LiveCountRange | undefined>,
 ): ComputedRef<LiveCountState>;
 export function useLiveCount(...args: Args): ComputedRef<unknown> {
-  return shown(COUNT, args);
+  return createVueState(COUNT, args);
 }

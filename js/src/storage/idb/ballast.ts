@@ -6,7 +6,7 @@
 
 import { isGecko } from '../../base/engine-name.js';
 import { destroyDatabase } from './connection.js';
-import { blocked } from './failures.js';
+import { buildBlockedError } from './failures.js';
 import { openWithin } from './open-database.js';
 import { abortAll, inTurn, transact } from './transaction.js';
 
@@ -133,11 +133,11 @@ export class Ballast {
 
   async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
     const db = await openWithin(OPENING_LIMIT, this.#database, {
-      upgrade: (made) => void made.createObjectStore(STORE),
+      onUpgrade: (made) => void made.createObjectStore(STORE),
       // Somebody needs the room.
-      blocking: (opened) => opened.close(),
+      onBlocking: (opened) => opened.close(),
     });
-    if (db === undefined) throw blocked();
+    if (db === undefined) throw buildBlockedError();
     this.#open.add(db);
     try {
       this.#records = await transact<number>(db, [STORE], 'readonly', 'relaxed', (work) =>

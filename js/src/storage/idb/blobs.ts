@@ -3,7 +3,7 @@
  * Figures are in `docs/browsers.md`, "Records of raw IndexedDB".
  */
 import { isChromium, isGecko } from '../../base/engine-name.js';
-import type { Wanted } from '../segment-store.js';
+import type { SegmentRequest } from '../segment-store.js';
 
 /** An engine as storage sees it. */
 interface Engine {
@@ -40,7 +40,10 @@ export function blobOf(value: unknown): Blob | undefined {
 }
 
 /** What is wanted of a Blob; `undefined` if it cannot be read: its file is lost, or it was deleted. */
-export async function readBlob(blob: Blob, wanted: Wanted): Promise<Uint8Array | undefined> {
+export async function readBlob(
+  blob: Blob,
+  wanted: SegmentRequest,
+): Promise<Uint8Array | undefined> {
   const part = typeof wanted === 'number' ? blob : blob.slice(wanted.from, wanted.to);
   try {
     return new Uint8Array(await part.arrayBuffer());

@@ -6,7 +6,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
-import { atOpening, blocked, isLost, typed } from './failures.js';
+import { atOpening, buildBlockedError, isLost, toIdbError } from './failures.js';
 import { deleteDatabase, type OpeningEvents, openWithin } from './open-database.js';
 import { ALL_STORES, abortAll } from './transaction.js';
 
@@ -32,7 +32,7 @@ const IDENTITY = 'identity/';
 const DELETED = 'the store was deleted';
 
 /** What an opening is for: a store of the user, or one that was open before. */
-type Opening = 'create' | 'find' | 'again';
+type OpenPurpose = 'create' | 'find' | 'again';
 
 /** A connection to one database, opened again when it is lost. */
 export class Connection {
@@ -114,7 +114,7 @@ export class Connection {
     if (this.#db !== undefined) this.#drop(this.#db);
   }
 
-  #gone(): void {
+  #handleGone(): void {
     // One that was closed before needs no telling.
     if (this.#closed !== undefined) return;
     this.#end(DELETED);
@@ -139,20 +139,20 @@ export class Connection {
     return db;
   }
 
-  async #open(purpose: Opening): Promise<IDBDatabase> {
+  async #open(purpose: OpenPurpose): Promise<IDBDatabase> {
     checkPresent();
     let db: IDBDatabase | undefined;
     let missing = false;
     const events: OpeningEvents = {
-      upgrade: (made, tx) => {
+      onUpgrade: (made, tx) => {
         missing = purpose !== 'create';
         if (missing) tx.abort();
         else for (const store of [...ALL_STORES, newIdentity()]) made.createObjectStore(store);
       },
       // Another tab deletes the database, and must not wait for this one.
-      blocking: (_, next) =>
-        next === null ? this.#gone() : this.#end('a newer version needs the store'),
-      terminated: (lost) => {
+      onBlocking: (_, next) =>
+        next === null ? this.#handleGone() : this.#end('a newer version needs the store'),
+      onTerminated: (lost) => {
         if (this.#db === lost) this.#db = undefined;
       },
     };
@@ -160,7 +160,7 @@ export class Connection {
       db = await openWithin(OPENING_LIMIT, this.#name, events);
       if (db === undefined) {
         throw purpose !== 'again'
-          ? blocked()
+          ? buildBlockedError()
           : new HedgerowError('disconnected', 'IndexedDB does not answer: try again');
       }
       const identity = identityOf(db);
@@ -174,7 +174,7 @@ export class Connection {
       if (missing && purpose === 'find') {
         throw new HedgerowError('store-not-found', `there is no store ${this.#name}`);
       }
-      if (missing) this.#gone();
+      if (missing) this.#handleGone();
       this.#check();
       throw cause;
     }
@@ -192,7 +192,7 @@ export function destroyDatabase(name: string): Promise<void> {
     const deleted = deleteDatabase(name, () => onBlocked()).then(() => 'deleted');
     let state = await within(DELETION_LIMIT, Promise.race([deleted, held]));
     if (state === 'held') state = await within(BLOCKED_LIMIT, deleted);
-    if (state === undefined) throw blocked();
+    if (state === undefined) throw buildBlockedError();
   });
 }
 
@@ -203,7 +203,7 @@ async function repeating<T>(task: (repetition: number) => Promise<T>): Promise<T
       return await task(repetition);
     } catch (cause) {
       const delay = REPETITION_DELAYS[repetition];
-      if (!isLost(cause) || delay === undefined) throw typed(cause);
+      if (!isLost(cause) || delay === undefined) throw toIdbError(cause);
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

@@ -10,11 +10,11 @@ import type { Fence } from '../segment-store.js';
 import {
   BARE_LENGTH,
   carriedBy,
-  checked,
   lastMoves,
   type MoveKey,
   moveKeys,
   movesFrom,
+  readRecordBytes,
   refOf,
 } from './journal.js';
 import { ownerOf } from './pieces.js';
@@ -83,7 +83,7 @@ function newestMoves(keys: readonly MoveKey[], count: number): MoveKey[] {
 
 /** What is left of a record when the segment that it carries is deleted. */
 function withoutCarried(value: unknown): Uint8Array {
-  return checked(value, BARE_LENGTH).slice(0, BARE_LENGTH);
+  return readRecordBytes(value, BARE_LENGTH).slice(0, BARE_LENGTH);
 }
 
 /** What the records of one move have in common. */

@@ -5,7 +5,7 @@
  * works: here, that of a hidden, empty frame.
  */
 import { isWebKit } from '../../base/engine-name.js';
-import { lost } from './failures.js';
+import { buildLostError } from './failures.js';
 
 /** The `indexedDB` of a document. */
 export interface Factory {
@@ -25,7 +25,7 @@ export function unlessGone<T>(gone: AbortSignal | undefined, work: Promise<T>): 
   if (gone === undefined) return work;
   let end = () => {};
   const ended = new Promise<never>((_, reject) => {
-    end = () => reject(lost());
+    end = () => reject(buildLostError());
     if (gone.aborted) end();
     gone.addEventListener('abort', end);
   });
@@ -44,10 +44,10 @@ export function renewAfter(cause: unknown, failed: Factory): void {
   if (!isOver || typeof document === 'undefined') return;
   if (failed.indexedDB !== currentFactory().indexedDB) return;
   renewed?.frame.remove();
-  renewed = framed();
+  renewed = createFrameFactory();
 }
 
-function framed(): typeof renewed {
+function createFrameFactory(): typeof renewed {
   const frame = document.createElement('iframe');
   frame.hidden = true;
   frame.title = 'IndexedDB';

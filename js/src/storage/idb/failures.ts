@@ -15,15 +15,15 @@ export function isLost(cause: unknown): boolean {
 }
 
 /** What is under way is never answered. */
-export function lost(): DOMException {
+export function buildLostError(): DOMException {
   return new DOMException('Connection lost', 'AbortError');
 }
 
-export function blocked(): HedgerowError {
+export function buildBlockedError(): HedgerowError {
   return new HedgerowError('blocked', 'another connection holds the store: close it');
 }
 
-function denied(cause: unknown): HedgerowError {
+function buildDeniedError(cause: unknown): HedgerowError {
   const message =
     'the browser denies storage to this page: blocked cookies, a sandboxed frame, a private window';
   return new HedgerowError('unsupported', message, { cause });
@@ -34,23 +34,23 @@ function denied(cause: unknown): HedgerowError {
  * says so, with an `InvalidStateError`.
  */
 export function atOpening(failure: HedgerowError): HedgerowError {
-  return /^InvalidState/.test(String(failure.cause)) ? denied(failure.cause) : failure;
+  return /^InvalidState/.test(String(failure.cause)) ? buildDeniedError(failure.cause) : failure;
 }
 
 /** The error that a caller gets. */
-export function typed(cause: unknown): HedgerowError {
+export function toIdbError(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
   const text = String(cause);
-  const failed = (code: ErrorCode, message: string) => new HedgerowError(code, message, { cause });
+  const toError = (code: ErrorCode, message: string) => new HedgerowError(code, message, { cause });
   if (isLost(cause) && /^(?!Unknown)|connection|lost/i.test(text)) {
-    return failed('disconnected', 'the connection to IndexedDB was lost');
+    return toError('disconnected', 'the connection to IndexedDB was lost');
   }
   // In a frame of another site, where cookies of such are blocked, Chromium answers with an `UnknownError`: `The user denied
   // permission to access the database.`
-  if (/^Security|denied perm/.test(text)) return denied(cause);
-  if (/^Quota/.test(text)) return failed('quota-exceeded', 'no room left for this origin');
+  if (/^Security|denied perm/.test(text)) return buildDeniedError(cause);
+  if (/^Quota/.test(text)) return toError('quota-exceeded', 'no room left for this origin');
   if (/^Version/.test(text)) {
-    return failed('unsupported-format', 'written by a newer version: update the app');
+    return toError('unsupported-format', 'written by a newer version: update the app');
   }
-  return failed('storage', `IndexedDB failed: ${text}`);
+  return toError('storage', `IndexedDB failed: ${text}`);
 }

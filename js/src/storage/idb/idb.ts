@@ -1,8 +1,8 @@
 /**
  * The browser's adapter: one IndexedDB database for each store, with four object stores
  * and no index. `tables` maps an id to bytes, and so does `segments` or to a Blob, or it has the segment in
- * pieces, see `reading.ts`; `refs` is a journal of moves, see `journal.ts`, and maps `COUNTER_KEY` to the last
- * number that `reserve` gave out; `joined` has a copy of many tables, see `joined.ts`.
+ * pieces, see `read-segments.ts`; `refs` is a journal of moves, see `journal.ts`, and maps `COUNTER_KEY` to the last
+ * number that `reserve` gave out; `joined` has a copy of many tables, see `joined-tables.ts`.
  *
  * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
  * engine makes of a transaction that finds no room. See `transaction.ts` for how.
@@ -14,22 +14,22 @@ import { optionsOf } from '../../base/options.js';
 import { part } from '../../base/parts.js';
 import type {
   Fence,
-  Loaded,
   Ref,
+  SegmentRequest,
   SegmentStore,
   Since,
   Storage,
+  StoreContents,
   StoreOptions,
-  Wanted,
   WriteBatch,
 } from '../segment-store.js';
 import { engine, Handles } from './blobs.js';
 import { Connection, destroyDatabase } from './connection.js';
-import { COUNTER_KEY, isWhole, type MoveKey, malformed } from './journal.js';
-import type { Room, Task } from './later.js';
-import { load } from './loading.js';
+import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './journal.js';
+import { loadContents } from './load-contents.js';
 import { REFS } from './put-segments.js';
-import { readAll } from './reading.js';
+import { readAll } from './read-segments.js';
+import type { StoreSpace, Task } from './store-space.js';
 import { transact } from './transaction.js';
 import { moveOnce, writeOnce } from './writes.js';
 
@@ -87,7 +87,7 @@ class IdbSegmentStore implements SegmentStore {
   readonly #carriers = new Map<number, MoveKey>();
   readonly #handles = new Handles();
   readonly requestCost = engine().requestCost;
-  #loaded: Room | undefined;
+  #loaded: StoreSpace | undefined;
   /** The joined tables could not be read. */
   #isJoinedDamaged = false;
 
@@ -107,13 +107,13 @@ class IdbSegmentStore implements SegmentStore {
     return 'durability' in IDBTransaction.prototype;
   }
 
-  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<Loaded> {
+  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<StoreContents> {
     const [carriers, handles] = [this.#carriers, this.#handles];
     const onDamaged = () => {
       this.#isJoinedDamaged = true;
     };
     const what = { known, since, carriers, handles, onDamaged };
-    return this.#connection.run((db) => load(db, what));
+    return this.#connection.run((db) => loadContents(db, what));
   }
 
   reserve(makesRoom = false): Promise<number> {
@@ -121,7 +121,7 @@ class IdbSegmentStore implements SegmentStore {
       transact(db, REFS, 'readwrite', 'relaxed', (work) => {
         const refs = work.store('refs');
         work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
-          if (!isWhole(last)) throw malformed('counter');
+          if (!isWhole(last)) throw buildMalformedError('counter');
           refs.put(last + 1, COUNTER_KEY);
           work.commit(last + 1);
         });
@@ -129,7 +129,7 @@ class IdbSegmentStore implements SegmentStore {
     );
   }
 
-  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+  async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
     const own = [...wanted];
     return this.#connection.run((db) => readAll(db, own, this.#carriers, this.#handles));
   }
@@ -205,16 +205,16 @@ class IdbSegmentStore implements SegmentStore {
     }
   }
 
-  async #room(): Promise<Room> {
-    const { Room } = await loadRest();
+  async #room(): Promise<StoreSpace> {
+    const { StoreSpace } = await loadRest();
     const run = <T>(task: Task<T>) => this.#run(true, task);
-    this.#loaded ??= new Room(this.#connection, ballastName(this.#name), run);
+    this.#loaded ??= new StoreSpace(this.#connection, ballastName(this.#name), run);
     return this.#loaded;
   }
 }
 
 /** What a store needs when it deletes something, is full, or is repaired. */
-export const loadRest = () => part(() => import('./later.js'));
+export const loadRest = () => part(() => import('./store-space.js'));
 
 function exact(batch: WriteBatch): WriteBatch {
   const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({

@@ -66,17 +66,17 @@ export function recordOf(
 
 /** The ref that a record tells of. */
 export function refOf([name, generation]: MoveKey, value: unknown): Ref {
-  const bytes = checked(value, BARE_LENGTH);
+  const bytes = readRecordBytes(value, BARE_LENGTH);
   const format = new DataView(bytes.buffer, bytes.byteOffset).getUint32(COMMIT_LENGTH, true);
   return { name, commitBytes: bytes.slice(0, COMMIT_LENGTH), generation, format };
 }
 
 /** The segment that a record carries. */
 export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableBytes: Uint8Array } {
-  const bytes = checked(value, CARRIED_AT);
+  const bytes = readRecordBytes(value, CARRIED_AT);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const end = CARRIED_AT + view.getUint32(BARE_LENGTH, true);
-  if (end > bytes.length) throw malformed('move');
+  if (end > bytes.length) throw buildMalformedError('move');
   return { tableBytes: bytes.slice(CARRIED_AT, end), segmentBytes: bytes.slice(end) };
 }
 
@@ -86,10 +86,10 @@ export function moveKeys(keys: readonly IDBValidKey[]): MoveKey[] {
 }
 
 function moveKey(key: IDBValidKey): MoveKey {
-  if (!Array.isArray(key)) throw malformed('key of a move');
+  if (!Array.isArray(key)) throw buildMalformedError('key of a move');
   const [name, generation, id] = key;
   const isMove = typeof name === 'string' && isWhole(generation) && key.length <= 3;
-  if (!isMove || (key.length === 3 && !isWhole(id))) throw malformed('key of a move');
+  if (!isMove || (key.length === 3 && !isWhole(id))) throw buildMalformedError('key of a move');
   return key as unknown as MoveKey;
 }
 
@@ -131,13 +131,13 @@ export function isWhole(value: unknown): value is number {
 }
 
 /** The error for a record that no writer wrote. */
-export function malformed(what: string): HedgerowError {
+export function buildMalformedError(what: string): HedgerowError {
   return new HedgerowError('storage', `a stored record is malformed: ${what}`);
 }
 
 /** The bytes of a record, of which there are at least so many. */
-export function checked(value: unknown, least: number): Uint8Array {
+export function readRecordBytes(value: unknown, least: number): Uint8Array {
   const bytes = bytesOf(value);
-  if (bytes === undefined || bytes.length < least) throw malformed('move');
+  if (bytes === undefined || bytes.length < least) throw buildMalformedError('move');
   return bytes;
 }

@@ -1,6 +1,6 @@
 /** Looks up the records of segments. */
 import { bytesOf } from '../../base/bytes.js';
-import { segmentOf, type Wanted, wantedOf } from '../segment-store.js';
+import { type SegmentRequest, segmentOf, wantedOf } from '../segment-store.js';
 import { blobOf, engine, type Handles } from './blobs.js';
 import { carriedBy, type MoveKey } from './journal.js';
 import { askForPieces } from './pieces.js';
@@ -9,7 +9,7 @@ import { transact, whenAll } from './transaction.js';
 export type Bytes = Uint8Array | undefined;
 
 /** Requests in the order in which they were made, and what they have found when all have succeeded. */
-interface Asked {
+interface RecordLookup {
   readonly requests: readonly IDBRequest<unknown>[];
   value(): Bytes | Blob;
 }
@@ -17,13 +17,13 @@ interface Asked {
 /** Finds what is wanted, or the Blob that has it, in one transaction. */
 export function lookUp(
   db: IDBDatabase,
-  wanted: readonly Wanted[],
+  wanted: readonly SegmentRequest[],
   carriers: ReadonlyMap<number, MoveKey>,
 ): Promise<(Bytes | Blob)[]> {
   return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
     const [segments, refs] = [work.store('segments'), work.store('refs')];
     const search = engine().takesBlobs ? together(segments, wanted) : apart(segments);
-    const likely = (one: Wanted): Asked => {
+    const likely = (one: SegmentRequest): RecordLookup => {
       const carrier = carriers.get(segmentOf(one));
       if (carrier !== undefined) {
         const move: IDBRequest<unknown> = refs.get(carrier);
@@ -39,17 +39,17 @@ export function lookUp(
       return either(search.find(one), askForPieces(segments, one));
     };
     // A part may lie behind the last piece, and a segment that was carried is stored as others are when its ref goes.
-    const anywhere = (one: Wanted): Asked => {
+    const anywhere = (one: SegmentRequest): RecordLookup => {
       const records = either(search.find(one), askForPieces(segments, one));
       const first: IDBRequest<unknown> = segments.get([segmentOf(one), 0]);
       const none = () => (first.result === undefined ? undefined : new Uint8Array());
       return either(records, { requests: [first], value: none });
     };
     const asked = wanted.map(likely);
-    answered(work, search.requests, asked, (values) => {
+    awaitLookups(work, search.requests, asked, (values) => {
       const missing = [...values.keys()].filter((at) => values[at] === undefined);
-      const again = missing.map((at) => anywhere(wanted[at] as Wanted));
-      answered(work, [], again, (others) => {
+      const again = missing.map((at) => anywhere(wanted[at] as SegmentRequest));
+      awaitLookups(work, [], again, (others) => {
         for (const [index, at] of missing.entries()) values[at] = others[index];
         work.answer(values);
       });
@@ -60,7 +60,7 @@ export function lookUp(
 /** Requests that are made first, and what then finds the record of each segment. */
 interface Search {
   readonly requests: readonly IDBRequest<unknown>[];
-  find(one: Wanted): Asked;
+  find(one: SegmentRequest): RecordLookup;
 }
 
 /** Asks for each record by itself. */
@@ -85,12 +85,12 @@ const MANY = 16;
 const CLOSE = 4;
 
 /** Asks for the records of segments that are many, and close to each other, at once: that takes a quarter of the time. */
-function together(segments: IDBObjectStore, wanted: readonly Wanted[]): Search {
+function together(segments: IDBObjectStore, wanted: readonly SegmentRequest[]): Search {
   const ids = [...new Set(wanted.map(segmentOf))].sort((a, b) => a - b);
   const [first = 0, last = 0] = [ids[0], ids[ids.length - 1]];
   if (ids.length < MANY || last - first >= CLOSE * ids.length) return apart(segments);
   const range = askForRange(segments, IDBKeyRange.bound(first, last));
-  const find = (one: Wanted): Asked => ({
+  const find = (one: SegmentRequest): RecordLookup => ({
     requests: [],
     value: () => recordOf(range.found().get(segmentOf(one)), one),
   });
@@ -116,7 +116,11 @@ function askForRange(segments: IDBObjectStore, range: IDBKeyRange, most?: number
  * Keeps the Blobs behind one that was looked up for its part: keys that are read one by one would wait for each of them,
  * and many are got at the price of a few.
  */
-export async function lookAhead(db: IDBDatabase, one: Wanted, handles: Handles): Promise<void> {
+export async function lookAhead(
+  db: IDBDatabase,
+  one: SegmentRequest,
+  handles: Handles,
+): Promise<void> {
   const { ahead } = handles;
   const id = segmentOf(one);
   if (typeof one === 'number' || ahead === 0 || handles.get(id) === undefined) return;
@@ -138,10 +142,10 @@ export async function lookAhead(db: IDBDatabase, one: Wanted, handles: Handles):
   }
 }
 
-function answered(
+function awaitLookups(
   work: Parameters<typeof whenAll>[0],
   first: readonly IDBRequest<unknown>[],
-  asked: readonly Asked[],
+  asked: readonly RecordLookup[],
   then: (values: (Bytes | Blob)[]) => void,
 ): void {
   const requests = [...first, ...asked.flatMap((one) => one.requests)];
@@ -149,14 +153,14 @@ function answered(
 }
 
 /** The second where the first has found nothing. */
-function either(first: Asked, second: Asked): Asked {
+function either(first: RecordLookup, second: RecordLookup): RecordLookup {
   return {
     requests: [...first.requests, ...second.requests],
     value: () => first.value() ?? second.value(),
   };
 }
 
-function recordOf(value: unknown, wanted: Wanted): Bytes | Blob {
+function recordOf(value: unknown, wanted: SegmentRequest): Bytes | Blob {
   const bytes = bytesOf(value);
   return bytes ? wantedOf(wanted, bytes) : blobOf(value);
 }

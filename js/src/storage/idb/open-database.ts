@@ -8,14 +8,14 @@ import { currentFactory, type Factory, goneOf, renewAfter, unlessGone } from './
 
 export interface OpeningEvents {
   /** The database is new. `tx.abort()` gives up. */
-  upgrade(db: IDBDatabase, tx: IDBTransaction): void;
+  onUpgrade(db: IDBDatabase, tx: IDBTransaction): void;
   /** Another connection waits until this one is closed: for a deletion, or for version `next`. */
-  blocking(db: IDBDatabase, next: number | null): void;
+  onBlocking(db: IDBDatabase, next: number | null): void;
   /** The browser has closed the connection. */
-  terminated?(db: IDBDatabase): void;
+  onTerminated?(db: IDBDatabase): void;
 }
 
-function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
+function requestOpening(name: string, events: OpeningEvents): Promise<IDBDatabase> {
   // Never another version: a store's format is in its refs.
   const from = currentFactory();
   const request = from.indexedDB.open(name, IDB_FORMAT);
@@ -26,12 +26,12 @@ function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
     tx.addEventListener('abort', () => {
       reason = tx.error;
     });
-    events.upgrade(request.result, tx);
+    events.onUpgrade(request.result, tx);
   });
-  return settled(request, from, () => reason).then((db) => {
+  return awaitRequest(request, from, () => reason).then((db) => {
     if (from.gone !== undefined) goneOf.set(db, from.gone);
-    db.addEventListener('versionchange', ({ newVersion }) => events.blocking(db, newVersion));
-    db.addEventListener('close', () => events.terminated?.(db));
+    db.addEventListener('versionchange', ({ newVersion }) => events.onBlocking(db, newVersion));
+    db.addEventListener('close', () => events.onTerminated?.(db));
     return db;
   });
 }
@@ -45,7 +45,7 @@ export async function openWithin(
   name: string,
   events: OpeningEvents,
 ): Promise<IDBDatabase | undefined> {
-  const opening = opened(name, events);
+  const opening = requestOpening(name, events);
   const inTime = await within(limitMs, opening);
   if (inTime === undefined) opening.then((late) => late.close()).catch(() => {});
   return inTime;
@@ -56,11 +56,11 @@ export async function deleteDatabase(name: string, onBlocked = () => {}): Promis
   const from = currentFactory();
   const request = from.indexedDB.deleteDatabase(name);
   request.addEventListener('blocked', onBlocked);
-  await settled(request, from);
+  await awaitRequest(request, from);
 }
 
 /** `from` made the request; `reason` tells more than its error, if it tells anything. */
-function settled<T>(
+function awaitRequest<T>(
   request: IDBRequest<T>,
   from: Factory,
   reason: () => unknown = () => undefined,

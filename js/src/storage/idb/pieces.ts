@@ -3,7 +3,7 @@
  * Blobs in IndexedDB, or does not count them, reads a part without the rest.
  */
 import { bytesOf, joined } from '../../base/bytes.js';
-import { type Wanted, wantedOf } from '../segment-store.js';
+import { type SegmentRequest, wantedOf } from '../segment-store.js';
 
 /** Bytes of each piece but the last. */
 const PIECE_BYTES = 64 << 10;
@@ -28,7 +28,7 @@ export function ownerOf(key: IDBValidKey): IDBValidKey | undefined {
 /** Asks for the pieces that hold what is wanted; then `value` joins them: `undefined` where there are none. */
 export function askForPieces(
   segments: IDBObjectStore,
-  wanted: Wanted,
+  wanted: SegmentRequest,
 ): { requests: IDBRequest<unknown>[]; value: () => Uint8Array | undefined } {
   if (typeof wanted === 'number') {
     const range = IDBKeyRange.bound([wanted], [wanted, []]);

@@ -40,8 +40,8 @@ async function refusesFiles(): Promise<boolean | undefined> {
 async function refusesBlobs(): Promise<boolean | undefined> {
   try {
     const db = await openWithin(LIMIT_MS, DATABASE, {
-      upgrade: (made) => void made.createObjectStore(STORE),
-      blocking: (opened) => opened.close(),
+      onUpgrade: (made) => void made.createObjectStore(STORE),
+      onBlocking: (opened) => opened.close(),
     });
     if (db === undefined) return undefined;
     try {

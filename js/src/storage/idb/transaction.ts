@@ -1,11 +1,11 @@
 /** One transaction of IndexedDB as a promise, which fails with what really went wrong. */
 import type { Durability } from '../segment-store.js';
 import { goneOf, unlessGone } from './factory.js';
-import { lost } from './failures.js';
+import { buildLostError } from './failures.js';
 
 /** The object stores that hold data. */
 export const STORES = ['segments', 'tables', 'refs'] as const;
-/** And that of the copies: see `joined.ts`. */
+/** And that of the copies: see `joined-tables.ts`. */
 export const ALL_STORES = [...STORES, 'joined'] as const;
 export type StoreName = (typeof ALL_STORES)[number];
 
@@ -72,7 +72,7 @@ export function transact<T>(
     aborts.add(abort);
     let failure: DOMException | null = null;
     let hasFailed = false;
-    onClose = () => reject(failure ?? lost());
+    onClose = () => reject(failure ?? buildLostError());
     db.addEventListener('close', onClose);
     let onAbort = () => {
       failure ??= tx.error;
@@ -90,7 +90,7 @@ export function transact<T>(
       event.stopPropagation();
       onAbort();
     };
-    const guarded = (body: () => void) => {
+    const runGuarded = (body: () => void) => {
       try {
         body();
       } catch (cause) {
@@ -101,11 +101,11 @@ export function transact<T>(
         } catch {}
       }
     };
-    guarded(() =>
+    runGuarded(() =>
       start({
         store: (name) => tx.objectStore(name),
         after: (request, then) => {
-          request.onsuccess = () => guarded(() => then(request.result));
+          request.onsuccess = () => runGuarded(() => then(request.result));
         },
         answer: resolve,
         commit: (value) => {

@@ -2,8 +2,8 @@
 import type { SqlConnection, SqlValue } from './driver.js';
 import { type SyncDatabase, syncConnection } from './sync-connection.js';
 
-interface Prepared {
-  raw(): Prepared;
+interface BetterSqliteStatement {
+  raw(): BetterSqliteStatement;
   all(...values: readonly SqlValue[]): SqlValue[][];
   run(...values: readonly SqlValue[]): unknown;
 }
@@ -12,7 +12,7 @@ interface Prepared {
 export type BetterSqlite3 = new (
   path: string,
   options: { timeout: number },
-) => SyncDatabase<Prepared>;
+) => SyncDatabase<BetterSqliteStatement>;
 
 /** Opens a file. It does not wait for others: it would keep the thread. */
 export function betterSqlite3(

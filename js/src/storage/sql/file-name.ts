@@ -9,11 +9,11 @@ const MAX_LENGTH = 96;
 
 /** The name of the file of the store `name`, among those that share `prefix`. */
 export function fileNameOf(prefix: string, name: string): string {
-  return `${encoded(prefix)}.${encoded(name)}.sqlite`;
+  return `${encodeFileName(prefix)}.${encodeFileName(name)}.sqlite`;
 }
 
 /** Lower-case letters, digits, `_` and `-` as they are, UTF-16 units as `=` and their number. */
-function encoded(name: string): string {
+function encodeFileName(name: string): string {
   let text = '';
   for (let at = 0; at < name.length; at++) {
     const unit = name.charCodeAt(at);

@@ -99,7 +99,7 @@ export const COUNTER = 'SELECT last FROM counter WHERE id = 0';
 export const DATA_VERSION = 'SELECT data_version FROM pragma_data_version';
 
 /** Moves the counter on by one, if it stands where expected. */
-export function count(from: number): Statement {
+export function buildCountStatement(from: number): Statement {
   return ['UPDATE counter SET last = CASE WHEN last = ? THEN ? END WHERE id = 0', [from, from + 1]];
 }
 
@@ -108,7 +108,11 @@ const MOVE =
   'CASE WHEN coalesce((SELECT max(generation) FROM ref WHERE name = ?), 0) = ? THEN ? END, ?, ?)';
 
 /** Moves a ref if it stands where expected, and forgets moves before the last `kept`. */
-export function moved(name: string, to: Omit<RefMove, 'name'>, kept: number): Statement[] {
+export function buildMoveStatements(
+  name: string,
+  to: Omit<RefMove, 'name'>,
+  kept: number,
+): Statement[] {
   const { generation, expected, format, commitBytes } = to;
   return [
     [MOVE, [name, name, expected, generation, format, commitBytes]],
@@ -117,14 +121,21 @@ export function moved(name: string, to: Omit<RefMove, 'name'>, kept: number): St
 }
 
 /** Deletes a ref if it stands where expected: moves it, and forgets all its moves. */
-export function dropped(name: string, { expected }: Omit<RefDrop, 'name'>): Statement[] {
+export function buildDropStatements(
+  name: string,
+  { expected }: Omit<RefDrop, 'name'>,
+): Statement[] {
   return [
     [MOVE, [name, name, expected, expected + 1, 0, new Uint8Array()]],
     ['DELETE FROM ref WHERE name = ?', [name]],
   ];
 }
 
-export function stored({ id, segmentBytes, tableBytes }: SegmentRecord): Statement[] {
+export function buildInsertStatements({
+  id,
+  segmentBytes,
+  tableBytes,
+}: SegmentRecord): Statement[] {
   return [
     ['INSERT OR REPLACE INTO segment (id, bytes) VALUES (?, ?)', [id, segmentBytes]],
     ['INSERT OR REPLACE INTO segment_table (id, bytes) VALUES (?, ?)', [id, tableBytes]],
@@ -132,7 +143,7 @@ export function stored({ id, segmentBytes, tableBytes }: SegmentRecord): Stateme
 }
 
 /** Fails unless a ref stands where it should. */
-export function stands({ name, commitBytes }: Fence): Statement {
+export function buildFenceStatement({ name, commitBytes }: Fence): Statement {
   return [
     'UPDATE counter SET last = CASE WHEN (SELECT commit_bytes FROM ref WHERE name = ? ' +
       'ORDER BY generation DESC LIMIT 1) = ? THEN last END WHERE id = 0',
@@ -141,7 +152,7 @@ export function stands({ name, commitBytes }: Fence): Statement {
   ];
 }
 
-export function deleted(ids: readonly number[]): Statement[] {
+export function buildDeleteStatements(ids: readonly number[]): Statement[] {
   const list = JSON.stringify(ids);
   return [
     ['DELETE FROM segment WHERE id IN (SELECT value FROM json_each(?))', [list]],

@@ -4,30 +4,30 @@ import { MAX_HISTORY } from '../../base/limits.js';
 import type {
   Durability,
   Fence,
-  Loaded,
   Ref,
   RefMove,
+  SegmentRequest,
   SegmentStore,
   Since,
-  Wanted,
+  StoreContents,
   WriteBatch,
 } from '../segment-store.js';
 import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 import {
+  buildCountStatement,
+  buildDeleteStatements,
+  buildDropStatements,
+  buildFenceStatement,
+  buildInsertStatements,
+  buildMoveStatements,
   COUNTER,
-  count,
   DATA_VERSION,
-  deleted,
-  dropped,
   HISTORY,
   LOAD_ALL,
   LOAD_NEW,
-  moved,
   OVERWRITE,
   OVERWRITE_LITTLE,
   READ,
-  stands,
-  stored,
 } from './schema.js';
 
 /** How long a file may be locked by others before a call fails with `blocked`, in milliseconds. */
@@ -83,11 +83,11 @@ export class SqlSegmentStore implements SegmentStore {
   }
 
   /** Another handle here has moved a ref. */
-  moved(): void {
+  noteMove(): void {
     if (this.#closed === undefined) this.#events.onMoved();
   }
 
-  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<Loaded> {
+  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<StoreContents> {
     const list = JSON.stringify([...known]);
     return this.#run(async (connection) => {
       const rows = await connection.read(since === undefined ? LOAD_ALL : LOAD_NEW, [list]);
@@ -111,12 +111,12 @@ export class SqlSegmentStore implements SegmentStore {
         const [row] = await connection.read(COUNTER);
         const last = wholeFrom(row?.[0]);
         // Another connection may have been first.
-        if (await this.#write(connection, [count(last)])) return last + 1;
+        if (await this.#write(connection, [buildCountStatement(last)])) return last + 1;
       }
     });
   }
 
-  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+  async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
     const found = wanted.map((): Uint8Array | undefined => undefined);
     const list = JSON.stringify(
       wanted.map((one) =>
@@ -138,10 +138,10 @@ export class SqlSegmentStore implements SegmentStore {
       ...changes.flatMap((change) => {
         const name = JSON.stringify(change.name);
         return 'isDropped' in change
-          ? dropped(name, change)
-          : moved(name, change as RefMove, MAX_HISTORY);
+          ? buildDropStatements(name, change)
+          : buildMoveStatements(name, change as RefMove, MAX_HISTORY);
       }),
-      ...segments.flatMap(stored),
+      ...segments.flatMap(buildInsertStatements),
     ];
     return this.#run(async (connection) => {
       if (statements.length === 0) return true;
@@ -164,7 +164,10 @@ export class SqlSegmentStore implements SegmentStore {
   }
 
   async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
-    const statements = [...(fence ? [stands(fence)] : []), ...deleted(ids)];
+    const statements = [
+      ...(fence ? [buildFenceStatement(fence)] : []),
+      ...buildDeleteStatements(ids),
+    ];
     return this.#run(async (connection) => {
       await connection.set(OVERWRITE_LITTLE);
       try {
@@ -186,7 +189,7 @@ export class SqlSegmentStore implements SegmentStore {
   }
 
   /** Closes, since the store is being deleted, and tells whoever has it open. */
-  async gone(): Promise<void> {
+  async closeAsDeleted(): Promise<void> {
     const isNews = this.#closed === undefined;
     this.#closed ??= 'the store was deleted';
     await this.close();
@@ -223,13 +226,13 @@ export async function whenFree<T>(task: () => Promise<T>): Promise<T> {
       return await task();
     } catch (cause) {
       const isLate = performance.now() - startMs > BUSY_LIMIT_MS;
-      if (failureOf(cause) !== 'busy' || isLate) throw typed(cause);
+      if (failureOf(cause) !== 'busy' || isLate) throw toSqlError(cause);
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 
-function typed(cause: unknown): HedgerowError {
+function toSqlError(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
   switch (failureOf(cause)) {
     case 'busy':
@@ -265,21 +268,22 @@ function refFrom(name: string, generation?: SqlValue, format?: SqlValue, bytes?:
 }
 
 function wholeFrom(value: SqlValue | undefined): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw malformed('number');
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw buildMalformedColumnError('number');
   return value as number;
 }
 
 function textFrom(value: SqlValue | undefined): string {
-  if (typeof value !== 'string') throw malformed('name');
+  if (typeof value !== 'string') throw buildMalformedColumnError('name');
   return value;
 }
 
 function bytesFrom(value: SqlValue | undefined): Uint8Array {
   const bytes = bytesOf(value);
-  if (bytes === undefined) throw malformed('bytes');
+  if (bytes === undefined) throw buildMalformedColumnError('bytes');
   return bytes;
 }
 
-function malformed(what: string): HedgerowError {
+function buildMalformedColumnError(what: string): HedgerowError {
   return new HedgerowError('storage', `a stored record is malformed: ${what}`);
 }

@@ -53,7 +53,7 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
           onGone,
           onMoved,
           onMove() {
-            for (const other of own) if (other !== handle) other.moved();
+            for (const other of own) if (other !== handle) other.noteMove();
           },
           onClose() {
             own.delete(handle);
@@ -68,7 +68,7 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
     destroy(name) {
       const { file, id } = of(name);
       return alone(file, async () => {
-        for (const handle of [...(handles.get(id) ?? [])]) await handle.gone();
+        for (const handle of [...(handles.get(id) ?? [])]) await handle.closeAsDeleted();
         const connection = await whenFree(async () => open(file));
         try {
           await free(connection);
@@ -99,7 +99,7 @@ async function prepare(connection: SqlConnection, name: string, mustExist: boole
 
 /** Makes sure that nobody else has the file open. A log that was left would be taken for the next file's. */
 async function free(connection: SqlConnection): Promise<void> {
-  const blocked = (cause?: unknown) =>
+  const buildFileInUseError = (cause?: unknown) =>
     new HedgerowError('blocked', 'another process has the store open: close it there', { cause });
   let mode: unknown;
   try {
@@ -108,7 +108,7 @@ async function free(connection: SqlConnection): Promise<void> {
   } catch (cause) {
     // One that cannot be read, for want of its key or for damage, may be deleted.
     if (failureOf(cause) !== 'busy') return;
-    throw blocked(cause);
+    throw buildFileInUseError(cause);
   }
-  if (mode !== 'delete') throw blocked();
+  if (mode !== 'delete') throw buildFileInUseError();
 }

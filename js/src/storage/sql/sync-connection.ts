@@ -2,8 +2,8 @@
 import { ownBytes, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 
 /** A database as both packages have it. */
-export interface SyncDatabase<Prepared> {
-  prepare(sql: string): Prepared;
+export interface SyncDatabase<DriverStatement> {
+  prepare(sql: string): DriverStatement;
   exec(sql: string): unknown;
   close(): unknown;
 }
@@ -13,20 +13,20 @@ interface Runnable {
 }
 
 /** A connection; `rowsOf` tells how rows are had as arrays, `remove` deletes the files. */
-export function syncConnection<Prepared extends Runnable>(
-  db: SyncDatabase<Prepared>,
-  rowsOf: (statement: Prepared, values: readonly SqlValue[]) => SqlValue[][],
+export function syncConnection<DriverStatement extends Runnable>(
+  db: SyncDatabase<DriverStatement>,
+  rowsOf: (statement: DriverStatement, values: readonly SqlValue[]) => SqlValue[][],
   remove: () => void,
 ): SqlConnection {
-  const statements = new Map<string, Prepared>();
-  const prepared = (sql: string): Prepared => {
+  const statements = new Map<string, DriverStatement>();
+  const prepareStatement = (sql: string): DriverStatement => {
     const known = statements.get(sql) ?? db.prepare(sql);
     statements.set(sql, known);
     return known;
   };
   return {
     read: (sql, values = []) =>
-      rowsOf(prepared(sql), values).map((row) =>
+      rowsOf(prepareStatement(sql), values).map((row) =>
         row.map((value) => (ArrayBuffer.isView(value) ? ownBytes(value) : value)),
       ),
     set: (sql) => {
@@ -35,7 +35,7 @@ export function syncConnection<Prepared extends Runnable>(
     write(batch: readonly Statement[]) {
       db.exec('BEGIN IMMEDIATE');
       try {
-        for (const [sql, values = []] of batch) prepared(sql).run(...values);
+        for (const [sql, values = []] of batch) prepareStatement(sql).run(...values);
         db.exec('COMMIT');
       } catch (cause) {
         // A full disk has undone it already, and the first failure is the one to tell.

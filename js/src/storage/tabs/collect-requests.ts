@@ -8,7 +8,7 @@ import type { AskedMessage, Tabs } from './tabs.js';
 export type Answer = (isFull: boolean, alive: () => void) => Promise<unknown> | undefined;
 
 /** Requests for collections between tabs. */
-export class Asking {
+export class CollectRequests {
   readonly #tabs: Tabs;
   readonly #answer: Answer;
   readonly #asked = new Map<string, (message: AskedMessage) => void>();

@@ -12,15 +12,15 @@ export interface Hold {
 }
 
 /** A hold that a lock announces to other tabs. */
-export type Announced = Hold & { readonly isSeen: boolean };
+export type AnnouncedHold = Hold & { readonly isSeen: boolean };
 
 /** A commit in use here. */
 interface Use {
   readonly commitBytes: Uint8Array;
-  announced?: Promise<Announced>;
+  announced?: Promise<AnnouncedHold>;
 }
 
-const NOTHING: Announced = { isSeen: true, release: () => {} };
+const NOTHING: AnnouncedHold = { isSeen: true, release: () => {} };
 
 /** The prefix of the names of a store's locks. The name must have passed `checkName`. */
 export function prefixOf(storeName: string): string {
@@ -61,7 +61,7 @@ class Announcement {
 }
 
 /** Pins a commit of a store that is not open here. */
-export async function pinned(
+export async function pinCommit(
   locks: Locks | undefined,
   storeName: string,
   commitBytes: Uint8Array,
@@ -164,7 +164,7 @@ export class Pins {
   }
 
   /** Pins a commit, if this handle must announce what it uses. Parts of the commit may be deleted already. */
-  async pin(commitBytes: Uint8Array): Promise<Announced> {
+  async pin(commitBytes: Uint8Array): Promise<AnnouncedHold> {
     return this.mustTell ? this.#announce(pinOf(commitBytes)) : NOTHING;
   }
 
@@ -209,7 +209,7 @@ export class Pins {
     };
   }
 
-  async #announce(what: string): Promise<Announced> {
+  async #announce(what: string): Promise<AnnouncedHold> {
     const locks = this.locks;
     if (locks === undefined) return NOTHING;
     const name = this.prefix + what;
@@ -256,7 +256,7 @@ export class Pins {
 
   /** Requests again the role that `rest` released, and the pins that the browser took away. */
   async wake(): Promise<void> {
-    const isSeen = async (announced: Promise<Announced> | undefined) =>
+    const isSeen = async (announced: Promise<AnnouncedHold> | undefined) =>
       (await announced?.catch(() => undefined))?.isSeen === true;
     for (const use of this.uses) {
       if (use.announced !== undefined && !(await isSeen(use.announced))) this.#tell(use);

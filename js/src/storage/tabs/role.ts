@@ -121,7 +121,7 @@ export class Role {
         answer(true);
         await session.ended;
       };
-      const lost = (cause: unknown) => {
+      const handleLoss = (cause: unknown) => {
         refuse(cause);
         if (this.#session !== session) return;
         // If it was held, another tab has taken it, or the browser has.
@@ -129,7 +129,7 @@ export class Role {
         this.#lose();
         if (wasHeld) this.#wait();
       };
-      this.#locks.request(`${this.#prefix}collector`, options, hold).catch(lost);
+      this.#locks.request(`${this.#prefix}collector`, options, hold).catch(handleLoss);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/errors.js';
 
 /** What a handle does on messages of other tabs, and when its page is suspended. */
-export interface News {
+export interface TabEvents {
   /** Another tab has moved `ref`, or any ref if it is not given, to this generation if it is known. */
   onCommit(ref?: string, generation?: number): void;
   /** Another tab has deleted segments, and moved their live chunks. */
@@ -42,7 +42,7 @@ type Message =
  */
 export class Tabs {
   readonly #storeName: string;
-  readonly #news: Partial<News>;
+  readonly #events: Partial<TabEvents>;
   #channel: BroadcastChannel | undefined;
   #isResting = false;
   readonly #stop: () => void = () => {};
@@ -50,17 +50,17 @@ export class Tabs {
   onAsked: (message: AskedMessage) => void = () => {};
 
   /** Calls the members of `news` for what happens in other tabs and to this page. */
-  constructor(storeName: string, news: Partial<News> = {}) {
+  constructor(storeName: string, news: Partial<TabEvents> = {}) {
     this.#storeName = storeName;
-    this.#news = news;
+    this.#events = news;
     this.#listen();
     if (typeof document === 'undefined' || typeof window === 'undefined') return;
     // Two windows next to each other are both visible all the time: only the focus changes.
     const look = () => {
       if (document.visibilityState === 'visible') news.onCommit?.();
     };
-    const rest = (event: Event) => this.#suspended(event, true);
-    const wake = (event: Event) => this.#suspended(event, false);
+    const rest = (event: Event) => this.#handleLifecycle(event, true);
+    const wake = (event: Event) => this.#handleLifecycle(event, false);
     const listeners = [
       [document, 'visibilitychange', look],
       [window, 'focus', look],
@@ -87,22 +87,22 @@ export class Tabs {
   }
 
   /** `persisted` is false when the page is left for good. */
-  #suspended(event: Event, isResting: boolean): void {
+  #handleLifecycle(event: Event, isResting: boolean): void {
     const { persisted = true } = event as Partial<PageTransitionEvent>;
     if (!persisted || isResting === this.#isResting) return;
     this.#isResting = isResting;
     if (isResting) {
       this.#channel?.close();
       this.#channel = undefined;
-      this.#news.onRest?.();
+      this.#events.onRest?.();
     } else {
       this.#listen();
-      this.#news.onWake?.();
+      this.#events.onWake?.();
     }
   }
 
   #hear(message: Message): void {
-    const news = this.#news;
+    const news = this.#events;
     switch (message?.is) {
       case 'commit':
         news.onCommit?.(message.ref, message.generation);

@@ -14,14 +14,14 @@ export type { Scalar } from '../../core/indexes/scalar.js';
 
 /** The key of a list of values. Throws `invalid-key` if one is no scalar, or the key has more than 1024 bytes. */
 export function encodeKey(parts: readonly Scalar[]): string {
-  if (!isList(parts)) throw refused(`encodeKey takes a list of values, not ${kindOf(parts)}`);
+  if (!isList(parts)) throw makeKeyError(`encodeKey takes a list of values, not ${kindOf(parts)}`);
   let key = '';
   let at = 0;
   for (const part of listOf('encodeKey', parts)) {
-    const text = encoded(part);
+    const text = encodePart(part);
     if (text === undefined) {
       const kinds = 'well-formed strings, finite numbers, booleans and null';
-      throw refused(`part ${at} of a key is ${shown(part)}: take ${kinds}`);
+      throw makeKeyError(`part ${at} of a key is ${describePart(part)}: take ${kinds}`);
     }
     key += text;
     at += 1;
@@ -40,8 +40,8 @@ export function decodeKey(key: string): Scalar[] {
     const text = key.slice(at, end);
     const part = scalarOf(text);
     // So that each list has one key only.
-    if (encoded(part) !== text) {
-      throw refused(`encodeKey has not made it: what begins at character ${at} is no value`);
+    if (encodePart(part) !== text) {
+      throw makeKeyError(`encodeKey has not made it: what begins at character ${at} is no value`);
     }
     parts.push(part);
     at = end;
@@ -56,17 +56,17 @@ export function decodeKey(key: string): Scalar[] {
 export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix: string } {
   // No encoded value is the beginning of another.
   const prefix = encodeKey(parts);
-  if (prefix === '') throw refused('keyRange takes at least one value');
+  if (prefix === '') throw makeKeyError('keyRange takes at least one value');
   return { prefix };
 }
 
-const encoded = (part: unknown) => (part === null ? Tag.null : encodeScalar(part));
+const encodePart = (part: unknown) => (part === null ? Tag.null : encodeScalar(part));
 
-function refused(message: string): HedgerowError {
+function makeKeyError(message: string): HedgerowError {
   return new HedgerowError('invalid-key', message);
 }
 
-function shown(part: unknown): string {
+function describePart(part: unknown): string {
   if (typeof part === 'string') return 'text with half of a surrogate pair';
   return typeof part === 'number' ? String(part) : kindOf(part);
 }

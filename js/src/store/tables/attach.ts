@@ -9,9 +9,9 @@ import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
 import { namedError, refuse } from './errors.js';
 import type { Migrations } from './migrate/migrations.js';
-import type { Reads } from './place.js';
-import { type AllWays, Spec } from './spec.js';
+import { Spec, type TableModules } from './spec.js';
 import { StoreTable } from './store-table.js';
+import type { Reads } from './table-context.js';
 import { TableReads } from './table-reads.js';
 import { TxTable } from './tx-table.js';
 
@@ -24,7 +24,7 @@ export class TableSet {
   /** Why a handle could not get a table. */
   fault: unknown;
 
-  constructor(tables: unknown, ways: AllWays) {
+  constructor(tables: unknown, ways: TableModules) {
     if (!isPlain(tables)) {
       const message = `open: tables must be a plain object, not ${kindOf(tables)}`;
       throw new HedgerowError('invalid-argument', message);

@@ -3,7 +3,7 @@
 import { report } from '../../base/report.js';
 import type { Change } from '../../engine/read/diff.js';
 import { type Rows, rowsOf } from '../../engine/read/scan.js';
-import type { Wanted } from './match.js';
+import type { RowTest } from './match.js';
 import type { Row, Spec } from './spec.js';
 
 /** A change of a row of a table. */
@@ -15,7 +15,7 @@ export type RowChange<R = Row> =
 /** Passes on the changes of stored rows as those of wanted rows; calls only if there are any. */
 export function rowChanges(
   spec: Spec,
-  wanted: Wanted | undefined,
+  wanted: RowTest | undefined,
   { reverse, initial, isIndex }: Record<'reverse' | 'initial' | 'isIndex', boolean>,
   callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
 ): (changes: readonly Change[], at: { readonly root: string }) => unknown {
@@ -23,7 +23,7 @@ export function rowChanges(
   return (changes, at) => {
     const all: RowChange[] = [];
     for (const change of isIndex ? joined(changes) : changes) {
-      const made = changed(spec, change, wanted);
+      const made = toRowChange(spec, change, wanted);
       if (made !== undefined) all.push(made);
     }
     // The first call of a watch with `initial` is made for no rows, too.
@@ -75,11 +75,15 @@ export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<
 }
 
 /** The change of a row; `undefined` if it concerns none that is wanted. A row that cannot be read counts as absent. */
-function changed(spec: Spec, change: Change, wanted: Wanted | undefined): RowChange | undefined {
+function toRowChange(
+  spec: Spec,
+  change: Change,
+  wanted: RowTest | undefined,
+): RowChange | undefined {
   const rowOf = (stored: unknown) => {
-    if (wanted?.stored(stored) === false) return undefined;
+    if (wanted?.isStoredMatch(stored) === false) return undefined;
     const row = spec.rowOf(change.key, stored);
-    return wanted?.row(row) === false ? undefined : row;
+    return wanted?.isRowMatch(row) === false ? undefined : row;
   };
   const oldValue = change.op === 'add' ? undefined : unless(() => rowOf(change.oldValue));
   const newValue = change.op === 'del' ? undefined : unless(() => rowOf(change.newValue), report);

@@ -1,10 +1,10 @@
 /** Rows that are kept as plain JSON, in development builds: each is looked through for what JSON would lose without a word. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { JSON_ROWS, type Kept } from './kept.js';
+import { JSON_ROWS, type RowFormat } from './row-format.js';
 import { lossOf } from './values/json.js';
 
-export const CHECKED_ROWS: Kept = {
+export const CHECKED_ROWS: RowFormat = {
   ...JSON_ROWS,
   encode(row) {
     const loss = lossOf(row);

@@ -2,14 +2,16 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
-import type { Checked, Written } from './checked.js';
+import type { DefinitionCheck, LooseDefinition } from './definition-check.js';
 import { openTables } from './open-tables.js';
 import type { StandardSchema } from './schema.js';
 import type { OutputOf, Table, TakenBy } from './types.js';
 
 /** Takes the definition of a table whose rows have the type `Row`. */
-export type Define<Row> = <const Definition extends Written<Row, StandardSchema<unknown, Row>>>(
-  definition: Definition & Checked<Row, Definition>,
+export type Define<Row> = <
+  const Definition extends LooseDefinition<Row, StandardSchema<unknown, Row>>,
+>(
+  definition: Definition & DefinitionCheck<Row, Definition>,
 ) => Table<Row, Row, Definition>;
 
 /**
@@ -19,15 +21,16 @@ export type Define<Row> = <const Definition extends Written<Row, StandardSchema<
 export function table<Row extends object>(): Define<Row>;
 export function table<
   Schema extends StandardSchema<object, object>,
-  const Definition extends Written<OutputOf<Schema>, Schema>,
+  const Definition extends LooseDefinition<OutputOf<Schema>, Schema>,
 >(
-  definition: { readonly schema: Schema } & Definition & Checked<OutputOf<Schema>, Definition>,
+  definition: { readonly schema: Schema } & Definition &
+    DefinitionCheck<OutputOf<Schema>, Definition>,
 ): Table<OutputOf<Schema>, TakenBy<Schema>, Definition>;
 export function table(definition?: object): unknown {
-  return definition === undefined ? made : made(definition);
+  return definition === undefined ? buildTable : buildTable(definition);
 }
 
-function made(definition: object): Table {
+function buildTable(definition: object): Table {
   if (isPlain(definition)) return { definition, open: openTables } as Table;
   throw new HedgerowError(
     'invalid-argument',

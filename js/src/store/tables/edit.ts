@@ -5,10 +5,10 @@ import { isPlain, kindOf } from '../../base/kind.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
 import { namedError, refuse } from './errors.js';
 import { pointerTo } from './pointer.js';
-import { type Row, type Spec, type Stored, VERSION, versionOf } from './spec.js';
+import { type EncodedRow, type Row, type Spec, VERSION, versionOf } from './spec.js';
 
 /** A row for the store; errors name the table and the key. */
-export function encoded(spec: Spec, row: unknown): Stored {
+export function encodeTableRow(spec: Spec, row: unknown): EncodedRow {
   try {
     return spec.encode(row);
   } catch (cause) {
@@ -20,7 +20,7 @@ export function encoded(spec: Spec, row: unknown): Stored {
 export type Change = Row | ((row: Row) => unknown);
 
 /** Changes the row with a key in the store; resolves to it as it then is, or to `undefined` if there is none. */
-export async function updated(
+export async function updateTableRow(
   tx: Transaction,
   spec: Spec,
   key: string,
@@ -43,7 +43,7 @@ export async function updated(
 async function changedValue(spec: Spec, key: string, row: Row, change: Change): Promise<unknown> {
   const isFunction = typeof change === 'function';
   const made = isFunction ? ((await change(row)) ?? row) : merged(spec, row, change);
-  const stored = encoded(spec, made);
+  const stored = encodeTableRow(spec, made);
   if (stored.key === key) return stored.value;
   const message = 'an update cannot change the key: delete the row, and put another';
   throw new HedgerowError('invalid-value', message, { pointer: '' });

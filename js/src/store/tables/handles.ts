@@ -23,7 +23,7 @@ import type { ReadOptions } from './query.js';
 import type {
   AnyColumn,
   AnyTable,
-  Compared,
+  ComparisonValue,
   Condition,
   Conditions,
   IndexName,
@@ -45,7 +45,7 @@ export interface Showable<Row, Db = Store> {
 }
 
 /** Calls that begin, or narrow, a query. */
-interface Narrowing<Row, Definition, Narrowed> {
+interface NarrowCalls<Row, Definition, Narrowed> {
   /**
    * Rows that fulfil conditions: `{ status: 'open', modified: { gte: t } }`. One column can have bounds. A condition that is
    * `undefined` is refused; no row fulfils one of an empty text.
@@ -59,8 +59,8 @@ interface Narrowing<Row, Definition, Narrowed> {
   /** Rows whose column is at least `from`, and below `to`. */
   between<Column extends AnyColumn<Row, Definition>>(
     column: Column,
-    from: NonNullable<Compared<MemberOf<Row, Column>>>,
-    to: NonNullable<Compared<MemberOf<Row, Column>>>,
+    from: NonNullable<ComparisonValue<MemberOf<Row, Column>>>,
+    to: NonNullable<ComparisonValue<MemberOf<Row, Column>>>,
   ): Narrowed;
   /** In the order of one column or several. */
   orderBy(
@@ -70,7 +70,7 @@ interface Narrowing<Row, Definition, Narrowed> {
 }
 
 /** Calls that read the rows of a query, or of a table in the order of its keys. */
-interface Reading<Row> extends AsyncIterable<Row> {
+interface RowReadCalls<Row> extends AsyncIterable<Row> {
   /** Reads all of them. */
   toArray(options?: ReadOptions): Promise<Row[]>;
   /** The row with a number, from 0. Costs O(log n). */
@@ -80,9 +80,9 @@ interface Reading<Row> extends AsyncIterable<Row> {
 }
 
 /** What is asked of a query, wherever it is read. Nothing is read before a call that gives rows. */
-export interface Asking<Row, Definition, Asked>
-  extends Narrowing<Row, Definition, Asked>,
-    Reading<Row> {
+export interface QueryCalls<Row, Definition, Asked>
+  extends NarrowCalls<Row, Definition, Asked>,
+    RowReadCalls<Row> {
   /** The other way round. */
   reverse(): Asked;
   /** At most so many rows. */
@@ -99,31 +99,31 @@ export interface Asking<Row, Definition, Asked>
   first(options?: ReadOptions): Promise<Row | undefined>;
 }
 
-interface Filtering<Row, Asked> {
+interface FilterCalls<Row, Asked> {
   /** Leaves out rows for which `test` gives nothing true, after they were read. */
   filter(test: (row: Row) => unknown): Asked;
 }
 
 /** A query of a snapshot. */
 export interface SnapshotQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, SnapshotQuery<Row, Definition>>,
-    Filtering<Row, SnapshotQuery<Row, Definition>> {}
+  extends QueryCalls<Row, Definition, SnapshotQuery<Row, Definition>>,
+    FilterCalls<Row, SnapshotQuery<Row, Definition>> {}
 
 /** A query in a transaction. */
 export interface TransactionQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, TransactionQuery<Row, Definition>>,
-    Filtering<Row, TransactionQuery<Row, Definition>>,
-    Deleting {}
+  extends QueryCalls<Row, Definition, TransactionQuery<Row, Definition>>,
+    FilterCalls<Row, TransactionQuery<Row, Definition>>,
+    DeleteCalls {}
 
 /** Rows of a table that fulfil conditions, in an order. Nothing is read before a call that gives rows. */
 export interface Query<Row, Definition = unknown>
-  extends Asking<Row, Definition, Query<Row, Definition>>,
-    Filtering<Row, Query<Row, Definition>>,
-    Deleting,
-    Watching<Row, Definition>,
+  extends QueryCalls<Row, Definition, Query<Row, Definition>>,
+    FilterCalls<Row, Query<Row, Definition>>,
+    DeleteCalls,
+    RowWatchCalls<Row, Definition>,
     Showable<Row> {}
 
-export interface Deleting {
+export interface DeleteCalls {
   /** Deletes the rows; resolves to their number. */
   delete(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
 }
@@ -131,7 +131,7 @@ export interface Deleting {
 /** A change of a row, with its key as calls take it. */
 export type ChangeOf<Row, Definition> = RowChange<Row> & { readonly key: KeyOf<Row, Definition> };
 
-export interface Watching<Row, Definition> {
+export interface RowWatchCalls<Row, Definition> {
   /** As `watch` of a store, for these rows. Not with `limit`, `offset` and `after` of a query. */
   watch(
     callback: (
@@ -156,8 +156,8 @@ type Keys<Key> = Iterable<Key> & object;
 
 /** The reads of a table: all of it in a snapshot. */
 export interface TableReader<Row, Key, Definition, Asked = SnapshotQuery<Row, Definition>>
-  extends Narrowing<Row, Definition, Asked>,
-    Reading<Row> {
+  extends NarrowCalls<Row, Definition, Asked>,
+    RowReadCalls<Row> {
   /** The row with a key, or `undefined`. */
   get(key: Key): Promise<Row | undefined>;
   /** The rows with these keys, in their order. */
@@ -199,7 +199,7 @@ export interface TableHandle<
   Asked = Query<Row, Definition>,
   Db = Store,
 > extends TableReader<Row, Key, Definition, Asked>,
-    Watching<Row, Definition>,
+    RowWatchCalls<Row, Definition>,
     Showable<Row, Db> {
   /** For `liveRow`: the row with a key. */
   rowSource(key: Key): ReturnType<Showable<Row, Db>['source']>;
@@ -269,7 +269,7 @@ export type TransactionWith<T extends Tables> = Transaction & {
 };
 
 /** The calls of a store that give handles with tables. */
-interface Giving<T extends Tables> extends Store {
+interface HandleCalls<T extends Tables> extends Store {
   snapshot(): SnapshotWith<T>;
   branch(name: string, options?: BranchOptions): Promise<StoreWith<T>>;
   transaction<Result>(
@@ -283,6 +283,6 @@ interface Giving<T extends Tables> extends Store {
 }
 
 /** A store, or a branch, with tables. */
-export type StoreWith<T extends Tables> = Giving<T> & {
+export type StoreWith<T extends Tables> = HandleCalls<T> & {
   readonly [Name in keyof T]: HandleOf<T[Name]>;
 };

@@ -1,8 +1,8 @@
 /** Loads many rows of a table. */
 
 import { HedgerowError } from '../../base/errors.js';
+import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/kind.js';
-import { LOOK } from '../../base/own.js';
 import { type ByteSource, isPart } from '../../base/read-bytes.js';
 import type { IngestResult, Progress } from '../../engine/write/ingest.js';
 import type { PutManyOptions } from '../../engine/write/put-many.js';
@@ -11,9 +11,9 @@ import type { Store } from '../store.js';
 import { namedError, refuse } from './errors.js';
 import { loadRowsIn } from './later.js';
 import { mappedBytes, mappedLater, mappedNow } from './mapped-rows.js';
+import { lookFor } from './newer-version.js';
 import { pointerTo } from './pointer.js';
 import type { Spec } from './spec.js';
-import { lookFor } from './told-version.js';
 
 /** How rows are loaded: as in `putMany` of a store, whose keys the table makes. */
 export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;

@@ -32,14 +32,14 @@ export function mappedBytes(
   rows: RowsIn,
   make: Make,
 ): Iterable<unknown> | AsyncIterable<unknown> {
-  const made = () => ({ done: false, value: make(rows.row) }) as const;
+  const takeRow = () => ({ done: false, value: make(rows.row) }) as const;
   if (Symbol.iterator in parts) {
     return sync(parts as Iterator<unknown>, () => {
       while (!rows.hasRow) {
         if (rows.isEnded) return DONE;
         rows.take((parts as Iterator<unknown>).next());
       }
-      return made();
+      return takeRow();
     });
   }
   return async(parts, async () => {
@@ -47,7 +47,7 @@ export function mappedBytes(
       if (rows.isEnded) return DONE;
       rows.take(await parts.next());
     }
-    return made();
+    return takeRow();
   });
 }
 

@@ -6,28 +6,28 @@ import { encodeScalar, Tag } from '../../core/indexes/scalar.js';
 import { wordsOf } from '../../core/indexes/words.js';
 import { pointerOf } from './pointer.js';
 import { type Row, type Spec, versionOf } from './spec.js';
-import type { Bounded, Chosen } from './terms.js';
+import type { BoundedColumn, RowConditions } from './terms.js';
 
 /** Tests of a row, of which both must hold. */
-export interface Wanted {
+export interface RowTest {
   /** Of what the store keeps of it. */
-  stored(value: unknown): boolean;
+  isStoredMatch(value: unknown): boolean;
   /** Of the row that the app has. */
-  row(row: Row): boolean;
+  isRowMatch(row: Row): boolean;
 }
 
 type Check = (form: unknown) => boolean;
 
 /** What a query wants of a row. */
-export function wantedOf(spec: Spec, chosen: Chosen): Wanted {
+export function wantedOf(spec: Spec, chosen: RowConditions): RowTest {
   const checks = checksOf(spec, chosen);
   return {
-    stored(value) {
+    isStoredMatch(value) {
       if (checks.length === 0) return true;
       const form = formOf(spec, value);
       return checks.every((check) => check(form));
     },
-    row: (row) => chosen.tests.every((test) => test(row as never)),
+    isRowMatch: (row) => chosen.tests.every((test) => test(row as never)),
   };
 }
 
@@ -37,8 +37,8 @@ function formOf(spec: Spec, stored: unknown): unknown {
   return spec.kept.encode(spec.decode(structuredClone(stored)));
 }
 
-function checksOf(spec: Spec, { equal, bounded }: Chosen): Check[] {
-  const columnOf = (value: unknown) => encoded(spec.kept.column(value ?? null));
+function checksOf(spec: Spec, { equal, bounded }: RowConditions): Check[] {
+  const columnOf = (value: unknown) => encodeRowMember(spec.kept.column(value ?? null));
   const checks: Check[] = [];
   for (const [column, value] of equal) {
     const wanted = columnOf(value);
@@ -50,7 +50,7 @@ function checksOf(spec: Spec, { equal, bounded }: Chosen): Check[] {
 }
 
 /** Null stands for what is absent, too. */
-function encoded(member: unknown): string | undefined {
+function encodeRowMember(member: unknown): string | undefined {
   return member == null ? Tag.null : encodeScalar(member);
 }
 
@@ -58,7 +58,7 @@ function encoded(member: unknown): string | undefined {
 function on(column: string, isWanted: (text: string) => boolean): Check {
   const names = namesOf(pointerOf(column)) ?? [];
   const isOne = (member: unknown) => {
-    const text = encoded(member);
+    const text = encodeRowMember(member);
     return text !== undefined && isWanted(text);
   };
   return (form) => {
@@ -81,7 +81,7 @@ function hasWords(column: string, text: string): Check {
 }
 
 function isWithin(
-  { startsWith, gt, gte, lt, lte }: Bounded['bounds'],
+  { startsWith, gt, gte, lt, lte }: BoundedColumn['bounds'],
   columnOf: (value: unknown) => string | undefined,
 ): (text: string) => boolean {
   // Without the mark of its end.

@@ -5,13 +5,13 @@ import { optionsOf } from '../../base/options.js';
 import type { OpenOptions } from '../open.js';
 import type { Store } from '../store.js';
 import { type Handle, TableSet } from './attach.js';
-import { JSON_ROWS } from './kept.js';
 import { loadCheckedRows, loadMigrations, loadSchemas, loadStructured } from './later.js';
 import type { MigrationCalls } from './migrate/migrations.js';
+import { JSON_ROWS } from './row-format.js';
 import type { TableDefinition, Tables } from './types.js';
 
 /** How a store is opened, with what is called for each of its handles. */
-export type Opening = (
+export type StoreOpener = (
   name: string,
   options: OpenOptions,
   onHandle: (handle: object, inner?: unknown) => void,
@@ -27,7 +27,7 @@ export interface TableOptions<T extends Tables = Tables> extends MigrationCalls 
 export async function openTables(
   name: string,
   given: OpenOptions & TableOptions,
-  open: Opening,
+  open: StoreOpener,
 ): Promise<Store> {
   const { tables, onMigration, onOutdated, ...options } = given;
   const calls = optionsOf('open', { onMigration, onOutdated }, 'onMigration onOutdated');

@@ -7,11 +7,11 @@ import { MAX_KEY_BYTES } from '../../base/limits.js';
 import type { KeyRange } from '../../base/range.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
 import { wordsOf } from '../../core/indexes/words.js';
-import { checkCompared } from './compared.js';
+import { checkCompared } from './check-conditions.js';
 import { refuse } from './errors.js';
 import { pointerOf } from './pointer.js';
 import type { Row, Spec, TableIndex } from './spec.js';
-import type { Chosen, Terms } from './terms.js';
+import type { RowConditions, Terms } from './terms.js';
 
 /** How a query is read. */
 export interface Plan {
@@ -19,7 +19,7 @@ export interface Plan {
   /** Begins right after this row, or entry. */
   readonly after: string | EntryPosition | undefined;
   /** What a row must also fulfil; `undefined` if the range has wanted rows only. */
-  readonly left: Chosen | undefined;
+  readonly left: RowConditions | undefined;
   readonly isIndex: boolean;
   /** Whether it waits until rows are brought forward. */
   readonly isOfNewest?: boolean;
@@ -169,13 +169,15 @@ function lacking({ name }: Spec, terms: Terms, all: object | undefined): string 
   const otherwise = all === undefined ? '' : ', or read all rows with scan()';
   if (bounded?.bounds.words !== undefined && order.length > 0) {
     const unless =
-      all === undefined ? `, or add an index ${listed(order)} and read it with scan()` : otherwise;
+      all === undefined
+        ? `, or add an index ${formatColumns(order)} and read it with scan()`
+        : otherwise;
     return `rows with some words come in no other order: leave out orderBy${unless}`;
   }
   const columns = [...equal.keys(), ...(bounded === undefined ? [] : [bounded.column]), ...order];
   const what = using === undefined ? 'no index has' : `the index ${using} does not have`;
-  return `${what} these rows in this order: add an index ${listed(columns)} to ${name}${otherwise}`;
+  return `${what} these rows in this order: add an index ${formatColumns(columns)} to ${name}${otherwise}`;
 }
 
-const listed = (columns: readonly string[]): string =>
+const formatColumns = (columns: readonly string[]): string =>
   `[${[...new Set(columns)].map((column) => `'${column}'`).join(', ')}]`;

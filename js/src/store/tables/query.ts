@@ -1,20 +1,20 @@
 /** Queries of a table: conditions, an order and a window, read by an index. */
 
-import { belong } from '../../base/belong.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
 import { checkNumber, optionsOf } from '../../base/options.js';
+import { scopeCalls } from '../../base/scope-calls.js';
 import { checkSignal } from '../../base/signal.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
 import { type RowChange, rowChanges } from './changes.js';
 import { namedError, refuse } from './errors.js';
-import { iterated } from './iterated.js';
+import { iterateRows } from './iterate-rows.js';
 import { loadMatch } from './later.js';
-import type { Wanted } from './match.js';
-import { callsIn, type Place } from './place.js';
+import type { RowTest } from './match.js';
 import { type Plan, planOf } from './plan.js';
 import { eachInPlace, Slices } from './slices.js';
 import type { Row } from './spec.js';
+import { callsIn, type TableContext } from './table-context.js';
 import { ALL, type Terms, withConditions } from './terms.js';
 
 /** How a query is read. */
@@ -26,18 +26,20 @@ export interface ReadOptions {
 }
 
 /** A plan that is read. */
-type Read = Plan & { readonly wanted?: Wanted };
+type Read = Plan & { readonly wanted?: RowTest };
 
 /** A query of a table. Each call that narrows it makes a new one; nothing is read before a call that gives rows. */
 export class Query {
-  readonly #place: Place;
+  readonly #place: TableContext;
   readonly #terms: Terms;
 
-  protected static readonly awaitedCalls = belong(Query, 'toArray first at count delete', (query) =>
-    callsIn(query.#place),
+  protected static readonly awaitedCalls = scopeCalls(
+    Query,
+    'toArray first at count delete',
+    (query) => callsIn(query.#place),
   );
 
-  constructor(place: Place, terms: Terms = ALL) {
+  constructor(place: TableContext, terms: Terms = ALL) {
     this.#place = place;
     this.#terms = terms;
   }
@@ -109,11 +111,11 @@ export class Query {
     try {
       return planOf(this.#place.spec, this.#terms);
     } catch (cause) {
-      return this.#named(cause);
+      return this.#throwNamed(cause);
     }
   }
 
-  readonly #named = (cause: unknown): never => {
+  readonly #throwNamed = (cause: unknown): never => {
     throw namedError(cause, this.#name);
   };
 
@@ -133,7 +135,7 @@ export class Query {
     return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
   }
 
-  async #wantedOf({ left }: Plan): Promise<{ readonly wanted?: Wanted }> {
+  async #wantedOf({ left }: Plan): Promise<{ readonly wanted?: RowTest }> {
     if (left === undefined) return {};
     const { wantedOf } = await loadMatch();
     return { wanted: wantedOf(this.#place.spec, left) };
@@ -143,7 +145,7 @@ export class Query {
     const [plan, options] = await this.#begin('toArray', given);
     if (plan.wanted !== undefined) {
       const rows: Row[] = [];
-      for await (const row of this.#wanted(plan, options)) rows.push(row);
+      for await (const row of this.#iterateWanted(plan, options)) rows.push(row);
       return rows;
     }
     const { at, spec } = this.#place;
@@ -153,16 +155,16 @@ export class Query {
       await eachInPlace(rows, spec.decode, options.signal);
       return rows as Row[];
     } catch (cause) {
-      return this.#named(cause);
+      return this.#throwNamed(cause);
     }
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Row, void> {
-    return iterated(
+    return iterateRows(
       async () => {
         const [plan, options] = await this.#begin('for await', {});
         if (plan.wanted !== undefined) {
-          return { source: this.#wanted(plan, options), make: (row: Row) => row };
+          return { source: this.#iterateWanted(plan, options), make: (row: Row) => row };
         }
         const values = this.#place.at.scan(this.#options(plan, options)).values();
         return { source: values[Symbol.asyncIterator](), make: this.#decode };
@@ -175,11 +177,11 @@ export class Query {
     try {
       return this.#place.spec.decode(stored);
     } catch (cause) {
-      return this.#named(cause);
+      return this.#throwNamed(cause);
     }
   };
 
-  async *#wanted(plan: Read, options: ReadOptions): AsyncGenerator<Row, void, void> {
+  async *#iterateWanted(plan: Read, options: ReadOptions): AsyncGenerator<Row, void, void> {
     for await (const [, row] of this.#entries(plan, options)) yield row;
   }
 
@@ -194,9 +196,9 @@ export class Query {
     for await (const [key, stored] of this.#place.at.scan(this.#options(plan, options))) {
       if (slices.isDue) await slices.rest();
       checkSignal(options.signal);
-      if (seen?.has(key) || wanted?.stored(stored) === false) continue;
+      if (seen?.has(key) || wanted?.isStoredMatch(stored) === false) continue;
       const row = this.#decode(stored);
-      if (wanted?.row(row) === false) continue;
+      if (wanted?.isRowMatch(row) === false) continue;
       seen?.add(key);
       if (offset > 0) {
         offset -= 1;
@@ -234,7 +236,7 @@ export class Query {
       const { signal, wait } = options;
       const waiting = plan.isIndex ? { wait } : {};
       const range = { ...plan.range, ...waiting, signal };
-      const all = await at.count(range).catch(this.#named);
+      const all = await at.count(range).catch(this.#throwNamed);
       count = Math.max(0, Math.min(limit, all - offset));
     }
     return count;
@@ -262,24 +264,24 @@ export class Query {
     }
     const { reverse } = this.#terms;
     const how = { reverse, initial: options?.initial === true, isIndex: 'index' in range };
-    const take = (wanted?: Wanted) => rowChanges(spec, wanted, how, callback);
+    const take = (wanted?: RowTest) => rowChanges(spec, wanted, how, callback);
     try {
       if (left === undefined) return watch(range, take(), options);
       let isOver = false;
       const taking = loadMatch().then(({ wantedOf }) => take(wantedOf(spec, left)));
       // If it cannot be loaded, each call reports that.
       taking.catch(() => {});
-      const chosen: WatchCallback = async (changes, at) => {
+      const forwardChanges: WatchCallback = async (changes, at) => {
         const call = await taking;
         return isOver || options.signal?.aborted ? undefined : call(changes, at);
       };
-      const stop = watch(range, chosen, options);
+      const stop = watch(range, forwardChanges, options);
       return () => {
         isOver = true;
         stop();
       };
     } catch (cause) {
-      return this.#named(cause);
+      return this.#throwNamed(cause);
     }
   }
 
@@ -298,15 +300,15 @@ export class Query {
     // The store takes no whole index: what has no bound is mostly a mistake.
     const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
     if (this.#isWhole && hasBound && plan.left === undefined) {
-      return remove(plan.range, signal).catch(this.#named);
+      return remove(plan.range, signal).catch(this.#throwNamed);
     }
     if (within !== undefined) {
       // In a transaction the rows cannot change once they were read; but it waits for no index.
       const inside = () => within((place) => new Query(place, this.#terms).delete(), signal);
       return inside().catch(async (cause: unknown) => {
-        if ((cause as HedgerowError).code !== 'not-ready') this.#named(cause);
-        await at.count({ ...plan.range, signal }).catch(this.#named);
-        return inside().catch(this.#named);
+        if ((cause as HedgerowError).code !== 'not-ready') this.#throwNamed(cause);
+        await at.count({ ...plan.range, signal }).catch(this.#throwNamed);
+        return inside().catch(this.#throwNamed);
       });
     }
     const wanted = await this.#wantedOf(plan);

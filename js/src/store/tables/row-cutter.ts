@@ -8,13 +8,13 @@ import { addElement, addElements, addLines, afterSpaces, Code, NoJson } from './
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /** What the next byte belongs to: before the rows a byte order mark, and the first two bytes, which tell the format. */
-type Place = 'mark' | 'first' | 'second' | 'lines' | 'array' | 'end';
+type CutterState = 'mark' | 'first' | 'second' | 'lines' | 'array' | 'end';
 
 /** Cuts bytes into rows. */
 export class RowCutter {
   readonly #format: ByteFormat | undefined;
   readonly #mostBytes: number;
-  #place: Place = 'mark';
+  #place: CutterState = 'mark';
   #marks = 0;
   #hasFeed = false;
   /** What has come of the next row. */

@@ -29,7 +29,7 @@ function refuse(message: string, pointer?: string): never {
 
 /** Keys under `prefix` that are the member `name` of rows, a string, as it is. */
 export function plainKeys(prefix: string, name: string): RowKeys {
-  const checked = (key: unknown, isOfRow: boolean): string => {
+  const prefixKey = (key: unknown, isOfRow: boolean): string => {
     if (typeof key === 'string') return prefix + key;
     const where = isOfRow ? `the member ${name}` : 'the key';
     const way = typeof key === 'number' ? `: declare it as key: ['${name}']` : '';
@@ -41,28 +41,28 @@ export function plainKeys(prefix: string, name: string): RowKeys {
   return {
     columns: [name],
     isPlain: true,
-    ofRow: (row) => checked(row[name], true),
-    of: (key) => checked(key, false),
+    ofRow: (row) => prefixKey(row[name], true),
+    of: (key) => prefixKey(key, false),
     range: (range) => plainRange(prefix, range),
   };
 }
 
 /** A range of the one column, which is a string: bounds are keys. */
 function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange {
-  const bound = (value: unknown) => {
+  const prefixBound = (value: unknown) => {
     if (value === undefined) return undefined;
     const [one] = Array.isArray(value) ? value : [value];
     checkKey(one);
     return prefix + one;
   };
   const { equals, prefix: start, gt, gte, lt, lte } = range;
-  if (equals !== undefined) return keyRange({ gte: bound(equals), lte: bound(equals) });
+  if (equals !== undefined) return keyRange({ gte: prefixBound(equals), lte: prefixBound(equals) });
   return keyRange({
     prefix: prefix + (start ?? ''),
-    gt: bound(gt),
-    gte: bound(gte),
-    lt: bound(lt),
-    lte: bound(lte),
+    gt: prefixBound(gt),
+    gte: prefixBound(gte),
+    lt: prefixBound(lt),
+    lte: prefixBound(lte),
   });
 }
 

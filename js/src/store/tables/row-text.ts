@@ -48,7 +48,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-function parsed(text: string | undefined): unknown {
+function parseRowText(text: string | undefined): unknown {
   if (text === undefined) throw new NoJson();
   try {
     return jsonOf(text);
@@ -75,7 +75,7 @@ export function addLines(bytes: Uint8Array, rows: unknown[]): void {
   const text = textOf(bytes);
   const lines = text === undefined ? linesOf(bytes) : text.split('\n');
   for (const line of lines) {
-    if (line === undefined || NOT_BLANK.test(line)) rows.push(parsed(line));
+    if (line === undefined || NOT_BLANK.test(line)) rows.push(parseRowText(line));
   }
 }
 
@@ -117,7 +117,7 @@ export function addElements(bytes: Uint8Array, count: number, rows: unknown[]): 
 export function addElement(bytes: Uint8Array, rows: unknown[]): void {
   const end = valueEnd(bytes, false);
   const text = textOf(bytes.subarray(0, end));
-  rows.push(parsed(text));
+  rows.push(parseRowText(text));
   if (afterSpaces(bytes, end) < bytes.length) throw new NoJson();
 }
 

@@ -34,7 +34,7 @@ export function isSchema(schema: unknown): schema is StandardSchema {
 }
 
 /** The row as a schema gives it back. Throws `invalid-value` with the pointer to the first fault. */
-export function validated(schema: StandardSchema, row: unknown): unknown {
+export function validateRow(schema: StandardSchema, row: unknown): unknown {
   const result = schema['~standard'].validate(row);
   if (isThenable(result)) {
     Promise.resolve(result).catch(() => {});

@@ -1,15 +1,15 @@
 /** A definition of a table, checked: how its rows are keyed, kept and indexed. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { frozen } from '../../base/frozen.js';
+import { freezeShared } from '../../base/freeze-shared.js';
 import { checkKey } from '../../base/key.js';
 import { isPlain, kindOf, memberOf } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
 import type { IndexColumn, IndexDefinition } from '../../core/indexes/definition.js';
 import { indexesOf } from '../../core/indexes/index-set.js';
 import { namedError, refuse } from './errors.js';
-import { checkRow, type Kept, keptOf, type Row, type Ways } from './kept.js';
 import { pointerOf, pointerTo, wordsIn } from './pointer.js';
+import { checkRow, type FormatModules, keptOf, type Row, type RowFormat } from './row-format.js';
 import { encodedKeys, plainKeys, type RowKeys } from './row-key.js';
 import type { StandardSchema } from './schema.js';
 import type { TableDefinition } from './types.js';
@@ -37,21 +37,21 @@ export interface TableIndex {
 }
 
 /** A row on its way to the store. */
-export interface Stored {
+export interface EncodedRow {
   readonly key: string;
   readonly value: unknown;
 }
 
 /** A row of a lower version, brought forward; `text` is its value as JSON. */
-export interface NewestRow extends Stored {
+export interface NewestRow extends EncodedRow {
   readonly text: string;
 }
 
 /** Brings a row forward. Throws an error that says why it cannot. */
 export type Forward = (spec: Spec, row: Row, from: number) => NewestRow;
 
-/** As `Ways`, with what brings rows forward; absent if no table has a version. */
-export interface AllWays extends Ways {
+/** As `FormatModules`, with what brings rows forward; absent if no table has a version. */
+export interface TableModules extends FormatModules {
   readonly migrations?: { readonly bringRow: Forward } | undefined;
 }
 
@@ -63,11 +63,11 @@ export class Spec {
   readonly prefix: string;
   readonly keys: RowKeys;
   readonly indexes: readonly TableIndex[];
-  readonly kept: Kept;
+  readonly kept: RowFormat;
   /** Checks rows that are written. */
   readonly schema: StandardSchema | undefined;
   readonly version: number;
-  readonly #validated: ((schema: StandardSchema, row: unknown) => unknown) | undefined;
+  readonly #validateRow: ((schema: StandardSchema, row: unknown) => unknown) | undefined;
   readonly migrate: ((row: Row, from: number) => unknown) | undefined;
   readonly #forward: Forward | undefined;
   /** Pointers to the columns that `migrate` leaves as they are. */
@@ -75,7 +75,7 @@ export class Spec {
   /** Called with the version of a row that is newer than this one. */
   onNewer: ((version: number) => void) | undefined;
 
-  constructor(name: string, definition: unknown, ways: AllWays) {
+  constructor(name: string, definition: unknown, ways: TableModules) {
     this.name = name;
     const given = optionsOf('table()', definition as TableDefinition<Row>, MEMBERS, 'a definition');
     const {
@@ -100,7 +100,7 @@ export class Spec {
     }
     if (typeof validate !== 'boolean') refuse(name, 'validate must be a boolean');
     this.schema = validate ? (schema as StandardSchema | undefined) : undefined;
-    this.#validated = ways.schemas?.validated;
+    this.#validateRow = ways.schemas?.validateRow;
     if (!Number.isSafeInteger(version) || version < 1) {
       refuse(name, `version must be a whole number from 1 on, not ${String(version)}`);
     }
@@ -154,25 +154,25 @@ export class Spec {
    * Checks a row, and makes of it what the store keeps. A row that tells a lower version is brought forward. Throws
    * `invalid-value`, `invalid-key` and `newer-version`.
    */
-  encode(given: unknown): Stored {
+  encode(given: unknown): EncodedRow {
     const from = versionOf(given);
     if (from === undefined) return this.encodeNewest(given);
     this.checkKnown(from);
-    const row = unversioned(given) as Row;
+    const row = omitVersion(given) as Row;
     return from === this.version ? this.encodeNewest(row) : this.#bringRow(row, from);
   }
 
   /** As `encode`, of a row of this version, which tells none. */
-  encodeNewest(given: unknown): Stored {
-    const row = this.schema === undefined ? given : this.#validated?.(this.schema, given);
+  encodeNewest(given: unknown): EncodedRow {
+    const row = this.schema === undefined ? given : this.#validateRow?.(this.schema, given);
     checkRow(row);
     checkUnversioned(row);
     const key = this.keys.ofRow(row);
     const value = this.kept.encode(row);
-    return { key, value: this.version === 1 ? value : this.#stamped(value) };
+    return { key, value: this.version === 1 ? value : this.#stampVersion(value) };
   }
 
-  #stamped(value: unknown): Row {
+  #stampVersion(value: unknown): Row {
     if (isPlain(value)) {
       checkUnversioned(value);
       return { ...value, [VERSION]: this.version };
@@ -184,23 +184,25 @@ export class Spec {
   /** The row of a stored value, brought forward if it is of a lower version. Throws `newer-version`, and `invalid-value`. */
   readonly decode = (stored: unknown): Row => {
     try {
-      return this.#decoded(stored);
+      return this.#decodeStored(stored);
     } catch (cause) {
       throw namedError(cause, this.name, this.shownKey(stored));
     }
   };
 
-  #decoded(stored: unknown): Row {
+  #decodeStored(stored: unknown): Row {
     const from = versionOf(stored) ?? 1;
     this.checkKnown(from);
-    const row = this.kept.decode(unversioned(stored));
+    const row = this.kept.decode(omitVersion(stored));
     // A read gives what is stored once the row is brought forward.
-    return from === this.version ? row : this.#decoded(JSON.parse(this.#bringRow(row, from).text));
+    return from === this.version
+      ? row
+      : this.#decodeStored(JSON.parse(this.#bringRow(row, from).text));
   }
 
   /** Brings a stored row of a lower version forward. Throws an error that says why it cannot. */
-  bringForward(stored: unknown): Stored {
-    return this.#bringRow(this.kept.decode(unversioned(stored)), versionOf(stored) ?? 1);
+  bringForward(stored: unknown): EncodedRow {
+    return this.#bringRow(this.kept.decode(omitVersion(stored)), versionOf(stored) ?? 1);
   }
 
   /** Throws `newer-version` for a version above that of the table. */
@@ -214,7 +216,7 @@ export class Spec {
   /** As `decode`, of a value that others may hold, too, as they hold what is made of it: `migrate` may change what it gets. */
   readonly rowOf = (_key: string, stored: unknown): Row => {
     const isKept = this.kept.isPlain && (versionOf(stored) ?? 1) === this.version;
-    return frozen(this.decode(isKept ? stored : structuredClone(stored)));
+    return freezeShared(this.decode(isKept ? stored : structuredClone(stored)));
   };
 
   /** As `decode`, for a row that may be absent. */
@@ -251,7 +253,7 @@ export function versionOf(stored: unknown): number | undefined {
 }
 
 /** A row without its version. */
-function unversioned(row: unknown): unknown {
+function omitVersion(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || !(VERSION in row)) return row;
   const { [VERSION]: _, ...others } = row as Row;
   return others;

@@ -1,7 +1,7 @@
 /** A table of a store, or of a branch of one. */
 
+import { OWN } from '../../base/internal-symbols.js';
 import { optionsOf } from '../../base/options.js';
-import { OWN } from '../../base/own.js';
 import { isRange, keyRange } from '../../base/range.js';
 import type { ByteSource } from '../../base/read-bytes.js';
 import type { Rows } from '../../engine/read/scan.js';
@@ -13,15 +13,15 @@ import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/source.js';
 import type { Store } from '../store.js';
 import { changesOfRows, type RowChange } from './changes.js';
-import { type Change, encoded, updated } from './edit.js';
+import { type Change, encodeTableRow, updateTableRow } from './edit.js';
 import { namedError } from './errors.js';
 import { type LoadOptions, load } from './load.js';
 import type { MigrationTrial } from './migrate/bring-forward.js';
 import type { Migrations } from './migrate/migrations.js';
 import type { MigrationProgress } from './migrate/migrator.js';
-import type { Reads } from './place.js';
 import { Query } from './query.js';
 import type { Row, Spec } from './spec.js';
+import type { Reads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 import type { TxTable } from './tx-table.js';
 
@@ -50,7 +50,7 @@ export class StoreTable extends TableReads {
 
   put(row: unknown, options?: TransactionOptions): Promise<void> {
     try {
-      const { key, value } = encoded(this.spec, row);
+      const { key, value } = encodeTableRow(this.spec, row);
       const done = this.#db.put(key, value, options);
       return done.catch((cause: unknown) => {
         throw namedError(cause, this.spec.name, this.spec.shownKey(row));
@@ -61,7 +61,7 @@ export class StoreTable extends TableReads {
   }
 
   async insert(row: unknown, options?: TransactionOptions): Promise<void> {
-    const { key, value } = encoded(this.spec, row);
+    const { key, value } = encodeTableRow(this.spec, row);
     const insert = async (tx: Transaction) => {
       if (await tx.has(key)) refuseExisting(this.spec, row);
       tx.put(key, value);
@@ -78,7 +78,7 @@ export class StoreTable extends TableReads {
     options?: TransactionOptions,
   ): Promise<Row | undefined> {
     const stored = this.keyOf(key);
-    const update = (tx: Transaction) => updated(tx, this.spec, stored, change);
+    const update = (tx: Transaction) => updateTableRow(tx, this.spec, stored, change);
     // A function of the app may wait for a call that comes later.
     const done =
       typeof change === 'function'
@@ -90,7 +90,7 @@ export class StoreTable extends TableReads {
   }
 
   async delete(key: unknown, options?: TransactionOptions): Promise<void> {
-    return this.#db.delete(this.keyOf(key), options).catch(this.named);
+    return this.#db.delete(this.keyOf(key), options).catch(this.throwNamed);
   }
 
   /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
@@ -101,7 +101,7 @@ export class StoreTable extends TableReads {
     const options = optionsOf(`${this.spec.name}.deleteMany`, given, 'signal');
     if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete(options);
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
-    return (await this.#db.deleteMany(keys, options).catch(this.named)).rows;
+    return (await this.#db.deleteMany(keys, options).catch(this.throwNamed)).rows;
   }
 
   /** Deletes all rows of the table. */
@@ -149,7 +149,7 @@ export class StoreTable extends TableReads {
   get op() {
     const { spec } = this;
     return {
-      put: (row: unknown): PatchOperation => ({ op: 'put', ...encoded(spec, row) }),
+      put: (row: unknown): PatchOperation => ({ op: 'put', ...encodeTableRow(spec, row) }),
       del: (key: unknown): PatchOperation => ({ op: 'del', key: this.keyOf(key) }),
     };
   }
@@ -158,7 +158,7 @@ export class StoreTable extends TableReads {
   async ready(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     const { signal } = optionsOf(`${this.spec.name}.ready`, given, 'signal');
     for (const { stored } of this.spec.indexes) {
-      await this.place.at.count({ index: stored, signal }).catch(this.named);
+      await this.place.at.count({ index: stored, signal }).catch(this.throwNamed);
     }
     await this.place.whenReady?.({ signal });
   }

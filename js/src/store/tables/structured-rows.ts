@@ -1,10 +1,10 @@
 /** Rows that are kept as structured values: `docs/values.md`. */
 
-import type { Kept, Row } from './kept.js';
+import type { Row, RowFormat } from './row-format.js';
 import { columnOf } from './values/column.js';
 import { decodeStructured, encodeStructured } from './values/structured.js';
 
-export const STRUCTURED_ROWS: Kept = {
+export const STRUCTURED_ROWS: RowFormat = {
   isPlain: false,
   encode: encodeStructured,
   decode: (stored) => decodeStructured(stored) as Row,

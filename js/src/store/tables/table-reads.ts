@@ -1,27 +1,29 @@
 /** The reads of a table, wherever it is read. */
 
-import { belong } from '../../base/belong.js';
 import { HedgerowError } from '../../base/errors.js';
 import { checkKeys } from '../../base/key.js';
 import { keyRange } from '../../base/range.js';
+import { scopeCalls } from '../../base/scope-calls.js';
 import { keyText, namedError, refuse, shownKey } from './errors.js';
-import { callsIn, type Place } from './place.js';
 import { Query, type ReadOptions } from './query.js';
 import { eachInPlace } from './slices.js';
 import type { Row, Spec } from './spec.js';
+import { callsIn, type TableContext } from './table-context.js';
 import { ALL } from './terms.js';
 
 /** A table of a snapshot, and what those of stores and transactions share. */
 export class TableReads {
   /** Where it is read. */
-  readonly place: Place;
+  readonly place: TableContext;
   protected readonly spec: Spec;
 
-  protected static readonly awaitedCalls = belong(TableReads, 'get getMany has rank', ({ place }) =>
-    callsIn(place),
+  protected static readonly awaitedCalls = scopeCalls(
+    TableReads,
+    'get getMany has rank',
+    ({ place }) => callsIn(place),
   );
 
-  constructor(place: Place) {
+  constructor(place: TableContext) {
     this.place = place;
     this.spec = place.spec;
   }
@@ -39,7 +41,7 @@ export class TableReads {
   }
 
   /** Throws what a read has thrown, in the name of the table. */
-  protected readonly named = (cause: unknown): never => {
+  protected readonly throwNamed = (cause: unknown): never => {
     throw namedError(cause, this.spec.name);
   };
 
@@ -47,14 +49,15 @@ export class TableReads {
     const { spec, place } = this;
     try {
       const found = place.at.get(this.keyOf(key));
-      if (spec.kept.isPlain && spec.version === 1) return found.then(spec.decodeFound, this.named);
-      return found.then((stored) => this.#decoded(stored, key), this.named);
+      if (spec.kept.isPlain && spec.version === 1)
+        return found.then(spec.decodeFound, this.throwNamed);
+      return found.then((stored) => this.#decodeRow(stored, key), this.throwNamed);
     } catch (cause) {
       return Promise.reject(cause);
     }
   }
 
-  #decoded(stored: unknown, key: unknown): Row | undefined {
+  #decodeRow(stored: unknown, key: unknown): Row | undefined {
     try {
       return this.spec.decodeFound(stored);
     } catch (cause) {
@@ -64,7 +67,7 @@ export class TableReads {
 
   async getMany(keys: Iterable<unknown>): Promise<(Row | undefined)[]> {
     const list = this.keysOf('getMany', keys);
-    const found = await this.place.at.getMany(list).catch(this.named);
+    const found = await this.place.at.getMany(list).catch(this.throwNamed);
     await eachInPlace(found, this.spec.decodeFound);
     return found as (Row | undefined)[];
   }
@@ -74,11 +77,11 @@ export class TableReads {
     const { name } = this.spec;
     const list = checkKeys(`${name}.${call}`, keys);
     if (!(Symbol.iterator in list)) refuse(name, `${call} takes an iterable that does not wait`);
-    return mapped(Array.isArray(list) ? [...list] : list, (key) => this.keyOf(key));
+    return mapIterable(Array.isArray(list) ? [...list] : list, (key) => this.keyOf(key));
   }
 
   async has(key: unknown): Promise<boolean> {
-    return this.place.at.has(this.keyOf(key)).catch(this.named);
+    return this.place.at.has(this.keyOf(key)).catch(this.throwNamed);
   }
 
   get #all(): Query {
@@ -121,12 +124,12 @@ export class TableReads {
   /** How many rows come before that with a key, whether or not there is one. */
   async rank(key: unknown): Promise<number> {
     const { prefix } = this.spec;
-    return this.place.at.count(keyRange({ prefix, lt: this.keyOf(key) })).catch(this.named);
+    return this.place.at.count(keyRange({ prefix, lt: this.keyOf(key) })).catch(this.throwNamed);
   }
 }
 
 /** Makes something of each member as it is taken. */
-function* mapped<From, To>(list: Iterable<From>, make: (one: From) => To): Generator<To> {
+function* mapIterable<From, To>(list: Iterable<From>, make: (one: From) => To): Generator<To> {
   for (const one of list) yield make(one);
 }
 

@@ -7,7 +7,7 @@ import { wordsIn } from './pointer.js';
 import type { Bounds } from './types.js';
 
 /** A column with bounds. */
-export interface Bounded {
+export interface BoundedColumn {
   /** The column of an index that has them. */
   readonly column: string;
   /** The member that they are about. */
@@ -16,14 +16,14 @@ export interface Bounded {
 }
 
 /** What a row must be like. */
-export type Chosen = Pick<Terms, 'equal' | 'bounded' | 'tests'>;
+export type RowConditions = Pick<Terms, 'equal' | 'bounded' | 'tests'>;
 
 /** Conditions and order of a query. */
 export interface Terms {
   /** Columns and the values that they must have; `null` also stands for a member that is absent. */
   readonly equal: ReadonlyMap<string, unknown>;
   /** The one column that has bounds. */
-  readonly bounded?: Bounded | undefined;
+  readonly bounded?: BoundedColumn | undefined;
   /** Whether no row fulfils a condition: a text without a letter. */
   readonly isNone: boolean;
   /** Whether all rows were asked for by name: only then are rows deleted without a condition. */

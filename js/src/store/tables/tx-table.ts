@@ -1,20 +1,20 @@
 /** A table in a transaction. */
 
-import { belong } from '../../base/belong.js';
 import type { FunctionCalls } from '../../base/function-calls.js';
 import { isRange } from '../../base/range.js';
+import { scopeCalls } from '../../base/scope-calls.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import { type Change, encoded, updated } from './edit.js';
+import { type Change, encodeTableRow, updateTableRow } from './edit.js';
 import { namedError } from './errors.js';
-import { callsIn, type Reads } from './place.js';
 import type { Row, Spec } from './spec.js';
+import { callsIn, type Reads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 
 /** Reads see the edits of the transaction; edits are buffered until it commits. */
 export class TxTable extends TableReads {
   readonly #tx: Transaction;
 
-  protected static override readonly awaitedCalls = belong(
+  protected static override readonly awaitedCalls = scopeCalls(
     TxTable,
     'insert update deleteMany',
     ({ place }) => callsIn(place),
@@ -37,7 +37,7 @@ export class TxTable extends TableReads {
   }
 
   put(row: unknown): void {
-    const { key, value } = encoded(this.spec, row);
+    const { key, value } = encodeTableRow(this.spec, row);
     try {
       this.#tx.put(key, value);
     } catch (cause) {
@@ -46,15 +46,15 @@ export class TxTable extends TableReads {
   }
 
   async insert(row: unknown): Promise<void> {
-    const { key } = encoded(this.spec, row);
-    if (await this.#tx.has(key).catch(this.named)) refuseExisting(this.spec, row);
+    const { key } = encodeTableRow(this.spec, row);
+    if (await this.#tx.has(key).catch(this.throwNamed)) refuseExisting(this.spec, row);
     this.put(row);
   }
 
   /** Resolves to the row as it then is; `undefined` if there is none. */
   async update(key: unknown, change: Change): Promise<Row | undefined> {
     const stored = this.keyOf(key);
-    return updated(this.#tx, this.spec, stored, change).catch((cause: unknown) => {
+    return updateTableRow(this.#tx, this.spec, stored, change).catch((cause: unknown) => {
       throw namedError(cause, this.spec.name, key);
     });
   }
@@ -64,7 +64,7 @@ export class TxTable extends TableReads {
     try {
       this.#tx.delete(stored);
     } catch (cause) {
-      this.named(cause);
+      this.throwNamed(cause);
     }
   }
 
@@ -72,6 +72,6 @@ export class TxTable extends TableReads {
   async deleteMany(keysOrConditions: unknown): Promise<number> {
     if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete();
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
-    return this.#tx.deleteMany(keys).catch(this.named);
+    return this.#tx.deleteMany(keys).catch(this.throwNamed);
   }
 }

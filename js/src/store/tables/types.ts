@@ -33,8 +33,8 @@ type OwnMember<Row, Name> = Row extends unknown
   : never;
 
 /** The name in a step of a JSON pointer. */
-type Unescaped<Step extends string> = Step extends `${infer Start}~${infer Digit}${infer Rest}`
-  ? `${Start}${Digit extends '1' ? '/' : '~'}${Unescaped<Rest>}`
+type PointerName<Step extends string> = Step extends `${infer Start}~${infer Digit}${infer Rest}`
+  ? `${Start}${Digit extends '1' ? '/' : '~'}${PointerName<Rest>}`
   : Step;
 
 /** What a step of a JSON pointer leads to; `undefined` where there is nothing. */
@@ -49,15 +49,15 @@ type Step<Value, Name extends string> = Value extends Opaque | string | number |
       : undefined;
 
 /** The member that a JSON pointer such as `/author/name` leads to; `undefined` if there is none. */
-type Pointed<Value, Path extends string> = Path extends `/${infer Name}/${infer Rest}`
-  ? Pointed<Step<Value, Unescaped<Name>>, `/${Rest}`>
+type PointerTarget<Value, Path extends string> = Path extends `/${infer Name}/${infer Rest}`
+  ? PointerTarget<Step<Value, PointerName<Name>>, `/${Rest}`>
   : Path extends `/${infer Name}`
-    ? Step<Value, Unescaped<Name>>
+    ? Step<Value, PointerName<Name>>
     : undefined;
 
 /** The member of a column: a name at the top of the row, or a JSON pointer. */
 export type MemberOf<Row, Column extends string> =
-  Column extends NameOf<Row> ? OwnMember<Row, Column> : Pointed<Row, Column>;
+  Column extends NameOf<Row> ? OwnMember<Row, Column> : PointerTarget<Row, Column>;
 
 /**
  * Members at the top of a row whose values can stand in a column, as scalars or arrays of scalars. As `keyof`, so that
@@ -149,7 +149,7 @@ export type IndexName<Definition> = Definition extends { readonly indexes: infer
   : never;
 
 /** What a condition compares a column with: of an array, with its members. */
-export type Compared<Member> = Member extends readonly (infer Item)[] ? Item : Member;
+export type ComparisonValue<Member> = Member extends readonly (infer Item)[] ? Item : Member;
 
 /** Bounds of a column. One bound alone selects only values of its type. No row has a text without letters. */
 export interface Bounds<Value> {
@@ -164,15 +164,15 @@ export interface Bounds<Value> {
 }
 
 /** `null` also stands for a member that is absent. */
-type Wanted<Member> =
-  | Exclude<Compared<Member>, undefined>
+type EqualValue<Member> =
+  | Exclude<ComparisonValue<Member>, undefined>
   | (undefined extends Member ? null : never)
   | (Member extends readonly unknown[] ? null : never);
 
 /** A value that a column must have, or bounds of it. */
 export type Condition<Member> =
-  | Wanted<Member>
-  | Bounds<Exclude<Compared<Member>, null | undefined>>;
+  | EqualValue<Member>
+  | Bounds<Exclude<ComparisonValue<Member>, null | undefined>>;
 
 /** What the columns of a table can hold. */
 export type ColumnValueOf<Definition> = Definition extends { readonly values: 'structured' }

@@ -3,7 +3,7 @@
  * each object has a key of its own, made from its salt (`hkdf.ts`).
  */
 
-import { subtle, unshared } from './web-crypto.js';
+import { subtle, toUnsharedBytes } from './web-crypto.js';
 
 /** What sealing adds to the bytes of a frame. */
 export const TAG_BYTES = 16;
@@ -14,12 +14,12 @@ export const BLOCK_BYTES = 16;
 /** The key of the frames of one object. It cannot be read out again. */
 export function frameKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
   const usages = ['encrypt', 'decrypt'] as const;
-  return subtle().importKey('raw', unshared(rawKeyBytes), 'AES-GCM', false, [...usages]);
+  return subtle().importKey('raw', toUnsharedBytes(rawKeyBytes), 'AES-GCM', false, [...usages]);
 }
 
 /** The same key, for parts of what it has sealed. */
 export function partKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
-  return subtle().importKey('raw', unshared(rawKeyBytes), 'AES-CTR', false, ['decrypt']);
+  return subtle().importKey('raw', toUnsharedBytes(rawKeyBytes), 'AES-CTR', false, ['decrypt']);
 }
 
 /** Little-endian, as all numbers in formats here. */
@@ -30,7 +30,11 @@ function nonceOf(number: number): Uint8Array {
 }
 
 function paramsOf(nonceBytes: Uint8Array, contextBytes: Uint8Array): AesGcmParams {
-  return { name: 'AES-GCM', iv: unshared(nonceBytes), additionalData: unshared(contextBytes) };
+  return {
+    name: 'AES-GCM',
+    iv: toUnsharedBytes(nonceBytes),
+    additionalData: toUnsharedBytes(contextBytes),
+  };
 }
 
 /** Seals frame `number`, below 2^32, of an object; whoever opens it must have the same `contextBytes`. */
@@ -67,7 +71,7 @@ export async function decryptPart(
   counter.set(nonceOf(number));
   new DataView(counter.buffer).setUint32(NONCE_BYTES, 2 + from / BLOCK_BYTES);
   const params = { name: 'AES-CTR', counter, length: 32 };
-  return new Uint8Array(await subtle().decrypt(params, key, unshared(sealedBytes)));
+  return new Uint8Array(await subtle().decrypt(params, key, toUnsharedBytes(sealedBytes)));
 }
 
 /** AES-GCM with a nonce of 12 bytes, which no other call with this key may have. */
@@ -78,7 +82,7 @@ export async function seal(
   plainBytes: Uint8Array,
 ): Promise<Uint8Array> {
   const params = paramsOf(nonceBytes, contextBytes);
-  return new Uint8Array(await subtle().encrypt(params, key, unshared(plainBytes)));
+  return new Uint8Array(await subtle().encrypt(params, key, toUnsharedBytes(plainBytes)));
 }
 
 /** Undefined for what `seal` has not made with the same key, nonce and context. */
@@ -92,7 +96,7 @@ export async function unseal(
   if (sealedBytes.length < TAG_BYTES) return undefined;
   const params = paramsOf(nonceBytes, contextBytes);
   try {
-    return new Uint8Array(await crypto.decrypt(params, key, unshared(sealedBytes)));
+    return new Uint8Array(await crypto.decrypt(params, key, toUnsharedBytes(sealedBytes)));
   } catch (cause) {
     // What is not authentic is an `OperationError`. Anything else is a fault of this code, or of the platform.
     if ((cause as Error).name === 'OperationError') return undefined;

@@ -6,7 +6,7 @@ import { hex } from '../../base/hex.js';
 import { isZero } from '../remote/format/cursor.js';
 import { SIGNATURE_BYTES } from '../remote/format/limits.js';
 import { isKeyFor, KEY_BYTES } from './hkdf.js';
-import { subtle, unshared } from './web-crypto.js';
+import { subtle, toUnsharedBytes } from './web-crypto.js';
 
 /** Who has it can check signatures: 32 bytes, or a `CryptoKey` for Ed25519 with the usage `verify`. */
 export type PublicKey = CryptoKey | Uint8Array;
@@ -73,15 +73,15 @@ export async function signingKey(key: PrivateKey): Promise<CryptoKey> {
 
 export async function verifyingKey(key: PublicKey): Promise<CryptoKey> {
   if (!isByteArray(key)) return key;
-  return ask((crypto) => crypto.importKey('raw', unshared(key), NAME, false, ['verify']));
+  return ask((crypto) => crypto.importKey('raw', toUnsharedBytes(key), NAME, false, ['verify']));
 }
 
 export async function sha512(bytes: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(await subtle().digest('SHA-512', unshared(bytes)));
+  return new Uint8Array(await subtle().digest('SHA-512', toUnsharedBytes(bytes)));
 }
 
 export async function sign(key: CryptoKey, bytes: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(await ask((crypto) => crypto.sign(NAME, key, unshared(bytes))));
+  return new Uint8Array(await ask((crypto) => crypto.sign(NAME, key, toUnsharedBytes(bytes))));
 }
 
 export async function isSignatureOf(
@@ -92,7 +92,9 @@ export async function isSignatureOf(
   // WebKitGTK does not look: then a signature would have several forms, of which other engines take one.
   const scalar = hex(signatureBytes.slice(SIGNATURE_BYTES / 2).reverse());
   if (signatureBytes.length !== SIGNATURE_BYTES || BigInt(`0x${scalar}`) >= ORDER) return false;
-  return ask((crypto) => crypto.verify(NAME, key, unshared(signatureBytes), unshared(bytes)));
+  return ask((crypto) =>
+    crypto.verify(NAME, key, toUnsharedBytes(signatureBytes), toUnsharedBytes(bytes)),
+  );
 }
 
 /**

@@ -3,7 +3,7 @@
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/kind.js';
-import { subtle, unshared } from './web-crypto.js';
+import { subtle, toUnsharedBytes } from './web-crypto.js';
 
 /** Bytes of a key that an app gives. */
 export const KEY_BYTES = 32;
@@ -24,7 +24,7 @@ export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
   if (!isByteArray(keyBytes) || keyBytes.length !== KEY_BYTES) {
     throw new HedgerowError('invalid-argument', `a key is a Uint8Array of ${KEY_BYTES} bytes`);
   }
-  return subtle().importKey('raw', unshared(keyBytes), 'HKDF', false, ['deriveBits']);
+  return subtle().importKey('raw', toUnsharedBytes(keyBytes), 'HKDF', false, ['deriveBits']);
 }
 
 /** Whether it is a `CryptoKey` for an algorithm and a usage. */
@@ -44,15 +44,15 @@ export async function rootKey(key: RootKey): Promise<CryptoKey> {
 }
 
 /** Bytes that only `key`, `saltBytes` and `info` together give; `info` says what they are for. */
-export async function derived(
+export async function deriveBytes(
   key: CryptoKey,
   saltBytes: Uint8Array,
   info: string | Uint8Array,
   length: number,
 ): Promise<Uint8Array> {
   const params = {
-    ...{ name: 'HKDF', hash: 'SHA-256', salt: unshared(saltBytes) },
-    info: typeof info === 'string' ? new TextEncoder().encode(info) : unshared(info),
+    ...{ name: 'HKDF', hash: 'SHA-256', salt: toUnsharedBytes(saltBytes) },
+    info: typeof info === 'string' ? new TextEncoder().encode(info) : toUnsharedBytes(info),
   };
   return new Uint8Array(await subtle().deriveBits(params, key, 8 * length));
 }

@@ -6,7 +6,7 @@ export function paddedLength(length: number, unit: number): number {
   return Math.ceil((LENGTH_BYTES + length) / unit) * unit;
 }
 
-export function padded(bytes: Uint8Array, unit: number): Uint8Array {
+export function padBytes(bytes: Uint8Array, unit: number): Uint8Array {
   const all = new Uint8Array(paddedLength(bytes.length, unit));
   new DataView(all.buffer).setUint32(0, bytes.length, true);
   all.set(bytes, LENGTH_BYTES);
@@ -14,7 +14,7 @@ export function padded(bytes: Uint8Array, unit: number): Uint8Array {
 }
 
 /** Undefined unless it is what `padded` makes of some bytes. */
-export function unpadded(all: Uint8Array, unit: number): Uint8Array | undefined {
+export function unpadBytes(all: Uint8Array, unit: number): Uint8Array | undefined {
   if (all.length < LENGTH_BYTES) return undefined;
   const length = new DataView(all.buffer, all.byteOffset).getUint32(0, true);
   if (paddedLength(length, unit) !== all.length) return undefined;

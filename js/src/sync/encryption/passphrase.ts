@@ -3,7 +3,7 @@
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { importKey, KEY_BYTES } from './hkdf.js';
-import { subtle, unshared } from './web-crypto.js';
+import { subtle, toUnsharedBytes } from './web-crypto.js';
 
 /** What OWASP advises for PBKDF2-SHA256. */
 export const PASSPHRASE_ROUNDS = 600_000;
@@ -30,18 +30,20 @@ export async function passphraseKey(
     throw new HedgerowError('invalid-argument', `a salt has at least ${MIN_SALT_BYTES} bytes`);
   }
   const textBytes = encoder.encode(passphrase.normalize('NFC'));
-  return importKey(await stretched(textBytes, saltBytes, PASSPHRASE_ROUNDS, KEY_BYTES));
+  return importKey(await stretchPassphrase(textBytes, saltBytes, PASSPHRASE_ROUNDS, KEY_BYTES));
 }
 
 /** PBKDF2-SHA256. */
-export async function stretched(
+export async function stretchPassphrase(
   textBytes: Uint8Array,
   saltBytes: Uint8Array,
   iterations: number,
   length: number,
 ): Promise<Uint8Array> {
   const crypto = subtle();
-  const text = await crypto.importKey('raw', unshared(textBytes), 'PBKDF2', false, ['deriveBits']);
-  const params = { name: 'PBKDF2', hash: 'SHA-256', salt: unshared(saltBytes), iterations };
+  const text = await crypto.importKey('raw', toUnsharedBytes(textBytes), 'PBKDF2', false, [
+    'deriveBits',
+  ]);
+  const params = { name: 'PBKDF2', hash: 'SHA-256', salt: toUnsharedBytes(saltBytes), iterations };
   return new Uint8Array(await crypto.deriveBits(params, text, 8 * length));
 }

@@ -17,8 +17,8 @@ import {
 } from '../remote/format/envelope.js';
 import type { ObjectSeal, RemoteEncryption, Scope, Suite } from '../remote/format/suite.js';
 import { frameKey, openFrame, sealFrame, TAG_BYTES } from './aead.js';
-import { derived, KEY_BYTES, type RootKey, rootKey } from './hkdf.js';
-import { padded, paddedLength, unpadded } from './padding.js';
+import { deriveBytes, KEY_BYTES, type RootKey, rootKey } from './hkdf.js';
+import { padBytes, paddedLength, unpadBytes } from './padding.js';
 
 /** Highest epoch: envelopes have 16 bits for it. */
 const MAX_EPOCH = 0xffff;
@@ -113,7 +113,7 @@ async function objectKey(
   saltBytes: Uint8Array,
 ): Promise<ObjectKey> {
   const info = `hedgerow remote ${object} of ${place}`;
-  const bytes = await derived(await keyOf(epoch), saltBytes, info, KEY_BYTES + CHECK_BYTES);
+  const bytes = await deriveBytes(await keyOf(epoch), saltBytes, info, KEY_BYTES + CHECK_BYTES);
   const key = await frameKey(bytes.subarray(0, KEY_BYTES));
   return { key, checkBytes: bytes.subarray(KEY_BYTES) };
 }
@@ -133,10 +133,10 @@ function suiteOf(keyOf: KeyOf, place: string): Suite {
     return {
       envelopeBytes,
       close: (number, parts, plainBytes) =>
-        sealFrame(key, number, context(number, parts), padded(plainBytes, unit)),
+        sealFrame(key, number, context(number, parts), padBytes(plainBytes, unit)),
       async open(number, parts, closedBytes) {
         const plainBytes = await openFrame(key, number, context(number, parts), closedBytes);
-        return plainBytes && unpadded(plainBytes, unit);
+        return plainBytes && unpadBytes(plainBytes, unit);
       },
     };
   };

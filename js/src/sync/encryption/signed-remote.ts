@@ -4,7 +4,6 @@ import { HedgerowError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
 import { isList } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
-import { checkedRemote } from '../remote/checked.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import {
   hashedBytes,
@@ -13,6 +12,7 @@ import {
   withSignature,
 } from '../remote/format/signed-head.js';
 import type { ReadHeadOptions, Remote, RemoteHead } from '../remote/remote.js';
+import { checkedRemote } from '../remote/remote-check.js';
 import {
   isSignatureOf,
   type PrivateKey,
@@ -50,17 +50,17 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
   async function readHead(branch: string, how?: ReadHeadOptions): Promise<RemoteHead | undefined> {
     await keys.ready();
     const head = await remote.readHead(branch, how);
-    return head && checked(branch, head, how);
+    return head && verifyHead(branch, head, how);
   }
 
   /** The head, without its signature. */
-  async function checked(
+  async function verifyHead(
     branch: string,
     head: RemoteHead,
     how?: ReadHeadOptions,
   ): Promise<RemoteHead | undefined> {
     try {
-      return { ...head, bytes: await keys.opened(branch, head.bytes) };
+      return { ...head, bytes: await keys.openSignedHead(branch, head.bytes) };
     } catch (cause) {
       const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
       // A cache between here and there may have a damaged one.
@@ -74,21 +74,21 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
     async readHeadSince(branch, token, how) {
       await keys.ready();
       const head = await remote.readHeadSince(branch, token, how);
-      return typeof head === 'object' ? checked(branch, head, how) : head;
+      return typeof head === 'object' ? verifyHead(branch, head, how) : head;
     },
     async swapHead(branch, token, bytes, how) {
-      const signed = await keys.signed(branch, bytes);
+      const signed = await keys.signHead(branch, bytes);
       const swap = await remote.swapHead(branch, token, signed, how);
       if (swap.state !== 'lost' || swap.head === undefined) return swap;
-      return { state: 'lost', head: await checked(branch, swap.head, how) };
+      return { state: 'lost', head: await verifyHead(branch, swap.head, how) };
     },
     get: (name, range, how) => remote.get(name, range, how),
     async put(name, bytes, how) {
-      await keys.signing();
+      await keys.requireSigningKey();
       return remote.put(name, bytes, how);
     },
     async remove(names, how) {
-      await keys.signing();
+      await keys.requireSigningKey();
       return remote.remove(names, how);
     },
     list: (prefix, how) => remote.list(prefix, how),
@@ -96,7 +96,7 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
 }
 
 /** Keys as WebCrypto has them. */
-interface Imported {
+interface ImportedHeadKeys {
   readonly verifying: readonly CryptoKey[];
   readonly signing: CryptoKey | undefined;
 }
@@ -105,7 +105,7 @@ class HeadKeys {
   readonly #publicKeys: readonly PublicKey[];
   readonly #privateKey: PrivateKey | undefined;
   readonly #place: string;
-  #imported: Promise<Imported> | undefined;
+  #imported: Promise<ImportedHeadKeys> | undefined;
 
   constructor(options: SignedRemoteOptions) {
     const names = 'publicKey privateKey place';
@@ -123,18 +123,18 @@ class HeadKeys {
   }
 
   /** Imports the keys: called before any request. */
-  ready(): Promise<Imported> {
+  ready(): Promise<ImportedHeadKeys> {
     this.#imported ??= this.#import();
     return this.#imported;
   }
 
-  async #import(): Promise<Imported> {
+  async #import(): Promise<ImportedHeadKeys> {
     const verifying = await Promise.all(this.#publicKeys.map(verifyingKey));
     return { verifying, signing: this.#privateKey && (await signingKey(this.#privateKey)) };
   }
 
   /** The private key. Rejects with `remote-auth` if there is none: called before any write. */
-  async signing(): Promise<CryptoKey> {
+  async requireSigningKey(): Promise<CryptoKey> {
     const { signing } = await this.ready();
     if (signing !== undefined) return signing;
     const message = 'signedRemote was given no privateKey: this remote can be read, not written';
@@ -142,10 +142,10 @@ class HeadKeys {
   }
 
   /** A head with its signature. */
-  async signed(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
+  async signHead(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
     // A copy: the caller may change the bytes meanwhile.
     const headBytes = bytes.slice();
-    const key = await this.signing();
+    const key = await this.requireSigningKey();
     const message = await this.#messageOf(branch, headBytes);
     const signatureBytes = await sign(key, message);
     if (await this.#isOurs(signatureBytes, message)) {
@@ -156,7 +156,7 @@ class HeadKeys {
   }
 
   /** The bytes of a head that was signed. Throws `invalid-remote`, or `unsupported-format`. */
-  async opened(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
+  async openSignedHead(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
     const { headBytes, signatureBytes } = readSigned(bytes);
     const message = await this.#messageOf(branch, headBytes);
     if (await this.#isOurs(signatureBytes, message)) return headBytes;

@@ -11,7 +11,7 @@ export function subtle(): SubtleCrypto {
 }
 
 /** Bytes as WebCrypto takes them: not in memory that threads share, which it refuses. */
-export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function toUnsharedBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isShared = !(bytes.buffer instanceof ArrayBuffer);
   return isShared ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>);
 }

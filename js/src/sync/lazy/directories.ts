@@ -16,7 +16,7 @@ import type { ByteRange } from '../remote/remote.js';
 import { compareBytes } from './order.js';
 
 /** A frame of an object. */
-export interface Place {
+export interface ObjectFrame {
   readonly kind: FramedKind;
   readonly path: string;
   readonly range: ByteRange;
@@ -25,12 +25,12 @@ export interface Place {
 }
 
 /** A frame of edits, and the key of its first one. */
-export interface RowPlace extends Place {
+export interface RowPlace extends ObjectFrame {
   readonly firstKey: Uint8Array;
 }
 
 /** A frame of nodes, and its number. */
-export interface NodePlace extends Place {
+export interface NodePlace extends ObjectFrame {
   readonly nth: number;
 }
 
@@ -43,7 +43,11 @@ export class Parts {
   readonly #byStart = new Map<number, NodePlace[]>();
   readonly topBytes: Uint8Array;
 
-  private constructor(packs: readonly Framed[], objects: readonly Framed[], directory: Directory) {
+  private constructor(
+    packs: readonly ObjectFrames[],
+    objects: readonly ObjectFrames[],
+    directory: Directory,
+  ) {
     this.topBytes = directory.topBytes;
     this.rows = packs.flatMap(({ places }, pack) =>
       places.map((place, nth): RowPlace => {
@@ -70,10 +74,16 @@ export class Parts {
     const rows = packs.filter(({ edits }) => edits > 0);
     // The directory itself is the last.
     const objects = packs.filter(({ edits }) => edits === 0).slice(0, -1);
-    const framed = (kind: FramedKind, records: readonly PackRecord[], fronts: readonly Front[]) =>
-      records.map((record, nth) => new Framed(kind, record, fronts[nth], scope));
-    const all = [framed('pack', rows, directory.packs), framed('nodes', objects, directory.nodes)];
-    const [ofRows, ofNodes] = all as [Framed[], Framed[]];
+    const listObjectFrames = (
+      kind: FramedKind,
+      records: readonly PackRecord[],
+      fronts: readonly Front[],
+    ) => records.map((record, nth) => new ObjectFrames(kind, record, fronts[nth], scope));
+    const all = [
+      listObjectFrames('pack', rows, directory.packs),
+      listObjectFrames('nodes', objects, directory.nodes),
+    ];
+    const [ofRows, ofNodes] = all as [ObjectFrames[], ObjectFrames[]];
     const isSame =
       ofRows.length === directory.packs.length && ofNodes.length === directory.nodes.length;
     const fits = isSame && all.flat().every((one) => one.fits);
@@ -107,8 +117,8 @@ export class Parts {
 const NO_FRONT: Front = { envelopeBytes: new Uint8Array(), lengths: [] };
 
 /** An object of frames. What opens them is made once, when the first one is read. */
-class Framed {
-  readonly places: readonly Place[];
+class ObjectFrames {
+  readonly places: readonly ObjectFrame[];
   /** Whether the object has just these frames. */
   readonly fits: boolean;
   readonly #make: () => Promise<OpenFrame>;
@@ -119,7 +129,7 @@ class Framed {
     const { frames, end } = framesAt(kind, front, scope.suite);
     this.fits = end === record.length;
     this.#make = () => frameOpener(kind, front, scope);
-    this.places = frames.map(({ at, length }: FramePlace, nth): Place => {
+    this.places = frames.map(({ at, length }: FramePlace, nth): ObjectFrame => {
       const range = { from: at, to: at + length };
       return { kind, path, range, open: async (bytes) => (await this.#open())(nth, bytes) };
     });

@@ -10,14 +10,14 @@ import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { SegmentPart } from '../../storage/segment-store.js';
 import { startOf } from '../remote/format/directory.js';
 import type { HashFunction } from '../remote/format/names.js';
-import { Ahead } from './ahead.js';
 import type { NodePlace, Parts, RowPlace } from './directories.js';
-import { type Chunks, store, storeAgain } from './landing.js';
+import { FrameReadahead } from './frame-readahead.js';
 import { compareBytes } from './order.js';
 import { Parents } from './parents.js';
 import type { LazySegments } from './segments.js';
 import type { Source } from './source.js';
-import { addChildren, type FarNode, type Named } from './table.js';
+import { type Chunks, store, storeAgain } from './store-segments.js';
+import { addChildren, type FarNode, type FarNodeIndex } from './table.js';
 
 /** Frames of rows of which leaves are made at once. */
 const FRAMES_AT_ONCE = 16;
@@ -43,11 +43,11 @@ export class Fetcher {
   readonly #source: Source;
   readonly #parents: Parents;
   readonly #hash: HashFunction;
-  readonly #mends = new Map<Named, Promise<void>>();
+  readonly #mends = new Map<FarNodeIndex, Promise<void>>();
   /** The last leaves that were made, by their hashes in hexadecimal. */
   #made = new Set<string>();
-  readonly #rowsAhead = new Ahead();
-  readonly #nodesAhead = new Ahead();
+  readonly #rowsAhead = new FrameReadahead();
+  readonly #nodesAhead = new FrameReadahead();
 
   constructor(shared: SharedStore, segments: LazySegments, source: Source, hash: HashFunction) {
     this.#shared = shared;
@@ -69,7 +69,7 @@ export class Fetcher {
       for (const some of found) for (const [name, bytes] of some) chunks.set(name, bytes);
     } catch (cause) {
       this.#source.forget();
-      throw told(cause, targets);
+      throw explainOffline(cause, targets);
     }
     // What came meanwhile with another call is in the core.
     return targets.map(({ name }) => chunks.get(name) ?? new Uint8Array());
@@ -86,19 +86,19 @@ export class Fetcher {
   }
 
   /** Fetches the nodes of a segment that are damaged: who does not know them does not know what is below them. */
-  #mend(named: Named): Promise<void> {
+  #mend(named: FarNodeIndex): Promise<void> {
     const running = this.#mends.get(named);
     if (running !== undefined) return running;
     const mending = this.#fetchDamaged(named)
       .catch((cause: unknown) => {
-        throw told(cause, []);
+        throw explainOffline(cause, []);
       })
       .finally(() => this.#mends.delete(named));
     this.#mends.set(named, mending);
     return mending;
   }
 
-  async #fetchDamaged(named: Named): Promise<void> {
+  async #fetchDamaged(named: FarNodeIndex): Promise<void> {
     await this.#shared.prepareIds();
     const { generations } = await this.#source.base(true);
     const places = [...named.damaged.values()].flatMap((hashBytes) =>
@@ -123,7 +123,7 @@ export class Fetcher {
       const { generations } = await this.#source.base(isAll);
       const left = targets.filter(({ name }) => !made.has(name));
       const places = left.flatMap(({ hashBytes }) => placesOf(generations, hashBytes));
-      if (isAll && places.length < left.length) throw changed(left[0] as Target);
+      if (isAll && places.length < left.length) throw buildChangedRowsError(left[0] as Target);
       if (generations[0] !== undefined) this.#lookAheadNodes(generations[0], places);
       const frames = await Promise.all(this.#source.frames(places));
       const core = await lazyEngine(this.#shared.host);
@@ -161,7 +161,7 @@ export class Fetcher {
       }
       if (left.length === 0) return made;
     }
-    throw changed(left[0] as Target);
+    throw buildChangedRowsError(left[0] as Target);
   }
 
   /** Makes the leaves of some runs of frames: those that are wanted, and those that come with them. */
@@ -294,14 +294,14 @@ function* batches(runs: readonly Run[]): Generator<Run[], void, void> {
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-function changed({ name, lastKey }: Target): HedgerowError {
+function buildChangedRowsError({ name, lastKey }: Target): HedgerowError {
   const rows = `the rows up to ${JSON.stringify(textOf(lastKey))}`;
   const message = `${rows} are not here, and the remote has others by now: pull, and try again`;
   return new HedgerowError('missing-chunk', message, { chunk: name });
 }
 
 /** Tells of a failure to reach the remote which rows are not here; none for those whose parent is damaged. */
-function told(cause: unknown, targets: readonly Target[]): unknown {
+function explainOffline(cause: unknown, targets: readonly Target[]): unknown {
   if (!(cause instanceof HedgerowError) || cause.code !== 'offline') return cause;
   if (targets.length === 0) {
     const message = 'the node above these rows is damaged here, and the remote is not reached';

@@ -21,17 +21,17 @@ import { mergeIn, takeCommit } from '../link/pull.js';
 /** Most times that it begins again, since the local branch has moved on. */
 const MAX_TRIES = 20;
 
-type Merged = Pick<PullResult, 'applied' | 'conflicts'>;
+type MergeCounts = Pick<PullResult, 'applied' | 'conflicts'>;
 
 /** Merges the branch of the remote into the local one, as one commit. */
-export async function merge(context: SyncContext, seq: number, job: SyncJob): Promise<Merged> {
+export async function merge(context: SyncContext, seq: number, job: SyncJob): Promise<MergeCounts> {
   const { shared, refs, local } = context;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const { origin, fork } = await refs.look();
     // A store without rows takes all.
     if (sameBytes(origin, fork) || sameBytes(fork, EMPTY_COMMIT)) return mergeIn(context, seq, job);
-    await shared.queued(() => local.refresh());
+    await shared.queueWork(() => local.refresh());
     const isTaken = await takeCommit(context, origin, (commit) =>
       areSameRows(shared, commit, fork),
     );
@@ -65,7 +65,7 @@ async function putOnTop(
     const landing = new BranchHead(shared, refs.names.landing);
     landing.isBare = true;
     try {
-      await shared.queued(() => landing.refresh());
+      await shared.queueWork(() => landing.refresh());
       const decisions = new Decisions(seq);
       const sides = { baseBytes: fork, theirsBytes: commitBytes, also: [], release: () => {} };
       const way = { hold: async () => sides, pairs: nowOther, otherwise: 'fail' } as const;

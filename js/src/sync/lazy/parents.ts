@@ -3,18 +3,18 @@
 import { hex } from '../../base/hex.js';
 import type { HashFunction } from '../remote/format/names.js';
 import type { LazySegments } from './segments.js';
-import { type FarNode, hashAt, type Named, namedIn } from './table.js';
+import { type FarNode, type FarNodeIndex, hashAt, namedIn } from './table.js';
 
 /** Segments whose nodes are kept at hand. */
 const MOST = 32;
 
 /** What is not told by anybody. */
-const nothing = (): Named => ({ nodes: new Map(), far: new Set(), damaged: new Map() });
+const nothing = (): FarNodeIndex => ({ nodes: new Map(), far: new Set(), damaged: new Map() });
 
 export class Parents {
   readonly #segments: LazySegments;
   readonly #hash: HashFunction;
-  readonly #known = new Map<number, Promise<Named>>();
+  readonly #known = new Map<number, Promise<FarNodeIndex>>();
 
   constructor(segments: LazySegments, hash: HashFunction) {
     this.#segments = segments;
@@ -29,7 +29,7 @@ export class Parents {
   }
 
   /** What a segment tells. */
-  of(id: number): Promise<Named> {
+  of(id: number): Promise<FarNodeIndex> {
     const known = this.#known.get(id);
     if (known !== undefined) {
       // The last in the order of the map is the one that was asked last.
@@ -47,7 +47,7 @@ export class Parents {
     return named;
   }
 
-  async #read(id: number): Promise<Named> {
+  async #read(id: number): Promise<FarNodeIndex> {
     const table = this.#segments.tableOf(id);
     const [segmentBytes] = await this.#segments.inner.read([id]);
     if (table === undefined || segmentBytes === undefined) return nothing();

@@ -4,16 +4,16 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { isFar } from '../../core/needed.js';
+import { isFar } from '../../core/needed-part.js';
 import type {
   Fence,
-  Loaded,
   SegmentPart,
+  SegmentRequest,
   SegmentStore,
   Since,
   Storage,
+  StoreContents,
   StoreOptions,
-  Wanted,
   WriteBatch,
 } from '../../storage/segment-store.js';
 import { hasRemote } from './table.js';
@@ -46,7 +46,7 @@ export class LazySegments implements SegmentStore {
     if (hasRemote(tableBytes)) this.#tables.set(id, tableBytes);
   }
 
-  async load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
+  async load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents> {
     const loaded = await this.inner.load(known, since);
     for (const { id, tableBytes } of loaded.tables) this.#learn(id, tableBytes);
     return loaded;
@@ -56,19 +56,21 @@ export class LazySegments implements SegmentStore {
     return this.inner.reserve(makesRoom);
   }
 
-  readonly read = async (wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> => {
+  readonly read = async (
+    wanted: readonly SegmentRequest[],
+  ): Promise<(Uint8Array | undefined)[]> => {
     const far = wanted.filter(isFar);
     if (far.length === 0) return this.inner.read(wanted);
     const near = wanted.filter((one) => !isFar(one));
     const [here, there] = await Promise.all([
       near.length === 0 ? [] : this.inner.read(near),
-      this.#fetched(far),
+      this.#fetchFar(far),
     ]);
     let [nth, farNth] = [0, 0];
     return wanted.map((one) => (isFar(one) ? there[farNth++] : here[nth++]));
   };
 
-  async #fetched(parts: readonly SegmentPart[]): Promise<Uint8Array[]> {
+  async #fetchFar(parts: readonly SegmentPart[]): Promise<Uint8Array[]> {
     if (this.#fetch !== undefined) return this.#fetch(parts);
     throw new HedgerowError(
       'offline',

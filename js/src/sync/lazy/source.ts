@@ -11,7 +11,7 @@ import { decodeDirectory } from '../remote/format/directory.js';
 import { type Generation, type Head, type Rows, sameRows } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
-import { Parts, type Place } from './directories.js';
+import { type ObjectFrame, Parts } from './directories.js';
 
 /** As much of a link as a source needs. */
 export type SourceContext = Pick<
@@ -35,7 +35,7 @@ export interface Base {
   readonly generations: readonly Parts[];
 }
 
-interface Kept {
+interface CachedFrame {
   readonly bytes: Promise<Uint8Array>;
   length: number;
 }
@@ -45,7 +45,7 @@ export class Source {
   /** Its own: the one of the link belongs to pulls and pushes. */
   readonly #heads: Heads;
   readonly #directories = new Map<string, Promise<Parts>>();
-  readonly #frames = new Map<string, Kept>();
+  readonly #frames = new Map<string, CachedFrame>();
   #keptBytes = 0;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -124,7 +124,7 @@ export class Source {
     throw invalidRemote('directory', 'it is of another generation', 0);
   }
 
-  async #get(path: string, range: Place['range'] | undefined): Promise<Uint8Array> {
+  async #get(path: string, range: ObjectFrame['range'] | undefined): Promise<Uint8Array> {
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
@@ -138,12 +138,12 @@ export class Source {
   }
 
   /** What is in these frames. Neighbours that are not in memory are one request. */
-  frames(places: readonly Place[]): Promise<Uint8Array>[] {
+  frames(places: readonly ObjectFrame[]): Promise<Uint8Array>[] {
     const wanted = places.filter((place) => !this.#frames.has(nameOf(place)));
     for (const group of neighbours(wanted)) this.#fetch(group);
     const found = places.map((place) => {
       const name = nameOf(place);
-      const kept = this.#frames.get(name) as Kept;
+      const kept = this.#frames.get(name) as CachedFrame;
       // The last in the order of the map is the one that was used last.
       this.#frames.delete(name);
       this.#frames.set(name, kept);
@@ -160,19 +160,19 @@ export class Source {
   }
 
   /** Fetches frames that are not wanted yet. A failure is told by who wants them. */
-  fetchAhead(places: readonly Place[]): void {
+  fetchAhead(places: readonly ObjectFrame[]): void {
     if (places.length === 0) return;
     for (const fetching of this.frames(places)) fetching.catch(() => {});
   }
 
-  #fetch(group: readonly Place[]): void {
-    const [first, last] = [group[0] as Place, group[group.length - 1] as Place];
+  #fetch(group: readonly ObjectFrame[]): void {
+    const [first, last] = [group[0] as ObjectFrame, group[group.length - 1] as ObjectFrame];
     const { from } = first.range;
     const got = this.#get(first.path, { from, to: last.range.to });
     for (const place of group) {
       const name = nameOf(place);
       const bytes = got.then((all) => this.#frame(place, all, from));
-      const kept: Kept = { bytes, length: 0 };
+      const kept: CachedFrame = { bytes, length: 0 };
       this.#frames.set(name, kept);
       bytes.then(
         ({ length }) => {
@@ -186,7 +186,11 @@ export class Source {
     }
   }
 
-  async #frame({ kind, range, open }: Place, all: Uint8Array, from: number): Promise<Uint8Array> {
+  async #frame(
+    { kind, range, open }: ObjectFrame,
+    all: Uint8Array,
+    from: number,
+  ): Promise<Uint8Array> {
     const bytes = all.subarray(range.from - from, range.to - from);
     if (bytes.length !== range.to - range.from) {
       throw invalidRemote(kind, `it ends before byte ${range.to}`, range.from);
@@ -216,11 +220,11 @@ async function rowsIfSound(shared: SharedStore, commit: Uint8Array): Promise<Row
   }
 }
 
-const nameOf = ({ path, range }: Place) => `${path} ${range.from}`;
+const nameOf = ({ path, range }: ObjectFrame) => `${path} ${range.from}`;
 
 /** Groups frames that follow each other in one object, each once. */
-function neighbours(places: readonly Place[]): Place[][] {
-  const groups: Place[][] = [];
+function neighbours(places: readonly ObjectFrame[]): ObjectFrame[][] {
+  const groups: ObjectFrame[][] = [];
   const sorted = [...places].sort(
     (a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || a.range.from - b.range.from,
   );

@@ -5,7 +5,6 @@
 
 import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
-import { chunkFrom } from '../../base/packed.js';
 import {
   chunkCounts,
   chunkEnd,
@@ -13,6 +12,7 @@ import {
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
 } from '../../base/segment-table.js';
+import { chunkFrom } from '../../base/unpack-chunk.js';
 import type { NodeAt } from '../../core/lazy-engine.js';
 import type { HashFunction } from '../remote/format/names.js';
 
@@ -75,7 +75,7 @@ export interface FarNode extends NodeAt {
 }
 
 /** What a segment tells of nodes at the remote. */
-export interface Named {
+export interface FarNodeIndex {
   /** Those that it names, by their hashes in hexadecimal, in the order of keys of each parent. */
   readonly nodes: Map<string, FarNode>;
   /** The hashes of these, and of those below damaged nodes. */
@@ -89,11 +89,11 @@ export function namedIn(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
   hash: HashFunction,
-): Named {
+): FarNodeIndex {
   const { here, all } = chunkCounts(tableBytes);
   const far = new Set<string>();
   for (let at = here; at < all; at++) far.add(hex(hashOf(tableBytes, at)));
-  const named: Named = { nodes: new Map(), far, damaged: new Map() };
+  const named: FarNodeIndex = { nodes: new Map(), far, damaged: new Map() };
   for (const [name, nodeBytes, hashBytes] of chunksOf(tableBytes, segmentBytes)) {
     if (sameBytes(hash(nodeBytes), hashBytes)) addChildren(named, nodeBytes);
     else named.damaged.set(name, hashBytes);
@@ -102,7 +102,7 @@ export function namedIn(
 }
 
 /** Adds the children of a sound internal node of the segment. */
-export function addChildren({ nodes, far }: Named, nodeBytes: Uint8Array): void {
+export function addChildren({ nodes, far }: FarNodeIndex, nodeBytes: Uint8Array): void {
   for (const child of childrenOf(nodeBytes)) {
     const name = hex(child.hashBytes);
     if (far.has(name)) nodes.set(name, child);

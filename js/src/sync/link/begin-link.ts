@@ -52,14 +52,14 @@ async function unreadable(shared: SharedStore, refs: SyncRefs): Promise<ResetRef
 async function opens(shared: SharedStore, commitBytes: Uint8Array): Promise<boolean> {
   const open = async () => shared.host.engine.closeView((await shared.openView(commitBytes)).view);
   try {
-    await shared.queued(open);
+    await shared.queueWork(open);
     return true;
   } catch (cause) {
     if (!isDamage(cause)) throw cause;
   }
   try {
     // A collection of another tab may have moved it.
-    await shared.queued(() => shared.inventory.load().then(open));
+    await shared.queueWork(() => shared.inventory.load().then(open));
     return true;
   } catch (cause) {
     if (!isDamage(cause)) throw cause;
@@ -79,16 +79,16 @@ function beginnings(refs: SyncRefs, lost: readonly ResetRef[]): Moves {
   const [isGone, noFork] = [refs.bytes('origin') === undefined, refs.bytes('fork') === undefined];
   const isNew = isGone || lost.includes('origin');
   return {
-    ...(isNew && { origin: EMPTY_COMMIT, ...forgotten(refs) }),
+    ...(isNew && { origin: EMPTY_COMMIT, ...makeForgetMoves(refs) }),
     ...((isNew || noFork || lost.includes('fork')) && { fork: EMPTY_COMMIT }),
-    ...(!isNew && lost.includes('pushing') && { pushing: EMPTY_COMMIT, ...answered(refs) }),
+    ...(!isNew && lost.includes('pushing') && { pushing: EMPTY_COMMIT, ...makeTurnMoves(refs) }),
     ...(lost.includes('landing') && { landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }),
     ...(lost.includes('checkpoint') && { checkpoint: EMPTY_COMMIT }),
   };
 }
 
 /** The moves after which no head was seen, and no push waits for its answer. The ids and the epoch stay. */
-export function forgotten(refs: SyncRefs): Moves {
+export function makeForgetMoves(refs: SyncRefs): Moves {
   return {
     ...(refs.bytes('seen') && { seen: EMPTY_COMMIT }),
     ...(refs.bytes('turn') && { turn: EMPTY_COMMIT }),
@@ -98,7 +98,7 @@ export function forgotten(refs: SyncRefs): Moves {
 }
 
 /** The number of the last head, without a push that waits. */
-function answered(refs: SyncRefs): Moves {
+function makeTurnMoves(refs: SyncRefs): Moves {
   const turn = new Uint8Array(32);
   turn.set(refs.bytes('turn')?.subarray(0, 8) ?? []);
   return { turn };

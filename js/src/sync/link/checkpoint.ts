@@ -12,7 +12,7 @@ import { encodeFrames } from '../remote/format/pack-write.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { type Delta, makeDeltas, rowsOf } from './delta.js';
-import type { Remembered } from './state.js';
+import type { LinkState } from './state.js';
 import { writeDirectory } from './write-directory.js';
 
 /** Uploads at once. */
@@ -31,7 +31,7 @@ const MAX_PACKS = 512;
 export async function makeCheckpoint(
   context: SyncContext,
   head: Pick<Head, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
-  { checkpoint: commit }: Pick<Remembered, 'checkpoint'>,
+  { checkpoint: commit }: Pick<LinkState, 'checkpoint'>,
   to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
   job: SyncJob,
 ): Promise<Generation[]> {
@@ -81,7 +81,7 @@ async function writePacks(
   const cutBytes = Math.min(tools.packBytes, FRAME_BYTES);
   const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   // Platforms deflate beside the page: several at once, as they are put.
-  const put = async ({ deltas, edits }: Gathered, nth: number): Promise<void> => {
+  const put = async ({ deltas, edits }: PackDeltas, nth: number): Promise<void> => {
     const pack = await encodeFrames('pack', deltas, tools.random(16), tools.deflate, scope);
     // To seal a long one has taken a slice.
     await turn();
@@ -94,7 +94,7 @@ async function writePacks(
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
   };
   let count = 0;
-  for await (const pack of gathered(makeDeltas(shared, from, to, limits), tools.packBytes)) {
+  for await (const pack of gatherPacks(makeDeltas(shared, from, to, limits), tools.packBytes)) {
     const work: Promise<void> = put(pack, count++)
       .catch((cause: unknown) => {
         failure ??= cause;
@@ -111,17 +111,17 @@ async function writePacks(
 }
 
 /** What becomes a pack. */
-interface Gathered {
+interface PackDeltas {
   /** One for each frame. */
   readonly deltas: readonly Uint8Array[];
   readonly edits: number;
 }
 
 /** Gathers deltas until they have the length of a pack. */
-async function* gathered(
+async function* gatherPacks(
   deltas: AsyncIterable<Pick<Delta, 'deltaBytes' | 'edits'>>,
   packBytes: number,
-): AsyncGenerator<Gathered, void, void> {
+): AsyncGenerator<PackDeltas, void, void> {
   let [frames, edits, bytes]: [Uint8Array[], number, number] = [[], 0, 0];
   const take = () => {
     const pack = { deltas: frames, edits };

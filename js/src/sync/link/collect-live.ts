@@ -19,7 +19,7 @@ import type { RemoteObject } from '../remote/remote.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { Heads, type SeenHead } from './heads.js';
 import { tailSince } from './logs.js';
-import type { Remembered } from './state.js';
+import type { LinkState } from './state.js';
 
 /** Heads that are read at once. */
 const AT_ONCE = 4;
@@ -36,7 +36,7 @@ const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The error of a head that cannot be read, which says whose head it is: a remote has many. */
-function named(branch: string, cause: unknown): unknown {
+function addHeadName(branch: string, cause: unknown): unknown {
   if (!(cause instanceof HedgerowError) || !HEAD_FAULTS.has(cause.code)) return cause;
   const { code, message, object, offset } = cause;
   return new HedgerowError(code, `${headName(branch)}: ${message}`, { cause, object, offset });
@@ -53,12 +53,12 @@ interface Branch {
 export class LiveObjects {
   readonly #context: SyncContext;
   readonly #job: SyncJob;
-  readonly #state: Remembered;
+  readonly #state: LinkState;
   readonly #branches = new Map<string, Branch>();
   readonly #names = new Set<string>();
 
   /** `state` is what this store remembers of the remote. */
-  constructor(context: SyncContext, state: Remembered, job: SyncJob) {
+  constructor(context: SyncContext, state: LinkState, job: SyncJob) {
     this.#context = context;
     this.#state = state;
     this.#job = job;
@@ -97,7 +97,7 @@ export class LiveObjects {
     const work = async () => {
       for (const branch of left) {
         if (faults.length > 0) return;
-        await this.#readBranch(branch).catch((cause) => faults.push(named(branch, cause)));
+        await this.#readBranch(branch).catch((cause) => faults.push(addHeadName(branch, cause)));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -157,7 +157,7 @@ export class LiveObjects {
   }
 
   /** What a head must not go back behind. */
-  #knownOf(name: string): Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'> {
+  #knownOf(name: string): Pick<LinkState, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'> {
     const seen = this.#branches.get(name)?.seen;
     if (seen !== undefined) {
       const { repositoryBytes, seq, epoch } = seen.head;

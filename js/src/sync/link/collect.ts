@@ -107,7 +107,7 @@ class Collection {
       await this.#readLive(await remote.list('h/', own));
       return this.#result([]);
     }
-    const record = await swapRecord(this.#context, before, stamped(before), own);
+    const record = await swapRecord(this.#context, before, stampMarks(before), own);
     if (record === undefined) return undefined;
     const nowMs = record.modifiedMs;
     await this.#readHeads(record);
@@ -260,7 +260,7 @@ class Collection {
 }
 
 /** The record, whose marks all have a stamp: it was written when it was, or before. */
-function stamped({ collected, marks, modifiedMs }: FoundRecord): MarkRecords {
+function stampMarks({ collected, marks, modifiedMs }: FoundRecord): MarkRecords {
   const now = Math.ceil(modifiedMs / 1000);
   return { collected, marks: marks.map((mark) => ({ ...mark, stamp: mark.stamp ?? now })) };
 }

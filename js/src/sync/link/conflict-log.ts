@@ -11,7 +11,7 @@ import { changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { putMany } from '../../engine/write/put-many.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { Decided } from './policy.js';
+import type { ConflictDecision } from './policy.js';
 import type { SyncRefs } from './state.js';
 
 /** A conflict as it was decided. A row that was absent, or was deleted, is `undefined`. */
@@ -26,20 +26,20 @@ export interface LoggedConflict extends Conflict {
 }
 
 /** JSON has no bytes and nothing for absent. */
-type Kept = { readonly value: unknown } | { readonly bytes: string } | undefined;
+type LogValue = { readonly value: unknown } | { readonly bytes: string } | undefined;
 
-const keep = (value: unknown): Kept => {
+const encodeLogValue = (value: unknown): LogValue => {
   if (value === undefined) return undefined;
   return value instanceof Uint8Array ? { bytes: hex(value) } : { value };
 };
 
-function kept(value: Kept): unknown {
+function decodeLogValue(value: LogValue): unknown {
   if (value === undefined) return undefined;
   if ('value' in value) return value.value;
   return unhex(value.bytes);
 }
 
-type Entry = Record<'base' | 'ours' | 'theirs' | 'result', Kept> &
+type Entry = Record<'base' | 'ours' | 'theirs' | 'result', LogValue> &
   Pick<LoggedConflict, 'fields' | 'seq' | 'key'>;
 
 const idOf = (seq: number, nth: number): string =>
@@ -57,10 +57,15 @@ export class Decisions {
   }
 
   /** A later decision about the same key replaces the one before. */
-  add({ key, base, ours, theirs }: Conflict, { value, fields }: Decided): void {
+  add({ key, base, ours, theirs }: Conflict, { value, fields }: ConflictDecision): void {
     const number = this.#numbers.get(key) ?? this.#numbers.size;
     this.#numbers.set(key, number);
-    const sides = { base: keep(base), ours: keep(ours), theirs: keep(theirs), result: keep(value) };
+    const sides = {
+      base: encodeLogValue(base),
+      ours: encodeLogValue(ours),
+      theirs: encodeLogValue(theirs),
+      result: encodeLogValue(value),
+    };
     this.#rows.push([idOf(this.#seq, number), { key, seq: this.#seq, fields, ...sides }]);
   }
 
@@ -96,7 +101,7 @@ export class ConflictLog {
     const branchHead = new BranchHead(this.#shared, this.#refs.names.log);
     branchHead.isBare = true;
     try {
-      await this.#shared.queued(() => branchHead.refresh());
+      await this.#shared.queueWork(() => branchHead.refresh());
       return await work(branchHead);
     } finally {
       branchHead.leave();
@@ -120,7 +125,7 @@ export class ConflictLog {
     const start = async () => {
       const branchHead = new BranchHead(this.#shared, ref.name);
       try {
-        await this.#shared.queued(() => branchHead.refresh());
+        await this.#shared.queueWork(() => branchHead.refresh());
         const { head, release } = await branchHead.holdHead();
         const range = encodeRange({});
         const op = await startDiff(host, branchHead, EMPTY_COMMIT, head.commitBytes, range);
@@ -133,7 +138,7 @@ export class ConflictLog {
       for (const change of changesOf(members)) {
         if (change.op !== 'add') continue;
         const { base, ours, theirs, result, ...facts } = change.newValue as Entry;
-        const sides = [base, ours, theirs, result].map(kept);
+        const sides = [base, ours, theirs, result].map(decodeLogValue);
         const [was, own, other, made] = sides;
         yield { id: change.key, ...facts, base: was, ours: own, theirs: other, result: made };
       }

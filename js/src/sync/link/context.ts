@@ -2,7 +2,7 @@
 
 import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
-import type { Mend } from '../../engine/repair/types.js';
+import type { ChunkMender } from '../../engine/repair/types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
 import type { HashFunction } from '../remote/format/names.js';
@@ -10,8 +10,8 @@ import type { Scope } from '../remote/format/suite.js';
 import type { Patience } from '../remote/patient-swap.js';
 import type { Remote } from '../remote/remote.js';
 import type { ConflictLog } from './conflict-log.js';
-import type { Heads, Seen } from './heads.js';
-import type { JointHead } from './joint-heads.js';
+import type { Heads, HeadUpdate } from './heads.js';
+import type { LinkedHead } from './linked-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
 import type { SyncRefs } from './state.js';
 
@@ -31,7 +31,7 @@ export interface MergeContext {
   readonly refs: SyncRefs;
   /** The name of the branch that has the rows of the other side. */
   readonly originName: string;
-  readonly local: JointHead;
+  readonly local: LinkedHead;
   readonly log: ConflictLog;
   readonly policy: ConflictPolicy;
   readonly durability: Durability;
@@ -57,9 +57,9 @@ export interface SyncContext extends MergeContext {
     | ((seq: number, job: SyncJob) => Promise<Pick<PullResult, 'applied' | 'conflicts'>>)
     | undefined;
   /** Makes what fetches damaged chunks: loaded by who makes the link. */
-  mender?: (() => Promise<Mend>) | undefined;
+  mender?: (() => Promise<ChunkMender>) | undefined;
   /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */
-  land?: ((now: Seen, job: SyncJob) => Promise<boolean>) | undefined;
+  land?: ((now: HeadUpdate, job: SyncJob) => Promise<boolean>) | undefined;
 }
 
 /** What a pull has done. */

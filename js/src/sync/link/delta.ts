@@ -17,7 +17,7 @@ import { type RemoteEngine, type RowsRoot, remoteEngine } from '../../core/remot
 import type { BranchHead, HeldHead } from '../../engine/history/branch-head.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
-import { guarded, Ingest, type IngestResult } from '../../engine/write/ingest.js';
+import { abandonOnError, Ingest, type IngestResult } from '../../engine/write/ingest.js';
 import { resultOf } from '../../engine/write/put-many.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
 import { sameRows } from '../remote/format/head.js';
@@ -141,7 +141,7 @@ export async function* makeDeltas(
   }
 }
 
-interface Made extends Omit<Delta, 'after'> {
+interface DeltaStep extends Omit<Delta, 'after'> {
   readonly hasNext: boolean;
 }
 
@@ -151,13 +151,13 @@ async function next(
   core: RemoteEngine,
   delta: Op,
   signal: AbortSignal | undefined,
-): Promise<Made | undefined> {
+): Promise<DeltaStep | undefined> {
   const parts: Uint8Array[] = [];
   for (;;) {
     checkSignal(signal);
     const status = host.step(delta, performance.now(), (budget) => core.step(delta, budget));
     if (status === Status.need) {
-      await host.load(host.engine.needed());
+      await host.load(host.engine.readNeededParts());
       continue;
     }
     const bytes = core.bytes();
@@ -166,7 +166,7 @@ async function next(
     const hasNext = core.hasEnded();
     if (status === Status.done || hasNext) {
       const made = { deltaBytes: joined(parts), edits: core.edits(), hasNext };
-      if (!hasNext) host.engine.succeeded();
+      if (!hasNext) host.engine.noteSuccess();
       return made;
     }
     await turn();
@@ -192,7 +192,7 @@ export interface DeltaChange {
 }
 
 /** How deltas were applied. */
-export type Applied =
+export type DeltaOutcome =
   /** In this commit. `rows` counts their edits, `bytes` the bytes of the deltas. */
   | ({ readonly outcome: 'applied'; readonly commitBytes: Uint8Array } & IngestResult)
   /** They lead to other rows than promised: nothing was stored. */
@@ -205,7 +205,10 @@ export type Applied =
  * rejects with `invalid-delta`, and the offset, when they are malformed, and with `unsupported-format` when a newer
  * version has written them. Costs what a patch of the same rows costs.
  */
-export async function applyDeltas(branchHead: BranchHead, change: DeltaChange): Promise<Applied> {
+export async function applyDeltas(
+  branchHead: BranchHead,
+  change: DeltaChange,
+): Promise<DeltaOutcome> {
   const startMs = performance.now();
   const { durability, also, signal } = change;
   const { shared } = branchHead;
@@ -231,7 +234,7 @@ export async function applyDeltas(branchHead: BranchHead, change: DeltaChange): 
     held.release();
     throw cause;
   }
-  return guarded(ingest, async () => {
+  return abandonOnError(ingest, async () => {
     const applied = await feedAndCommit(core, branchHead, ingest, held, change, startMs);
     if (applied.outcome !== 'applied') await ingest.abandon();
     return applied;
@@ -245,7 +248,7 @@ async function feedAndCommit(
   { head }: HeldHead,
   { deltas, after, durability, also = [], signal }: DeltaChange,
   startMs: number,
-): Promise<Applied> {
+): Promise<DeltaOutcome> {
   const { host } = branchHead.shared;
   let edits = 0;
   let turnMs = performance.now();
@@ -270,7 +273,7 @@ async function feedAndCommit(
     if (isAlone && !(await writeRefs(host.segments, { segments: [], also, durability }))) {
       return undefined;
     }
-    branchHead.inventory.moved(also);
+    branchHead.inventory.noteMoves(also);
     return made;
   }, signal);
   if (committed === undefined) return { outcome: 'moved' };
@@ -327,7 +330,7 @@ async function take(
   for (let startMs = sliceStartMs; ; startMs = performance.now()) {
     ingest.check();
     const status = host.step(delta, startMs, (budget) => core.step(delta, budget));
-    const needed = status === Status.need ? host.engine.needed() : [];
+    const needed = status === Status.need ? host.engine.readNeededParts() : [];
     endSlice(ingest.times, startMs);
     if (status === Status.done) return;
     if (needed.length > 0) await host.load(needed);

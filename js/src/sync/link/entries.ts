@@ -8,13 +8,13 @@ import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes } from './delta.js';
 import { fetchObject } from './fetch-object.js';
-import type { Seen } from './heads.js';
+import type { HeadUpdate } from './heads.js';
 import { type Moves, type SeenPush, stateMoves } from './state.js';
 
-export type { Seen };
+export type { HeadUpdate };
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
-export function seenMoves({ state, seen }: Seen): Moves {
+export function seenMoves({ state, seen }: HeadUpdate): Moves {
   const { repositoryBytes, seq, epoch } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
   const push = seenPush(seen.head) ?? state.push;
@@ -31,7 +31,7 @@ export function seenPush(head: Head): SeenPush | undefined {
 /** Applies entries of the tail to the branch of the remote, in one commit, or two if the checkpoint is between them. */
 export async function applyEntries(
   context: SyncContext,
-  now: Seen,
+  now: HeadUpdate,
   entries: readonly TailEntry[],
   job: SyncJob,
 ): Promise<'applied' | 'wrong-root' | 'moved'> {
@@ -56,7 +56,7 @@ export async function applyEntries(
     });
     if (applied.outcome !== 'applied') return applied.outcome;
     origin = applied.commitBytes;
-    refs.moved(moves);
+    refs.recordMoves(moves);
     await refs.look();
     const isCheckpoint = sameBytes(last.rows.rootBytes, checkpoint.rootBytes);
     if (isCheckpoint && !(await refs.move({ checkpoint: origin }, durability))) return 'moved';

@@ -7,7 +7,7 @@ import { checkName, type Folder, pathOf } from '../remote/format/names.js';
 import type { SyncContext, SyncJob } from './context.js';
 
 /** An object as a head names it. */
-interface Named {
+interface ObjectRecord {
   readonly nameBytes: Uint8Array;
   /** Bytes of the object. */
   readonly length: number;
@@ -17,7 +17,7 @@ interface Named {
 export async function fetchObject(
   { remote, tools }: Pick<SyncContext, 'remote' | 'tools'>,
   [folder, kind]: readonly [Folder, RemoteKind],
-  { nameBytes, length }: Named,
+  { nameBytes, length }: ObjectRecord,
   { signal }: Pick<SyncJob, 'signal'>,
 ): Promise<Uint8Array> {
   const bytes = await remote.get(pathOf(folder, nameBytes), undefined, { signal });

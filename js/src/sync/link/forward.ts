@@ -8,12 +8,12 @@ import { checkpointRows, type TailEntry } from '../remote/format/head.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, areSameRows } from './delta.js';
-import { deltaOf, type Seen, seenMoves } from './entries.js';
+import { deltaOf, type HeadUpdate, seenMoves } from './entries.js';
 
 /** The rows that it changes; undefined if that cannot be: nothing was stored then. */
 export async function forward(
   context: SyncContext,
-  now: Seen,
+  now: HeadUpdate,
   entry: TailEntry,
   job: SyncJob,
 ): Promise<number | undefined> {
@@ -23,7 +23,7 @@ export async function forward(
   // The commit of a checkpoint is kept for long: it is one without indexes.
   const checkpoint = checkpointRows(seen.head.checkpoint);
   if (sameBytes(entry.rows.rootBytes, checkpoint.rootBytes)) return undefined;
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const { head, release } = await local.holdHead();
   try {
     if (!(await areSameRows(shared, head.commitBytes, state.origin))) return undefined;
@@ -32,7 +32,7 @@ export async function forward(
       const also = refs.moves(moves(made));
       const isMoved = await write([], also);
       if (isMoved) {
-        refs.made(also);
+        refs.announceMoves(also);
         // Before watchers of the local branch hear: else they would see it ahead of the remote's.
         await refs.followNow([{ name: refs.names.origin }]);
       }

@@ -10,7 +10,7 @@ import { breakBetween } from '../remote/format/head-rules.js';
 import type { HashFunction } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { Remote, RemoteHead } from '../remote/remote.js';
-import type { Remembered } from './state.js';
+import type { LinkState } from './state.js';
 
 /** A head that was read. */
 export interface SeenHead {
@@ -20,13 +20,13 @@ export interface SeenHead {
 }
 
 /** A head, and what was known before it came. */
-export interface Seen {
-  readonly state: Remembered;
+export interface HeadUpdate {
+  readonly state: LinkState;
   readonly seen: SeenHead;
 }
 
 /** The part of the state that a head is compared with. */
-type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'>;
+type KnownState = Pick<LinkState, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'>;
 
 export class Heads {
   readonly #remote: Remote;
@@ -59,7 +59,7 @@ export class Heads {
   }
 
   /** Reads the head: one request, without a body if it is the last one. Undefined if there has never been one. */
-  async latest(known: Known, signal?: AbortSignal): Promise<SeenHead | undefined> {
+  async latest(known: KnownState, signal?: AbortSignal): Promise<SeenHead | undefined> {
     const last = this.#last;
     const brought = this.#brought;
     this.#brought = undefined;
@@ -78,7 +78,7 @@ export class Heads {
 
   async #take(
     found: RemoteHead | undefined,
-    known: Known,
+    known: KnownState,
     signal: AbortSignal | undefined,
   ): Promise<SeenHead | undefined> {
     if (found === undefined) return this.#absent(known);
@@ -92,19 +92,19 @@ export class Heads {
     }
   }
 
-  async #again(known: Known, signal: AbortSignal | undefined): Promise<SeenHead | undefined> {
+  async #again(known: KnownState, signal: AbortSignal | undefined): Promise<SeenHead | undefined> {
     const found = await this.#remote.readHead(this.#branch, { signal, pastCaches: true });
     return found === undefined ? this.#absent(known) : this.take(found.bytes, found.token, known);
   }
 
   /** Asks past all caches whether there is a later head than the last one: it is the last one then. */
-  async hasMoved(known: Known, signal: AbortSignal | undefined): Promise<boolean> {
+  async hasMoved(known: KnownState, signal: AbortSignal | undefined): Promise<boolean> {
     const seq = this.#last?.head.seq ?? 0;
     const now = await this.#again(known, signal);
     return now !== undefined && now.head.seq > seq;
   }
 
-  #absent({ seq }: Known): undefined {
+  #absent({ seq }: KnownState): undefined {
     this.#last = undefined;
     if (seq === 0) return undefined;
     throw new HedgerowError('remote-gone', `the head of ${this.#branch} was deleted at the remote`);
@@ -114,7 +114,7 @@ export class Heads {
    * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow what
    * was seen before.
    */
-  async take(bytes: Uint8Array, token: string, known: Known): Promise<SeenHead> {
+  async take(bytes: Uint8Array, token: string, known: KnownState): Promise<SeenHead> {
     // Who has only keys of before was shut out since. It is told first: this device may have no key of before.
     const { epoch } = readEnvelope('head', bytes);
     // Else a push without news would go on from a head that the remote has no more.
@@ -129,7 +129,7 @@ export class Heads {
 }
 
 /** Throws `rollback` unless a head may follow the last one that was seen. */
-function checkFollows(head: Head, hashBytes: Uint8Array, known: Known): void {
+function checkFollows(head: Head, hashBytes: Uint8Array, known: KnownState): void {
   const { repositoryBytes, seq, seenBytes } = known;
   if (repositoryBytes === undefined || seq === 0) return;
   if (!sameBytes(head.repositoryBytes, repositoryBytes)) {

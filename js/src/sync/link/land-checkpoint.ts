@@ -25,7 +25,7 @@ import { decodePack } from '../remote/format/pack.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
-import { deltasOf, type Seen, seenMoves } from './entries.js';
+import { deltasOf, type HeadUpdate, seenMoves } from './entries.js';
 import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
 
@@ -39,7 +39,7 @@ const NAME_BYTES = 16;
 const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
 
 /** A pack, and where it belongs. */
-interface Wanted {
+interface CheckpointPack {
   readonly generation: Generation;
   /** Its number in the generation. */
   readonly nth: number;
@@ -49,7 +49,7 @@ interface Wanted {
 /** Moves the branch of the remote to the rows of a head, by its checkpoint. `false` if a ref moved. */
 export async function landCheckpoint(
   context: SyncContext,
-  now: Seen,
+  now: HeadUpdate,
   job: SyncJob,
 ): Promise<boolean> {
   const { refs, shared, durability } = context;
@@ -100,19 +100,21 @@ function hasRows({ edits }: PackRecord): boolean {
   return edits > 0;
 }
 
-interface Landing {
+interface CheckpointImport {
   readonly branchHead: BranchHead;
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly CheckpointPack[];
 }
 
 /** Where to begin: where a clone was cut off, at a generation that is here, or with nothing. */
 async function begin(
   { shared, refs, durability }: SyncContext,
-  { state, seen }: Seen,
-): Promise<Landing | undefined> {
+  { state, seen }: HeadUpdate,
+): Promise<CheckpointImport | undefined> {
   const { generations } = seen.head.checkpoint;
   const all = generations.flatMap((generation) =>
-    generation.packs.filter(hasRows).map((pack, nth): Wanted => ({ generation, nth, pack })),
+    generation.packs
+      .filter(hasRows)
+      .map((pack, nth): CheckpointPack => ({ generation, nth, pack })),
   );
   const progress = progressOf(refs.bytes('landed'));
   let done = progress === undefined ? 0 : 1 + all.findIndex((one) => isLast(one, progress));
@@ -128,19 +130,19 @@ async function begin(
       const packs = before.filter(hasRows).length;
       if (packs > done) [from, done] = [commitBytes, packs];
     }
-    const landed = done === 0 ? EMPTY_COMMIT : bytesOf(all[done - 1] as Wanted);
+    const landed = done === 0 ? EMPTY_COMMIT : bytesOf(all[done - 1] as CheckpointPack);
     if (!(await refs.move({ landing: from, landed }, durability))) return undefined;
   }
   const branchHead = new BranchHead(shared, refs.names.landing);
   branchHead.isBare = true;
-  await shared.queued(() => branchHead.refresh());
+  await shared.queueWork(() => branchHead.refresh());
   return { branchHead, wanted: all.slice(done) };
 }
 
 /** Fetches packs and applies them, some in each commit. */
 async function apply(
   context: SyncContext,
-  wanted: readonly Wanted[],
+  wanted: readonly CheckpointPack[],
   scope: Scope,
   branchHead: BranchHead,
   job: SyncJob,
@@ -153,7 +155,7 @@ async function apply(
   const all = new Set(wanted.map(({ pack }) => pathOf('p', pack.nameBytes)));
   const kept = new Map([...(keptOf.get(context) ?? [])].filter(([path]) => all.has(path)));
   keptOf.set(context, kept);
-  const ahead: Fetching[] = [];
+  const ahead: PackFetch[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
   // What was fetched before it failed, or another pack is late, is committed first.
   const take = async function* (moves: RefMove[]): AsyncGenerator<DeltaBytes, void, void> {
@@ -161,17 +163,17 @@ async function apply(
     while (applied < wanted.length && applied < first + COMMIT_PACKS) {
       checkSignal(job.signal);
       for (; asked < wanted.length && ahead.length < AT_ONCE; asked++) {
-        const { pack } = wanted[asked] as Wanted;
-        ahead.push(new Fetching(fetchPack(context, pack, scope, kept, signal)));
+        const { pack } = wanted[asked] as CheckpointPack;
+        ahead.push(new PackFetch(fetchPack(context, pack, scope, kept, signal)));
       }
       if (applied > first && ahead[0]?.isHere !== true) break;
-      const { deltas, length } = await (ahead.shift() as Fetching).fetched;
+      const { deltas, length } = await (ahead.shift() as PackFetch).fetched;
       yield* deltas;
       applied += 1;
       bytes += length;
       job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
     }
-    moves.push(...refs.moves({ landed: bytesOf(wanted[applied - 1] as Wanted) }));
+    moves.push(...refs.moves({ landed: bytesOf(wanted[applied - 1] as CheckpointPack) }));
   };
   try {
     while (applied < wanted.length) {
@@ -188,7 +190,7 @@ async function apply(
       });
       if (outcome !== 'applied') return false;
       for (const { pack } of wanted.slice(first, applied)) kept.delete(pathOf('p', pack.nameBytes));
-      refs.moved(moves);
+      refs.recordMoves(moves);
       await refs.look();
     }
     return true;
@@ -198,18 +200,18 @@ async function apply(
   }
 }
 
-interface Fetched {
+interface PackContent {
   readonly deltas: AsyncIterable<DeltaBytes>;
   /** Bytes that have travelled. */
   readonly length: number;
 }
 
 /** A pack on its way. */
-class Fetching {
-  readonly fetched: Promise<Fetched>;
+class PackFetch {
+  readonly fetched: Promise<PackContent>;
   isHere = false;
 
-  constructor(fetched: Promise<Fetched>) {
+  constructor(fetched: Promise<PackContent>) {
     this.fetched = fetched;
     const here = () => {
       this.isHere = true;
@@ -226,7 +228,7 @@ async function fetchPack(
   scope: Scope,
   kept: Map<string, Uint8Array>,
   signal: AbortSignal,
-): Promise<Fetched> {
+): Promise<PackContent> {
   const path = pathOf('p', pack.nameBytes);
   const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
   kept.set(path, bytes);
@@ -236,7 +238,7 @@ async function fetchPack(
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */
-function bytesOf({ generation, nth, pack }: Wanted): Uint8Array {
+function bytesOf({ generation, nth, pack }: CheckpointPack): Uint8Array {
   const bytes = new Uint8Array(32);
   const view = new DataView(bytes.buffer);
   view.setFloat64(0, generation.seq, true);
@@ -249,6 +251,6 @@ function progressOf(bytes: Uint8Array | undefined): Uint8Array | undefined {
   return bytes === undefined || sameBytes(bytes, EMPTY_COMMIT) ? undefined : bytes;
 }
 
-function isLast(wanted: Wanted, progress: Uint8Array): boolean {
+function isLast(wanted: CheckpointPack, progress: Uint8Array): boolean {
   return sameBytes(bytesOf(wanted), progress);
 }

@@ -46,7 +46,8 @@ export class Leases {
     const { is, asker: name } = message;
     if (is === 'waiting' && this.#held.has(name)) this.#answer(name);
     else if (is === 'poke' && this.#held.has(name)) this.onPoke(name);
-    else if (is === 'alive') for (const heard of [...this.#onAlive]) heard(name, message.told);
+    else if (is === 'alive')
+      for (const listener of [...this.#onAlive]) listener(name, message.told);
   }
 
   #answer(name: string): void {
@@ -104,10 +105,10 @@ export class Leases {
     const giveUp = () => wait.abort();
     signal?.addEventListener('abort', giveUp);
     // It took too long, the browser refused the lock, or it was taken away.
-    const failed = () => lost.abort();
-    await locks.request(full, { signal: wait.signal }, begin).catch(failed);
+    const markLost = () => lost.abort();
+    await locks.request(full, { signal: wait.signal }, begin).catch(markLost);
     if (isSilent && working === undefined && signal?.aborted !== true) {
-      await locks.request(full, { steal: true }, begin).catch(failed);
+      await locks.request(full, { steal: true }, begin).catch(markLost);
     }
     stop();
     signal?.removeEventListener('abort', giveUp);
@@ -123,17 +124,17 @@ export class Leases {
       end = afterAwake(MAX_SILENCE_MS, onSilent);
       this.#tabs?.tell({ is: 'waiting', asker: name });
     };
-    const heard = (of: string, told: unknown) => {
+    const handleAlive = (of: string, told: unknown) => {
       if (of !== name) return;
       end();
       end = afterAwake(ASK_MS, ask);
       onTold(told);
     };
-    this.#onAlive.add(heard);
+    this.#onAlive.add(handleAlive);
     ask();
     return () => {
       end();
-      this.#onAlive.delete(heard);
+      this.#onAlive.delete(handleAlive);
     };
   }
 }

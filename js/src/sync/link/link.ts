@@ -5,13 +5,14 @@ import type { KeyRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
 import type { RepairOptions, RepairResult } from '../../engine/repair/types.js';
 import { beginLink, type ResetRef } from './begin-link.js';
+import { CallQueue } from './call-queue.js';
 import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress } from './context.js';
 import { areSameRows } from './delta.js';
 import type { SyncHost } from './host.js';
 import { Leases } from './leases.js';
-import type { SyncLoop, SyncOptions, Worked } from './loop.js';
+import type { RoundResult, SyncLoop, SyncOptions } from './loop.js';
 import type { Traffic } from './meter.js';
 import { conflictsOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
@@ -19,7 +20,6 @@ import { checkpoints, histories } from './parts.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import type { Keep } from './rejoin.js';
-import { Turns } from './turns.js';
 
 export interface PullOptions {
   /** Ends the call with `aborted`. What has arrived of a clone stays. */
@@ -45,7 +45,7 @@ export interface LinkRepairResult extends RepairResult {
   readonly seq?: number | undefined;
 }
 
-const mending = () => part(() => import('./mending.js'));
+const mending = () => part(() => import('./link-repair.js'));
 const probing = () => part(() => import('../remote/probe.js'));
 const prefetching = () => part(() => import('./prefetch.js'));
 const collecting = () => part(() => import('./collect-call.js'));
@@ -77,7 +77,7 @@ export class Link {
   readonly #traffic: Traffic;
   /** What tabs do under these would be right without them, but done twice. */
   readonly #leases: Leases;
-  readonly #turns: Turns;
+  readonly #turns: CallQueue;
   readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
   /** When a loop looks next, by the page's timer. */
@@ -98,7 +98,7 @@ export class Link {
     this.#reset = parts.reset;
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
-    this.#turns = new Turns(host, this.#leases);
+    this.#turns = new CallQueue(host, this.#leases);
     this.#loop = new OneLoop(host, this.#leases);
   }
 
@@ -305,7 +305,7 @@ export class Link {
     const pullNow = (job: SyncJob) => this.#pull(job);
     const look = (signal: AbortSignal | undefined) => this.#look(options, signal);
     const host = {
-      async work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> {
+      async work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult> {
         let hasNews = false;
         if (isPending) hasNews = await isPushed(job);
         else if (mustPull) {
@@ -318,7 +318,7 @@ export class Link {
       },
       isPending: async () => {
         const { origin, pending } = await refs.look();
-        await shared.queued(() => local.refresh());
+        await shared.queueWork(() => local.refresh());
         if (pending !== undefined) return true;
         const { head, release } = await local.holdHead();
         try {

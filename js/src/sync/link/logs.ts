@@ -7,11 +7,11 @@ import { pathOf } from '../remote/format/names.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
-import type { Seen } from './entries.js';
+import type { HeadUpdate } from './entries.js';
 import { fetchObject } from './fetch-object.js';
 
 /** The tail of a head, as far back as this device needs it: the head's own, mostly, without a request. */
-export async function tailFor(context: SyncContext, now: Seen, job: SyncJob): Promise<Tail> {
+export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJob): Promise<Tail> {
   const { head } = now.seen;
   const { seq, origin, pending } = now.state;
   // The push that nobody has answered would have that number.

@@ -64,7 +64,7 @@ export interface SyncOptions {
 }
 
 /** What one round has done. */
-export interface Worked {
+export interface RoundResult {
   /** Something has changed, here or there. */
   readonly hasNews: boolean;
   readonly isPending: boolean;
@@ -74,7 +74,7 @@ export interface Worked {
 export interface LoopHost {
   isPending(): Promise<boolean>;
   /** Pushes if something is pending, and else pulls if it must: always, but after a commit when all was well. */
-  work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked>;
+  work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult>;
   onCommit(listener: () => void): () => void;
   /**
    * Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. Until then calls `onTold` with
@@ -158,7 +158,7 @@ export class SyncLoop {
     this.#wake();
   };
 
-  readonly #committed = (): void => {
+  readonly #noteCommit = (): void => {
     if (!this.#isPoked) this.#isCommit = true;
     this.#isPoked = true;
     this.#wake();
@@ -242,7 +242,7 @@ export class SyncLoop {
     this.#lost = lost;
     const { pokes } = this.#options;
     if (pokes !== undefined) this.#undo.push(pokes(this.poke));
-    this.#undo.push(this.#host.onCommit(this.#committed));
+    this.#undo.push(this.#host.onCommit(this.#noteCommit));
     lost.addEventListener('abort', () => this.#wake());
     const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
     let waitMs = FIRST_WAIT_MS;

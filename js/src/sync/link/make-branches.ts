@@ -12,7 +12,7 @@ export async function makeBranches(
   refsOfBranches: readonly string[],
   durability: Durability,
 ): Promise<void> {
-  const refs = await shared.queued(() => shared.inventory.look());
+  const refs = await shared.queueWork(() => shared.inventory.look());
   const commitBytes = EMPTY_COMMIT;
   const also = refsOfBranches
     .filter((name) => !refs.has(name))
@@ -22,6 +22,6 @@ export async function makeBranches(
   if (also.length === 0) return;
   // If another tab is first, they are there.
   if (await writeRefs(shared.host.segments, { segments: [], also, durability })) {
-    shared.inventory.moved(also);
+    shared.inventory.noteMoves(also);
   }
 }

@@ -35,7 +35,7 @@ export async function mendRemote(
     if (last === undefined) {
       throw new HedgerowError('remote-gone', 'there is nothing at the remote: push to it');
     }
-    await shared.queued(() => local.refresh());
+    await shared.queueWork(() => local.refresh());
     const { head, release } = await local.holdHead();
     try {
       const commitBytes = replaces ? head.commitBytes : state.origin;

@@ -1,7 +1,7 @@
 /** Counts what travels between a store and its remote. */
 
 import type { Remote, RemoteHead, RemoteOptions } from '../remote/remote.js';
-import { hasNoLine, isUnsent } from '../remote/unsent.js';
+import { hasNoLine, isUnsent } from '../remote/unsent-check.js';
 
 export interface Traffic {
   /**
@@ -16,8 +16,8 @@ export interface Traffic {
 }
 
 /** The remote, whose calls are counted in `traffic`. */
-export function metered(remote: Remote, traffic: Traffic): Remote {
-  const counted = async <T>(
+export function meterRemote(remote: Remote, traffic: Traffic): Remote {
+  const countCall = async <T>(
     call: Promise<T>,
     { signal }: RemoteOptions = {},
     sentBytes = 0,
@@ -48,17 +48,18 @@ export function metered(remote: Remote, traffic: Traffic): Remote {
   const ofHead = (head: RemoteHead | 'unchanged' | undefined) =>
     typeof head === 'object' ? head.bytes.length : 0;
   return {
-    readHead: (branch, options) => counted(remote.readHead(branch, options), options, 0, ofHead),
+    readHead: (branch, options) => countCall(remote.readHead(branch, options), options, 0, ofHead),
     readHeadSince: (branch, token, options) =>
-      counted(remote.readHeadSince(branch, token, options), options, 0, ofHead),
+      countCall(remote.readHeadSince(branch, token, options), options, 0, ofHead),
     swapHead: (branch, token, bytes, options) =>
-      counted(remote.swapHead(branch, token, bytes, options), options, bytes.length, (swap) =>
+      countCall(remote.swapHead(branch, token, bytes, options), options, bytes.length, (swap) =>
         swap.state === 'lost' ? ofHead(swap.head) : 0,
       ),
     get: (name, range, options) =>
-      counted(remote.get(name, range, options), options, 0, (bytes) => bytes?.length ?? 0),
-    put: (name, bytes, options) => counted(remote.put(name, bytes, options), options, bytes.length),
-    remove: (names, options) => counted(remote.remove(names, options), options),
-    list: (prefix, options) => counted(remote.list(prefix, options), options),
+      countCall(remote.get(name, range, options), options, 0, (bytes) => bytes?.length ?? 0),
+    put: (name, bytes, options) =>
+      countCall(remote.put(name, bytes, options), options, bytes.length),
+    remove: (names, options) => countCall(remote.remove(names, options), options),
+    list: (prefix, options) => countCall(remote.list(prefix, options), options),
   };
 }

@@ -18,7 +18,7 @@ export type ConflictPolicy =
   | ((conflict: Conflict) => unknown | PromiseLike<unknown>);
 
 /** What came of a conflict. */
-export interface Decided {
+export interface ConflictDecision {
   readonly value: unknown;
   /** Whether something of either side is not in `value`. */
   readonly isLoss: boolean;
@@ -47,7 +47,7 @@ export async function decide(
   policy: ConflictPolicy,
   conflict: Conflict,
   sent?: SentRow,
-): Promise<Decided> {
+): Promise<ConflictDecision> {
   const { ours, theirs } = conflict;
   if (sent !== undefined && sameValue(sent.value, theirs)) return { value: ours, isLoss: false };
   if (policy === 'remote') return { value: theirs, isLoss: true };
@@ -71,7 +71,7 @@ function isListOrBytes(value: object): boolean {
   return Array.isArray(value) || ArrayBuffer.isView(value);
 }
 
-function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): Decided {
+function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): ConflictDecision {
   if (ours === undefined) return { value: theirs, isLoss: true };
   if (theirs === undefined) return { value: ours, isLoss: true };
   if (!isObject(ours) || !isObject(theirs)) return { value: theirs, isLoss: true };
@@ -84,7 +84,7 @@ const fieldOf = (object: Fields, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
 /** `bases` are the rows that the other side may have begun with. */
-function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): Decided {
+function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): ConflictDecision {
   const entries: [string, unknown][] = [];
   const fields: string[] = [];
   for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {

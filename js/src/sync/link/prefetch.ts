@@ -16,7 +16,7 @@ export async function prefetch(
 ): Promise<void> {
   const { host } = shared;
   const { engine, reads } = host;
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const { head, release } = await local.holdHead();
   try {
     const [parts, limit] = [ReadFlag.keys, Number.MAX_SAFE_INTEGER];
@@ -27,7 +27,7 @@ export async function prefetch(
         checkSignal(signal);
         const status = host.step(op, performance.now());
         if (status === Status.done) return;
-        if (status === Status.need) await host.load(engine.needed());
+        if (status === Status.need) await host.load(engine.readNeededParts());
         else if (status === Status.yield) await turn();
         else fail(engine, status);
       }

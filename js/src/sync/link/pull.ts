@@ -6,13 +6,13 @@ import { checkSignal } from '../../base/signal.js';
 import { mergeBranch } from '../../engine/branches/merge.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { sameRows } from '../remote/format/head.js';
-import { bringIn } from './bring-in.js';
 import { Decisions } from './conflict-log.js';
 import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import type { SeenHead } from './heads.js';
+import { importHead } from './import-head.js';
 import { decide } from './policy.js';
-import type { Remembered } from './state.js';
+import type { LinkState } from './state.js';
 
 /** Most times that a pull begins again, since another tab was first. */
 const MAX_TRIES = 100;
@@ -27,8 +27,8 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     const { seq } = seen.head;
     const isHere = seq === state.seq && (await hasRowsOf(context, state, seen));
     const forwarded = !isHere
-      ? await bringIn(context, { state, seen }, job).catch((cause) =>
-          passed(context, state, cause, job),
+      ? await importHead(context, { state, seen }, job).catch((cause) =>
+          rethrowUnlessMoved(context, state, cause, job),
         )
       : 0;
     if (forwarded !== undefined) {
@@ -46,7 +46,7 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
 /** Whether a head was seen, and the branch of the remote has its rows. */
 export async function hasRowsOf(
   { shared }: SyncContext,
-  { origin, seenBytes }: Remembered,
+  { origin, seenBytes }: LinkState,
   { head, hashBytes }: SeenHead,
 ): Promise<boolean> {
   if (!sameBytes(hashBytes, seenBytes)) return false;
@@ -57,9 +57,9 @@ export async function hasRowsOf(
  * What a head names may have been deleted since it was read, or come damaged: resolves if there is a later head by now.
  * Rejects with the cause otherwise, so each head is tried once.
  */
-async function passed(
+async function rethrowUnlessMoved(
   { heads }: SyncContext,
-  state: Remembered,
+  state: LinkState,
   cause: unknown,
   { signal }: SyncJob,
 ): Promise<undefined> {
@@ -79,7 +79,7 @@ export async function mergeIn(
   const taken = await takeWhole(context, origin, fork);
   if (taken !== undefined) return { applied: taken, conflicts: 0 };
   const decisions = new Decisions(seq);
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const { applied } = await mergeBranch(local, context.originName, {
     durability,
     signal,
@@ -120,7 +120,7 @@ export async function takeCommit(
     const { generation } = local.head;
     shared.checkOwner(local);
     if (!(await local.move(commitBytes, [], { durability, also }))) return undefined;
-    refs.made(also);
+    refs.announceMoves(also);
     await local.moveOnto(commitBytes, generation + 1);
     return local.head.rows;
   });

@@ -29,7 +29,7 @@ import type { SeenHead } from './heads.js';
 import { moveIntoLog } from './logs.js';
 import { checkpoints, histories } from './parts.js';
 import { hasRowsOf, pull } from './pull.js';
-import { type Remembered, stateMoves } from './state.js';
+import { type LinkState, stateMoves } from './state.js';
 
 /** What a push has done. */
 export interface PushResult {
@@ -105,14 +105,14 @@ async function catchUp(
   return pull(context, job);
 }
 
-type Done = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+type PushSuccess = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
 /** Why a try has pushed nothing. With a cause, nobody knows whether it has: the next pull finds out. */
-type Undone = 'lost' | 'moved' | { readonly cause: HedgerowError };
+type PushFailure = 'lost' | 'moved' | { readonly cause: HedgerowError };
 
-const causeOf = (tried: Done | Undone | 'again'): HedgerowError | undefined =>
+const causeOf = (tried: PushSuccess | PushFailure | 'again'): HedgerowError | undefined =>
   typeof tried === 'object' && 'cause' in tried ? tried.cause : undefined;
 /** Whether a try has pushed, or had nothing to push. */
-export const isDone = (tried: Done | Undone): tried is Done =>
+export const isDone = (tried: PushSuccess | PushFailure): tried is PushSuccess =>
   typeof tried === 'object' && 'isPushed' in tried;
 
 /** What is to become the head. */
@@ -125,12 +125,12 @@ async function tryOnce(
   context: SyncContext,
   job: SyncJob,
   refusals: Refusals,
-): Promise<Done | Undone | 'again'> {
+): Promise<PushSuccess | PushFailure | 'again'> {
   const { shared, refs, heads, local } = context;
   const state = await refs.look();
   let { last } = heads;
   const isOpen = state.pending !== undefined && state.pending.seq === (last?.head.seq ?? 0) + 1;
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const held = await local.holdHead();
   try {
     // A push that nobody has answered may still come true: it is tried again as it was.
@@ -181,10 +181,10 @@ export function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
  */
 async function begin(
   { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
-  { writerBytes }: Remembered,
+  { writerBytes }: LinkState,
   { signal }: SyncJob,
   refusals: Refusals,
-): Promise<SeenHead | Undone> {
+): Promise<SeenHead | PushFailure> {
   let repositoryBytes = tools.random(16);
   const file = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
   if ((await remote.put('hedgerow', file, { signal })) === 'exists') {
@@ -211,15 +211,15 @@ async function begin(
   return seen;
 }
 
-interface Wanted {
+interface HeadDraft {
   readonly before: Head;
-  readonly state: Remembered;
+  readonly state: LinkState;
   readonly commitBytes: Uint8Array;
   readonly rows: Rows;
   readonly author: Author;
 }
 
-async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Promise<Next> {
+async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): Promise<Next> {
   const { shared, tools, remote } = context;
   const { state, commitBytes, rows, author } = wanted;
   const scope = scopeInside(context.scope, wanted.before);
@@ -266,7 +266,7 @@ export async function swap(
   commitBytes: Uint8Array,
   { signal }: SyncJob,
   refusals: Refusals,
-): Promise<Done | Undone> {
+): Promise<PushSuccess | PushFailure> {
   const { remote, remoteBranch, heads, refs, tools, durability } = context;
   const bytes = await encodeHead(head, tools.random(16), context.scope);
   const wanted = { branch: remoteBranch, token: heads.last?.token, bytes, signal };

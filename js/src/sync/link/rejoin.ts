@@ -4,7 +4,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { NO_HASH } from '../remote/format/cursor.js';
-import { forgotten } from './begin-link.js';
+import { makeForgetMoves } from './begin-link.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { pull } from './pull.js';
 import type { Moves } from './state.js';
@@ -39,11 +39,11 @@ export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Pr
  * none.
  */
 async function forget({ refs, local, shared, durability }: SyncContext, keep: Keep) {
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const { head, release } = await local.holdHead();
   try {
     const moves: Moves = {
-      ...forgotten(refs),
+      ...makeForgetMoves(refs),
       ...(refs.bytes('epoch') && { epoch: EMPTY_COMMIT }),
       origin: EMPTY_COMMIT,
       fork: keep === 'union' ? EMPTY_COMMIT : head.commitBytes,

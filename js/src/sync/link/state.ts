@@ -34,7 +34,7 @@ export interface SeenPush extends Push {
   readonly rootBytes: Uint8Array;
 }
 
-export interface Remembered {
+export interface LinkState {
   /** Undefined until a head was seen. */
   readonly repositoryBytes: Uint8Array | undefined;
   readonly writerBytes: Uint8Array;
@@ -96,9 +96,9 @@ export class SyncRefs {
   }
 
   /** Reads all refs. Without the rows of the remote, what was seen of it says nothing: it is as before the first pull. */
-  async look(): Promise<Remembered> {
+  async look(): Promise<LinkState> {
     const { inventory } = this.#shared;
-    this.#refs = await this.#shared.queued(() => inventory.look());
+    this.#refs = await this.#shared.queueWork(() => inventory.look());
     const ids = this.bytes('ids');
     const isBegun = this.bytes('origin') !== undefined;
     const turn = isBegun ? this.bytes('turn') : undefined;
@@ -141,8 +141,8 @@ export class SyncRefs {
     if (also.length === 0) return true;
     const { host } = this.#shared;
     if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
-    this.made(also);
-    await this.#shared.queued(() => this.followNow(also));
+    this.announceMoves(also);
+    await this.#shared.queueWork(() => this.followNow(also));
     return true;
   }
 
@@ -155,14 +155,14 @@ export class SyncRefs {
   }
 
   /** Tells of moves that were made, by storage or with a commit. */
-  made(moves: readonly RefMove[]): void {
-    this.moved(moves);
-    this.#shared.inventory.moved(moves);
+  announceMoves(moves: readonly RefMove[]): void {
+    this.recordMoves(moves);
+    this.#shared.inventory.noteMoves(moves);
     for (const { name, generation } of moves) this.#shared.announce(name, generation);
   }
 
   /** Records moves that are made with a commit. */
-  moved(moves: readonly RefMove[]): void {
+  recordMoves(moves: readonly RefMove[]): void {
     this.#refs = new Map([...this.#refs, ...moves.map((ref) => [ref.name, ref] as const)]);
   }
 }

@@ -1,6 +1,6 @@
 /** Takes the patch of a pull's answer, as it arrives, into a branch. */
 import type { BranchHead } from '../../engine/history/branch-head.js';
-import { guarded, Ingest, type Progress } from '../../engine/write/ingest.js';
+import { abandonOnError, Ingest, type Progress } from '../../engine/write/ingest.js';
 import { Reporter, takeBytes } from '../../engine/write/intake.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Answer } from '../remote/adapters/exchange.js';
@@ -33,7 +33,7 @@ export async function takePatch<T>(
     onProgress && ((progress) => progress.rows > 0 && onProgress(progress)),
     () => (total > 0 ? Math.min(1, ingest.bytes / total) : undefined),
   );
-  return guarded(ingest, async () => {
+  return abandonOnError(ingest, async () => {
     try {
       await takeBytes(body.patch(), ingest, reporter, signal);
       const made = await commit(body, ingest);

@@ -109,7 +109,7 @@ async function* newNodes(
       const step = (budget: number) => core.stepNodes(walk, budget);
       const status = host.step(walk, performance.now(), step);
       if (status === Status.need) {
-        await host.load(host.engine.needed());
+        await host.load(host.engine.readNeededParts());
         continue;
       }
       const bytes = core.bytes();

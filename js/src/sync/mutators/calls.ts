@@ -12,7 +12,7 @@ import { Transactions } from '../../engine/transaction/run.js';
 import type { Run } from '../../engine/transaction/transaction.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import type { RefMove } from '../../storage/segment-store.js';
-import { Moved, type ServerContext } from './context.js';
+import { QueueMovedError, type ServerContext } from './context.js';
 import { isInMutator, runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
 import { inSlices } from './slices.js';
@@ -39,7 +39,7 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'slow
 const isMade = (outcome: Outcome): boolean => outcome !== 'slow' && 'value' in outcome;
 
 /** No call has anything to commit. */
-class NoneMade extends Error {}
+class NothingToCommitError extends Error {}
 
 /** The text of arguments. Throws `invalid-value` unless they are JSON; in builds for development also if that changes them. */
 function textOf(args: unknown): string {
@@ -116,7 +116,7 @@ export class Calls {
       const { record } = queue;
       const { refs } = shared.inventory;
       if (along.some(({ name, expected }) => refs.get(name)?.generation !== expected))
-        throw new Moved();
+        throw new QueueMovedError();
       const puts = calls
         .filter((_, at) => isMade(outcomes[at] as Outcome))
         .map(({ name, args, timestamp }, nth) => {
@@ -128,7 +128,7 @@ export class Calls {
     };
     const body = async (run: Run) => {
       outcomes = await this.#runAll(run, calls, isAlone);
-      if (!outcomes.some(isMade)) throw new NoneMade();
+      if (!outcomes.some(isMade)) throw new NothingToCommitError();
     };
     const { host } = shared;
     try {
@@ -145,7 +145,7 @@ export class Calls {
         await this.#commit(calls.slice(0, half));
         return this.#commit(calls.slice(half));
       }
-      if (!(cause instanceof NoneMade)) {
+      if (!(cause instanceof NothingToCommitError)) {
         for (const { reject } of calls) reject(cause);
         return;
       }

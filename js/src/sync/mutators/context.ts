@@ -2,7 +2,7 @@
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { SyncHost } from '../link/host.js';
-import type { JointHead } from '../link/joint-heads.js';
+import type { LinkedHead } from '../link/linked-heads.js';
 import type { Wire } from '../wire/wire.js';
 import type { Queue } from './queue.js';
 import type { MutatorOptions, Mutators } from './types.js';
@@ -11,9 +11,9 @@ export interface ServerContext {
   readonly store: SyncHost;
   readonly shared: SharedStore;
   /** The branch of the app. */
-  readonly local: JointHead;
+  readonly local: LinkedHead;
   /** The branch that has the rows of the server as they were last seen. */
-  readonly server: JointHead;
+  readonly server: LinkedHead;
   readonly queue: Queue;
   readonly wire: Wire;
   readonly options: MutatorOptions<Mutators>;
@@ -23,14 +23,14 @@ export interface ServerContext {
 }
 
 /** The queue, or what is known of the server, is no longer as it was: look, and begin again. */
-export class Moved extends Error {}
+export class QueueMovedError extends Error {}
 
-/** What a promise resolves to; `undefined` if it rejects with `Moved`. */
+/** What a promise resolves to; `undefined` if it rejects with `QueueMovedError`. */
 export async function unlessMoved<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;
   } catch (cause) {
-    if (cause instanceof Moved) return undefined;
+    if (cause instanceof QueueMovedError) return undefined;
     throw cause;
   }
 }

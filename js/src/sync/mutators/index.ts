@@ -1,5 +1,5 @@
 /** `hedgerow/mutators`: changes made offline, and a server that decides. */
-import { type Linking, linked } from '../wire/own-server.js';
+import { type LinkableStore, linkOwnServer } from '../wire/own-server.js';
 import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
@@ -34,9 +34,9 @@ export type {
  * them. Other writes of that branch reject with `invalid-argument`, since the next pull would undo them. Rejects with `invalid-argument` for a store that has rows
  * and was never bound.
  */
-export async function mutators<Db extends Linking, const M extends Mutators<TransactionOf<Db>>>(
-  db: Db,
-  options: MutatorOptions<M>,
-): Promise<ServerLink<M>> {
-  return (await linked(db, { kind: 'mutators', wanted: options })) as ServerLink<M>;
+export async function mutators<
+  Db extends LinkableStore,
+  const M extends Mutators<TransactionOf<Db>>,
+>(db: Db, options: MutatorOptions<M>): Promise<ServerLink<M>> {
+  return (await linkOwnServer(db, { kind: 'mutators', wanted: options })) as ServerLink<M>;
 }

@@ -6,7 +6,7 @@ import { refOfBranch } from '../../engine/history/branch-name.js';
 import { MUTATORS_REF } from '../../engine/history/branch-refs.js';
 import { IndexBuilder } from '../../engine/write/index-builder.js';
 import type { SyncHost } from '../link/host.js';
-import { JointHead } from '../link/joint-heads.js';
+import { LinkedHead } from '../link/linked-heads.js';
 import { makeBranches } from '../link/make-branches.js';
 import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js';
 import { Wire } from '../wire/wire.js';
@@ -20,7 +20,7 @@ const OPTIONS =
   'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability localWrites onRejected onReset';
 
 /** Checks what the app has given. */
-function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
+function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
   const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
   const { mutators, schemaVersion = '', localWrites = false } = options;
   const areMutators =
@@ -43,16 +43,16 @@ export async function openServerLink<M extends Mutators>(
   store: SyncHost,
   given: MutatorOptions<M>,
 ): Promise<ServerLink<M>> {
-  const options = checked(given);
+  const options = checkMutatorOptions(given);
   const { shared, branchName } = store;
   const { durability = store.durability } = options;
   const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
   const root = `${MUTATORS_REF}${encodeURIComponent(branchName)}`;
   const refs = { server: `${root}/server`, queue: `${root}/queue` };
   await makeBranches(shared, [refs.server, refs.queue], durability);
-  const server = new JointHead(shared, refs.server);
+  const server = new LinkedHead(shared, refs.server);
   server.isBare = true;
-  const local = new JointHead(shared, refOfBranch(branchName));
+  const local = new LinkedHead(shared, refOfBranch(branchName));
   const queue = new Queue(shared, refs.queue, durability);
   const heads = [server, local, queue.head];
   const context: ServerContext = {

@@ -2,23 +2,23 @@
 import { HedgerowError } from '../../base/errors.js';
 import { takePatch } from '../link/take-patch.js';
 import { badResponse, type PullBody } from '../wire/pull-body.js';
-import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import { isBefore, isCookie, isSameCookie } from './cookie.js';
 import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
 import { refusalOf } from './refusal.js';
-import { type Refused, refusedCalls, refusedIn } from './rejections.js';
+import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import type { PendingCall, PullJob, PullRequest } from './types.js';
 
 /** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
-export type Pulled = 'news' | 'nothing' | 'unknown-client' | 'moved';
+export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';
 
 /** Pulls once. Nothing is changed here when it rejects. */
 export async function pullOnce(
   context: ServerContext,
   { signal, onProgress }: PullJob,
-): Promise<Pulled> {
+): Promise<PullOutcome> {
   const { shared, server, queue, wire, options, durability, maxPullBytes } = context;
-  await shared.queued(async () => {
+  await shared.queueWork(async () => {
     await server.refresh();
     await queue.look();
   });
@@ -39,7 +39,8 @@ export async function pullOnce(
     }
     const edit: EditQueue = () => {
       const now = queue.record;
-      if (now.pulls !== record.pulls || now.clientGroupID !== clientGroupID) throw new Moved();
+      if (now.pulls !== record.pulls || now.clientGroupID !== clientGroupID)
+        throw new QueueMovedError();
       if (read.acknowledged > now.sent) {
         throw badResponse(`it acknowledges call ${read.acknowledged}, never sent`);
       }
@@ -55,7 +56,7 @@ export async function pullOnce(
       }, signal);
       return 'news';
     } catch (cause) {
-      if (!(cause instanceof Moved)) throw cause;
+      if (!(cause instanceof QueueMovedError)) throw cause;
       await ingest.abandon();
       return 'moved';
     }
@@ -67,7 +68,7 @@ function readAnswer(
   body: PullBody,
   record: ServerRecord,
 ):
-  | (Pick<ServerRecord, 'cookie' | 'acknowledged'> & { readonly refused: readonly Refused[] })
+  | (Pick<ServerRecord, 'cookie' | 'acknowledged'> & { readonly refused: readonly RefusedCall[] })
   | 'nothing'
   | 'unknown-client' {
   const refusal = refusalOf((name) => body.member(name));
@@ -114,12 +115,12 @@ export async function startOver(
   return local.exclusively(async () => {
     await queue.look();
     const edit: EditQueue = () => {
-      if (queue.record.clientGroupID !== unknown) throw new Moved();
+      if (queue.record.clientGroupID !== unknown) throw new QueueMovedError();
       const puts = [...queue.waiting()].map((call, nth) => ({ ...call, id: nth + 1 }));
       const record = { ...freshRecord(queue.record), nextID: puts.length + 1 };
       // A server that knows them no longer decides anew.
       const forgets = puts.filter(({ place }) => queue.rejection(place)).map(({ place }) => place);
-      return { record, puts, drops: queue.acknowledged(), forgets };
+      return { record, puts, drops: queue.listAcknowledgedPlaces(), forgets };
     };
     const isDone = await unlessMoved(queue.alone(edit).then(() => true as const));
     return isDone && queue.pending().filter(({ isSent }) => isSent);

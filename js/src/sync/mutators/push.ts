@@ -2,13 +2,13 @@
 import { HedgerowError } from '../../base/errors.js';
 import { utf8Length } from '../../base/key.js';
 import type { Answer } from '../remote/adapters/exchange.js';
-import { hasNoLine, isUnsent } from '../remote/unsent.js';
+import { hasNoLine, isUnsent } from '../remote/unsent-check.js';
 import { isTooLarge } from '../wire/endpoint.js';
 import { badResponse, failureIn, PAGE } from '../wire/pull-body.js';
-import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type Refusal, refusalOf } from './refusal.js';
-import { type Refused, refusedCalls, refusedIn } from './rejections.js';
+import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import type { PushRequest } from './types.js';
 
 /** Most calls of one request. */
@@ -30,7 +30,7 @@ export async function pushAll(
   signal: AbortSignal | undefined,
 ): Promise<'pushed' | 'nothing' | 'unknown-client' | TooLarge> {
   const { shared, queue, wire, options } = context;
-  await shared.queued(() => queue.look());
+  await shared.queueWork(() => queue.look());
   const { clientGroupID, clientID, profileID } = queue.record;
   const isStill = () => queue.record.clientGroupID === clientGroupID;
   let upTo = 0;
@@ -104,7 +104,7 @@ async function takeNext(
   const undo: EditQueue = () => {
     const { record } = queue;
     // Another tab may have sent them since.
-    if (!isStill() || record.pushes !== before.pushes + 1) throw new Moved();
+    if (!isStill() || record.pushes !== before.pushes + 1) throw new QueueMovedError();
     return { record: { ...record, sent: before.sent, reached: before.reached } };
   };
   const change = (edit: EditQueue) =>
@@ -119,12 +119,12 @@ async function takeNext(
 /** Keeps what the server refuses until a pull acknowledges it. */
 async function noteRefused(
   { local, queue }: ServerContext,
-  refused: readonly Refused[],
+  refused: readonly RefusedCall[],
   isStill: () => boolean,
 ): Promise<void> {
   if (refused.length === 0) return;
   const edit: EditQueue = () => {
-    if (!isStill()) throw new Moved();
+    if (!isStill()) throw new QueueMovedError();
     return { record: queue.record, rejects: refusedCalls(queue, refused) };
   };
   await local.exclusively(async () => {
@@ -133,13 +133,13 @@ async function noteRefused(
   });
 }
 
-interface Said {
+interface PushRefusals {
   readonly refusal: Refusal;
-  readonly refused: readonly Refused[];
+  readonly refused: readonly RefusedCall[];
 }
 
 /** What the answer of a push says. Servers may send nothing. */
-async function said(answer: Answer, clientID: string): Promise<Said> {
+async function said(answer: Answer, clientID: string): Promise<PushRefusals> {
   const bytes = await answer.bytes(MAX_ANSWER_BYTES);
   let members: unknown;
   try {

@@ -19,7 +19,7 @@ import { changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
-import { type JointHead, type JointWrite, QueueHead } from '../link/joint-heads.js';
+import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
 import { inSlices } from './slices.js';
 import type { PendingCall } from './types.js';
 
@@ -166,10 +166,10 @@ export class Queue {
 
   /** As `waiting`, for the app. */
   pending(): PendingCall[] {
-    return [...this.waiting()].map((call) => this.told(call));
+    return [...this.waiting()].map((call) => this.toPendingCall(call));
   }
 
-  told(call: QueuedCall): PendingCall {
+  toPendingCall(call: QueuedCall): PendingCall {
     const { clientID, reached } = this.record;
     return { ...call, args: copyOf(call.args), clientID, isSent: call.place <= reached };
   }
@@ -180,12 +180,12 @@ export class Queue {
   }
 
   /** The places of calls that are acknowledged: the first ones. */
-  acknowledged(): number[] {
+  listAcknowledgedPlaces(): number[] {
     return [...this.#calls.keys()].slice(0, this.#calls.size - this.size);
   }
 
   /** The rejections of calls that have left the queue. */
-  rejected(): StoredRejection[] {
+  listSettledRejections(): StoredRejection[] {
     const { acknowledged } = this.record;
     const isGone = (call: StoredCall | undefined) => call === undefined || call.id <= acknowledged;
     return [...this.#rejected.values()].filter(({ call }) => isGone(this.#calls.get(call.place)));
@@ -262,7 +262,7 @@ export class Queue {
 
   /** Has what `commit` makes of a head move together with the queue; also if it has nothing to move. */
   async together<T>(
-    head: JointHead,
+    head: LinkedHead,
     edit: EditQueue,
     commit: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
@@ -270,7 +270,7 @@ export class Queue {
       const found = head.inventory.refs.get(head.ref)?.generation ?? 0;
       return found === head.head.generation;
     };
-    const move = (write: JointWrite) => this.#moveWith(edit, isStill, write);
+    const move = (write: LinkedWrite) => this.#moveWith(edit, isStill, write);
     return head.together(move, () => this.alone(edit), commit);
   }
 
@@ -280,7 +280,7 @@ export class Queue {
   }
 
   /** Moves the queue, by `write` or alone, again while only the queue has moved. */
-  #moveWith(edit: EditQueue, isStill: () => boolean, write?: JointWrite): Promise<boolean> {
+  #moveWith(edit: EditQueue, isStill: () => boolean, write?: LinkedWrite): Promise<boolean> {
     return untilWon(async () => {
       if (await this.#commit(edit, write)) return true;
       await this.look();
@@ -288,7 +288,7 @@ export class Queue {
     });
   }
 
-  async #commit(edit: EditQueue, write?: JointWrite): Promise<boolean> {
+  async #commit(edit: EditQueue, write?: LinkedWrite): Promise<boolean> {
     // The head follows other tabs: what was read of the queue may be older.
     if (this.isBehind) return false;
     const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);

@@ -7,21 +7,24 @@ import { checkSignal } from '../../base/signal.js';
 import { untilWon, within } from '../../base/timeout.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { Transactions } from '../../engine/transaction/run.js';
-import { guarded, Ingest } from '../../engine/write/ingest.js';
-import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { abandonOnError, Ingest } from '../../engine/write/ingest.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 
 /** What a rebase has done. */
-export interface Rebased {
+export interface RebaseResult {
   /** Calls that left the queue. */
   readonly acknowledged: number;
   readonly rejections: readonly Rejection[];
 }
 
 /** Rebases, again while other tabs pull meanwhile. */
-export function rebase(context: ServerContext, signal: AbortSignal | undefined): Promise<Rebased> {
+export function rebase(
+  context: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<RebaseResult> {
   return untilWon(() => rebaseOnce(context, signal), 'other tabs pulled');
 }
 
@@ -29,11 +32,11 @@ export function rebase(context: ServerContext, signal: AbortSignal | undefined):
 async function rebaseOnce(
   context: ServerContext,
   signal: AbortSignal | undefined,
-): Promise<Rebased | undefined> {
+): Promise<RebaseResult | undefined> {
   const { shared, server, queue } = context;
   checkSignal(signal);
   await bringForward(context, signal);
-  const [held, { pulls }] = await shared.queued(async () => {
+  const [held, { pulls }] = await shared.queueWork(async () => {
     await server.refresh();
     await queue.look();
     return [await server.holdNow(), queue.record] as const;
@@ -61,7 +64,7 @@ async function bringForward(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { host } = shared;
-  await shared.queued(() => server.refresh());
+  await shared.queueWork(() => server.refresh());
   const transactions = new Transactions(host, server);
   await host.bringForward?.(async (body) => {
     for (;;) {
@@ -83,7 +86,7 @@ function commit(
   isStill: () => boolean,
   tries: number,
   signal: AbortSignal | undefined,
-): Promise<Pick<Rebased, 'acknowledged'> | undefined> {
+): Promise<Pick<RebaseResult, 'acknowledged'> | undefined> {
   const { local, queue } = context;
   const hasMore = () => !queue.waiting(replay.upTo).next().done;
   return local.exclusively(async () => {
@@ -97,8 +100,8 @@ function commit(
     }
     let acknowledged = 0;
     const edit: EditQueue = () => {
-      if (!isStill() || hasMore()) throw new Moved();
-      const over = queue.acknowledged();
+      if (!isStill() || hasMore()) throw new QueueMovedError();
+      const over = queue.listAcknowledgedPlaces();
       acknowledged = over.length;
       const failed = replay.rejections.filter(({ isPending }) => !isPending);
       const { record, puts, drops } = queue.without(failed.map(({ call }) => call.place));
@@ -136,7 +139,7 @@ async function move(
   await shared.prepareIds();
   const held = await local.holdNow();
   const ingest = new Ingest(host, local, durability, { signal }, held);
-  return guarded(ingest, async () => {
+  return abandonOnError(ingest, async () => {
     await turn();
     let startMs = performance.now();
     for (const block of replay.edits.blocks()) {

@@ -5,7 +5,7 @@ import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './que
 import type { RejectedCall } from './types.js';
 
 /** A call that the server has refused, by its id. */
-export interface Refused {
+export interface RefusedCall {
   readonly id: number;
   readonly why: unknown;
 }
@@ -20,7 +20,7 @@ export function failedHere(queue: Queue, call: QueuedCall, error: unknown): Stor
 }
 
 /** The calls of this client that an answer says were refused. */
-export function refusedIn(refused: unknown, clientID: string): Refused[] {
+export function refusedIn(refused: unknown, clientID: string): RefusedCall[] {
   if (refused === undefined) return [];
   const isRefused = (one: unknown): boolean => {
     const { clientID, id } = Object(one) as Record<string, unknown>;
@@ -35,7 +35,7 @@ export function refusedIn(refused: unknown, clientID: string): Refused[] {
 }
 
 /** Refused calls of the queue, to be stored; not those that are stored, or that were acknowledged before. */
-export function refusedCalls(queue: Queue, refused: readonly Refused[]): StoredRejection[] {
+export function refusedCalls(queue: Queue, refused: readonly RefusedCall[]): StoredRejection[] {
   if (refused.length === 0) return [];
   const { clientID } = queue.record;
   const reasons = new Map(refused.map(({ id, why }) => [id, why]));

@@ -5,12 +5,12 @@ import { checkNumber, optionsOf } from '../../base/options.js';
 import { notify } from '../../base/report.js';
 import { sleep } from '../../base/timeout.js';
 import type { IndexBuilder } from '../../engine/write/index-builder.js';
+import { CallQueue } from '../link/call-queue.js';
 import { Leases } from '../link/leases.js';
-import { isSameState, type SyncLoop, type Worked } from '../link/loop.js';
+import { isSameState, type RoundResult, type SyncLoop } from '../link/loop.js';
 import { type LinkWork, OneLoop } from '../link/one-loop.js';
-import { Turns } from '../link/turns.js';
 import { Calls } from './calls.js';
-import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import { mergeBranch } from './draft.js';
 import { pullOnce, startOver } from './pull.js';
 import { pushAll } from './push.js';
@@ -41,7 +41,7 @@ interface Job {
 export class ServerLink<M extends Mutators> {
   readonly #context: ServerContext;
   readonly #leases: Leases;
-  readonly #turns: Turns;
+  readonly #turns: CallQueue;
   readonly #builder: IndexBuilder | undefined;
   readonly #calls: Calls;
   #closing: Promise<void> | undefined;
@@ -69,12 +69,12 @@ export class ServerLink<M extends Mutators> {
     const { store, shared, queue } = context;
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
-    this.#turns = new Turns(store, this.#leases);
+    this.#turns = new CallQueue(store, this.#leases);
     this.#loop = new OneLoop(store, this.#leases);
-    const closed = () => {
+    const closeBuilder = () => {
       if (builder) void store.changes.note(builder.close());
     };
-    store.changes.closing.addEventListener('abort', closed, { once: true });
+    store.changes.closing.addEventListener('abort', closeBuilder, { once: true });
     this.#mustRebase = queue.size > 0;
     const names = Object.keys(context.options.mutators);
     const calls = names.map(
@@ -152,11 +152,11 @@ export class ServerLink<M extends Mutators> {
     const { queue, shared } = this.#context;
     const work: LinkWork = {
       isPending: async () => {
-        await shared.queued(() => queue.look());
+        await shared.queueWork(() => queue.look());
         return queue.size > 0;
       },
       // A pull comes first, unless a round has just ended well: calls that others have overtaken are told, and not sent.
-      work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
+      work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<RoundResult> => {
         let fault: unknown;
         // A server that takes no calls may have news, and one that gives no news may take calls.
         const unless = (cause: HedgerowError) => {
@@ -211,7 +211,7 @@ export class ServerLink<M extends Mutators> {
       const edit: EditQueue = () => {
         const call = queue.call(place);
         const { record, ...edits } = queue.without([place]);
-        if (call === undefined || edits.drops.length === 0) throw new Moved();
+        if (call === undefined || edits.drops.length === 0) throw new QueueMovedError();
         const rejects = error === undefined ? [] : [failedHere(queue, call, error)];
         // The rows are no longer those of the queue.
         return { record: { ...record, pulls: record.pulls + 1 }, ...edits, rejects };
@@ -251,7 +251,7 @@ export class ServerLink<M extends Mutators> {
       this.#tell();
     };
     // What fails here is found again by the next call.
-    void shared.queued(look).catch(() => {});
+    void shared.queueWork(look).catch(() => {});
   }
 
   #tell(): void {
@@ -323,7 +323,7 @@ export class ServerLink<M extends Mutators> {
       if (queue.call(place) === undefined) this.#errors.set(place, error);
       else if (!this.#told.has(place)) {
         this.#told.add(place);
-        notify(options.onRejected, { ...queue.told(call), error, isPending: true });
+        notify(options.onRejected, { ...queue.toPendingCall(call), error, isPending: true });
       }
     }
     this.#tell();
@@ -337,8 +337,8 @@ export class ServerLink<M extends Mutators> {
     const { onRejected } = options;
     if (onRejected === undefined) return;
     // Another tab may have told of them.
-    await shared.queued(() => queue.look());
-    const all = queue.rejected();
+    await shared.queueWork(() => queue.look());
+    const all = queue.listSettledRejections();
     if (all.length === 0) return;
     const forgets = all.map(({ call }) => call.place);
     for (const one of all) {

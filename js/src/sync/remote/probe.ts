@@ -6,11 +6,11 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
-import { checkedRemote } from './checked.js';
 import { slowedMs, unsafeFault } from './faults.js';
 import { headName, PROBES } from './names.js';
 import { type Patience, swapPatiently } from './patient-swap.js';
 import type { Remote, RemoteHead, RemoteOptions, Swap } from './remote.js';
+import { checkedRemote } from './remote-check.js';
 
 /** Swaps at the same time, of which one must succeed. */
 const SWAPS = 8;
@@ -54,13 +54,13 @@ class Probe {
     return swap;
   }
 
-  async #granted(token: string | undefined, what: string): Promise<string> {
+  async #expectGrant(token: string | undefined, what: string): Promise<string> {
     const swap = await this.#swap(token);
     if (swap.state === 'swapped') return swap.token;
     throw unsafeFault(`the store refuses ${what}, which it must grant`);
   }
 
-  async #refused(token: string | undefined, what: string): Promise<void> {
+  async #expectRefusal(token: string | undefined, what: string): Promise<void> {
     const swap = await this.#swap(token);
     if (swap.state === 'swapped') {
       throw unsafeFault(
@@ -71,11 +71,14 @@ class Probe {
 
   /** Runs all of it. */
   async run(): Promise<void> {
-    const first = await this.#granted(undefined, 'the creation of a head');
-    await this.#refused(undefined, 'the creation of a head that exists (If-None-Match: *)');
-    await this.#refused(WRONG_TOKEN, 'the replacement of a head by a wrong token (If-Match)');
-    const second = await this.#granted(first, 'the replacement of a head by its token (If-Match)');
-    await this.#refused(first, 'the replacement of a head by an older token (If-Match)');
+    const first = await this.#expectGrant(undefined, 'the creation of a head');
+    await this.#expectRefusal(undefined, 'the creation of a head that exists (If-None-Match: *)');
+    await this.#expectRefusal(WRONG_TOKEN, 'the replacement of a head by a wrong token (If-Match)');
+    const second = await this.#expectGrant(
+      first,
+      'the replacement of a head by its token (If-Match)',
+    );
+    await this.#expectRefusal(first, 'the replacement of a head by an older token (If-Match)');
     const { sleep } = this.#patience;
     for (let refusals = 1; ; refusals++) {
       const cause = await this.#meet(second);

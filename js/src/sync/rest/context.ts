@@ -2,16 +2,16 @@
 
 import type { MergeContext } from '../link/context.js';
 import type { SyncHost } from '../link/host.js';
-import type { JointHead } from '../link/joint-heads.js';
+import type { LinkedHead } from '../link/linked-heads.js';
 import type { Wire } from '../wire/wire.js';
-import type { Memo } from './memo.js';
+import type { ServerRecordStore } from './server-record-store.js';
 import type { RestOptions } from './types.js';
 
 export interface RestContext extends MergeContext {
   readonly store: SyncHost;
   /** The branch that has the rows of the server: as they were pulled, with what it has accepted since. */
-  readonly origin: JointHead;
-  readonly memo: Memo;
+  readonly origin: LinkedHead;
+  readonly memo: ServerRecordStore;
   readonly wire: Wire;
   readonly options: RestOptions;
   readonly maxPullBytes: number;

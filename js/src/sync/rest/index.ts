@@ -1,5 +1,5 @@
 /** `hedgerow/rest`: a server of plain rows, without mutators. */
-import { type Linking, linked } from '../wire/own-server.js';
+import { type LinkableStore, linkOwnServer } from '../wire/own-server.js';
 import type { RestLink } from './rest-link.js';
 import type { RestOptions } from './types.js';
 
@@ -28,6 +28,6 @@ export type {
  * Binds a store to a server that has rows and no mutators. Costs no request. What changes here is sent to it by `push`, row
  * by row; what changes there comes by `pull`, and is merged three-way. Rows that were here before are changes, too.
  */
-export async function rest(db: Linking, options: RestOptions): Promise<RestLink> {
-  return (await linked(db, { kind: 'rest', wanted: options })) as RestLink;
+export async function rest(db: LinkableStore, options: RestOptions): Promise<RestLink> {
+  return (await linkOwnServer(db, { kind: 'rest', wanted: options })) as RestLink;
 }

@@ -8,7 +8,7 @@ import { refOfBranch } from '../../engine/history/branch-name.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { ConflictLog } from '../link/conflict-log.js';
 import type { SyncHost } from '../link/host.js';
-import { JointHead } from '../link/joint-heads.js';
+import { LinkedHead } from '../link/linked-heads.js';
 import { makeBranches } from '../link/make-branches.js';
 import { namesOf, originOf } from '../link/names.js';
 import { checkPolicy, type SentRow } from '../link/policy.js';
@@ -24,8 +24,8 @@ import {
 import { badResponse } from '../wire/pull-body.js';
 import { Wire } from '../wire/wire.js';
 import type { RestContext } from './context.js';
-import { Memo, valueAt } from './memo.js';
 import { RestLink } from './rest-link.js';
+import { ServerRecordStore, valueAt } from './server-record-store.js';
 import type { RestEndpoint, RestOptions } from './types.js';
 
 const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
@@ -45,7 +45,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   const names = namesOf(name, branchName);
   const refs = new SyncRefs(shared, names);
   const memoRef = `${names.origin}/state`;
-  const memo = new Memo(shared, memoRef, durability);
+  const memo = new ServerRecordStore(shared, memoRef, durability);
   await refs.look();
   if (refs.bytes('ids') !== undefined) {
     throw new HedgerowError('invalid-argument', `rest: ${name} is the name of a remote`);
@@ -55,12 +55,12 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
   }
   await makeBranches(shared, [memoRef], durability);
-  const origin = new JointHead(shared, names.origin);
-  const local = new JointHead(shared, refOfBranch(branchName));
+  const origin = new LinkedHead(shared, names.origin);
+  const local = new LinkedHead(shared, refOfBranch(branchName));
   origin.isBare = true;
   const heads = [origin, local, memo.head];
   try {
-    for (const head of heads) await shared.queued(() => head.refresh());
+    for (const head of heads) await shared.queueWork(() => head.refresh());
     if (isNew) await forgetCookie(origin, memo);
   } catch (cause) {
     for (const head of heads) head.leave();
@@ -90,7 +90,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
 }
 
 /** The cookie is of rows that a repair has deleted, if there is one: the next pull brings all rows. */
-function forgetCookie(origin: JointHead, memo: Memo): Promise<boolean> {
+function forgetCookie(origin: LinkedHead, memo: ServerRecordStore): Promise<boolean> {
   return origin.exclusively(() =>
     untilWon(async () => {
       await memo.look();

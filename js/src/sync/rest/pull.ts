@@ -19,7 +19,7 @@ export async function pullOnce(
 /** Brings the answer to the branch of the server. `false` if another tab was first. */
 async function bringIn(context: RestContext, { signal, onProgress }: PullJob): Promise<boolean> {
   const { shared, origin, memo, wire, durability, maxPullBytes } = context;
-  await shared.queued(async () => {
+  await shared.queueWork(async () => {
     await origin.refresh();
     await memo.look();
   });

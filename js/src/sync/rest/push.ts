@@ -45,7 +45,7 @@ export async function pushOnce(
   // What came and is not merged yet would be taken back.
   await mergeIn(context, memo.record.pulls, { signal });
   const state = await refs.look();
-  await shared.queued(() => local.refresh());
+  await shared.queueWork(() => local.refresh());
   const held = await local.holdHead();
   const from = await shared.hold(state.origin);
   const done = { accepted: 0, refused: 0 };
@@ -218,7 +218,7 @@ async function accept(
     origin.partner = async (write, made) => {
       const also = refs.moves({ fork: made, ...end });
       const isMoved = await write([], also);
-      if (isMoved) refs.made(also);
+      if (isMoved) refs.announceMoves(also);
       return isMoved;
     };
     try {

@@ -2,14 +2,14 @@
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
+import { CallQueue } from '../link/call-queue.js';
 import type { LoggedConflict } from '../link/conflict-log.js';
 import type { PullResult, SyncJob } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
 import { Leases } from '../link/leases.js';
-import type { SyncLoop, Worked } from '../link/loop.js';
+import type { RoundResult, SyncLoop } from '../link/loop.js';
 import { conflictsOf, originOf } from '../link/names.js';
 import { type LinkWork, OneLoop } from '../link/one-loop.js';
-import { Turns } from '../link/turns.js';
 import type { RestContext } from './context.js';
 import { pullOnce } from './pull.js';
 import { hasOpenPush, pushOnce, type RestPush, rowChanges } from './push.js';
@@ -27,7 +27,7 @@ interface Job {
 /** A store that is bound to a server of plain rows. Made by `rest()`. */
 export class RestLink {
   readonly #context: RestContext;
-  readonly #turns: Turns;
+  readonly #turns: CallQueue;
   readonly #leases: Leases;
   readonly #loop: OneLoop;
   /** It has pulled since it has pushed. */
@@ -41,7 +41,7 @@ export class RestLink {
     this.name = name;
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${name}/`);
-    this.#turns = new Turns(context.store, this.#leases);
+    this.#turns = new CallQueue(context.store, this.#leases);
     this.#loop = new OneLoop(context.store, this.#leases);
   }
 
@@ -77,7 +77,7 @@ export class RestLink {
   async isFilled(): Promise<boolean> {
     const { shared, store, memo } = this.#context;
     store.check();
-    await shared.queued(() => memo.look());
+    await shared.queueWork(() => memo.look());
     return memo.record.cookie !== null;
   }
 
@@ -86,7 +86,7 @@ export class RestLink {
     const { shared, store, local, refs } = this.#context;
     store.check();
     const { origin } = await refs.look();
-    await shared.queued(() => local.refresh());
+    await shared.queueWork(() => local.refresh());
     const { head, release } = await local.holdHead();
     try {
       return !(await areSameRows(shared, head.commitBytes, origin));
@@ -101,7 +101,7 @@ export class RestLink {
     const { shared, store, local, refs } = this.#context;
     store.check();
     const { origin } = await refs.look();
-    await shared.queued(() => local.refresh());
+    await shared.queueWork(() => local.refresh());
     const { head, release } = await local.holdHead();
     const from = await shared.hold(origin);
     try {
@@ -128,7 +128,7 @@ export class RestLink {
     );
     const work: LinkWork = {
       isPending: () => this.isPending(),
-      work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> => {
+      work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult> => {
         const { signal } = job;
         const pulled =
           isPending || mustPull ? await this.pull({ signal, onProgress }) : { applied: 0 };

@@ -2,7 +2,7 @@
 import { isOfNetwork } from '../remote/ask-app.js';
 
 /** What such a function has thrown, and the network has not: the call that it was made for rejects with it as it is. */
-export class Thrown {
+export class AppFunctionFailure {
   readonly cause: unknown;
 
   constructor(cause: unknown) {
@@ -15,7 +15,7 @@ export async function callOf<T>(make: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await make();
   } catch (cause) {
-    throw isOfNetwork(cause) ? cause : new Thrown(cause);
+    throw isOfNetwork(cause) ? cause : new AppFunctionFailure(cause);
   }
 }
 

@@ -10,12 +10,12 @@ export interface OwnServer {
 }
 
 /** What is used of a store. */
-export interface Linking {
+export interface LinkableStore {
   remote(remote: Remote): Promise<unknown>;
 }
 
 /** Hands it to a store. Rejects with `invalid-argument` for what is none, such as the promise of one. */
-export async function linked(db: Linking, server: OwnServer): Promise<unknown> {
+export async function linkOwnServer(db: LinkableStore, server: OwnServer): Promise<unknown> {
   checkHas(server.kind, db, 'remote', 'a store, or a branch of one');
   return db.remote(server as unknown as Remote);
 }

@@ -1,8 +1,8 @@
 /** Requests to the app's own server. */
 import { kindOf } from '../../base/kind.js';
-import { type Answer, exchange, refused } from '../remote/adapters/exchange.js';
+import { type Answer, exchange, readRefusal } from '../remote/adapters/exchange.js';
 import { askApp } from '../remote/ask-app.js';
-import { callOf, isResponse, Thrown } from './app-function.js';
+import { AppFunctionFailure, callOf, isResponse } from './app-function.js';
 import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
 
@@ -29,7 +29,7 @@ export class Wire {
       answer = await this.#once(what, request, signal);
       if (answer.status === 401) this.#auth = undefined;
     }
-    if (answer.status !== 200 && answer.status !== 204) throw await refused(what, answer);
+    if (answer.status !== 200 && answer.status !== 204) throw await readRefusal(what, answer);
     if (/^text\/html/i.test(answer.header('content-type') ?? '')) {
       answer.drop();
       throw badResponse(PAGE);
@@ -64,10 +64,10 @@ export class Wire {
       body: isFunction ? undefined : new TextEncoder().encode(JSON.stringify(request)),
       cache: 'no-store',
       signal,
-      passes: (cause) => cause instanceof Thrown,
+      passes: (cause) => cause instanceof AppFunctionFailure,
     });
     return answered.catch((cause: unknown) => {
-      throw cause instanceof Thrown ? cause.cause : cause;
+      throw cause instanceof AppFunctionFailure ? cause.cause : cause;
     });
   }
 }

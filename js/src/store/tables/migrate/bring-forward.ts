@@ -2,10 +2,10 @@
 
 import type { Run, Transaction } from '../../../engine/transaction/transaction.js';
 import type { Store } from '../../store.js';
-import type { Reads } from '../place.js';
 import { Slices } from '../slices.js';
 import type { Spec } from '../spec.js';
-import { bringStored, CLOCK_ROWS, isOld, Refused, tryOld } from './old-rows.js';
+import type { Reads } from '../table-context.js';
+import { bringStored, CLOCK_ROWS, isOld, RefusedRows, tryOld } from './old-rows.js';
 
 /**
  * The number of commits that a table is brought forward in, about. A commit writes leaves of each index anew: the more
@@ -181,7 +181,7 @@ export interface MigrationTrial {
   /** How many of them `migrate`, or the schema, would refuse. */
   readonly refused: number;
   /** The first 1,000 of these. */
-  readonly failed: Refused['failed'];
+  readonly failed: RefusedRows['failed'];
 }
 
 /** Says which old rows would fail, and writes nothing. */
@@ -190,7 +190,7 @@ export async function tryForward(
   spec: Spec,
   signal: AbortSignal | undefined,
 ): Promise<MigrationTrial> {
-  const refused = new Refused();
+  const refused = new RefusedRows();
   let fitting = 0;
   const fits = () => {
     fitting += 1;

@@ -4,7 +4,7 @@ import { HedgerowError } from '../../../base/errors.js';
 import { memberAt, namesOf } from '../../../base/json-pointer.js';
 import { keptValue } from '../../../base/value.js';
 import { namedError } from '../errors.js';
-import { checkRow } from '../kept.js';
+import { checkRow } from '../row-format.js';
 import type { NewestRow, Row, Spec } from '../spec.js';
 
 /** Brings a row of a lower version forward. Throws an error that says why `migrate` cannot. */
@@ -26,7 +26,7 @@ export function bringRow(spec: Spec, row: Row, from: number): NewestRow {
     if (key === before) return { key, value, text };
     throw new TypeError('it has changed the key of the row: delete it, and put another');
   } catch (cause) {
-    throw namedError(refused(cause, from), spec.name, shown);
+    throw namedError(toMigrationError(cause, from), spec.name, shown);
   }
 }
 
@@ -38,7 +38,7 @@ function keptColumns(spec: Spec, row: Row): string[] {
 }
 
 /** The error of a row that cannot be brought forward. */
-function refused(cause: unknown, from: number): HedgerowError {
+function toMigrationError(cause: unknown, from: number): HedgerowError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `migrate refuses a row of version ${from}: ${why}`;
   if (!(cause instanceof HedgerowError)) {

@@ -5,8 +5,8 @@ import { notify } from '../../../base/report.js';
 import type { BranchHead } from '../../../engine/history/branch-head.js';
 import type { Change } from '../../../engine/read/diff.js';
 import type { Store } from '../../store.js';
-import type { Reads } from '../place.js';
 import { type Row, type Spec, VERSION } from '../spec.js';
+import type { Reads } from '../table-context.js';
 import { bringAllForward, type MigrationTrial, tryForward } from './bring-forward.js';
 import { type MigrationProgress, Migrator, type Wait } from './migrator.js';
 import { countOld } from './old-rows.js';
@@ -39,7 +39,7 @@ export class Migrations {
   constructor(specs: readonly Spec[], calls: MigrationCalls) {
     this.#specs = specs;
     this.#calls = calls;
-    for (const spec of specs) spec.onNewer = (version) => this.#outdated(spec, version);
+    for (const spec of specs) spec.onNewer = (version) => this.#reportOutdated(spec, version);
   }
 
   /** Begins on a handle that was opened. */
@@ -102,7 +102,7 @@ export class Migrations {
     this.#ready.set(at, (this.#ready.get(at) ?? new Set()).add(spec));
   }
 
-  #outdated(spec: Spec, version: number): void {
+  #reportOutdated(spec: Spec, version: number): void {
     const { onOutdated } = this.#calls;
     if (this.#isOutdated || onOutdated === undefined) return;
     this.#isOutdated = true;
@@ -114,7 +114,8 @@ export class Migrations {
     const look = (changes: readonly Change[]) => {
       for (const change of changes) {
         const version = change.op === 'del' ? 0 : (change.newValue as Row | null)?.[VERSION];
-        if ((version as number) > spec.version) return this.#outdated(spec, version as number);
+        if ((version as number) > spec.version)
+          return this.#reportOutdated(spec, version as number);
       }
     };
     // A closed store tells nothing more.

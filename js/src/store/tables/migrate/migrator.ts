@@ -85,7 +85,7 @@ export class Migrator {
   begin(): void {
     try {
       // A count costs less than a watch, which reads what has changed.
-      (this.#inner.get(this.#db) as BranchHead).onMoved(() => this.#moved());
+      (this.#inner.get(this.#db) as BranchHead).onMoved(() => this.#handleMove());
       this.#db.onRecovery(() => {
         this.#isOver = false;
         this.run();
@@ -96,7 +96,7 @@ export class Migrator {
     }
   }
 
-  #moved(): void {
+  #handleMove(): void {
     if (this.#isOver) return;
     if (this.#running === undefined) this.run();
     else this.#isStale = true;

@@ -2,9 +2,9 @@
 
 import { HedgerowError } from '../../../base/errors.js';
 import { namedError } from '../errors.js';
-import type { Reads } from '../place.js';
 import { Slices } from '../slices.js';
 import { type Spec, versionOf } from '../spec.js';
+import type { Reads } from '../table-context.js';
 
 /** A row that `migrate` or the schema refuses; it stays as it is. */
 export interface FailedRow {
@@ -14,7 +14,7 @@ export interface FailedRow {
 }
 
 /** Rows that were refused: how many, and the first of them. */
-export class Refused {
+export class RefusedRows {
   rows = 0;
   readonly failed: FailedRow[] = [];
 

@@ -4,9 +4,9 @@ import { HedgerowError, isMissing } from '../../../base/errors.js';
 import { keyRange } from '../../../base/range.js';
 import type { Snapshot } from '../../snapshot.js';
 import type { Store } from '../../store.js';
-import type { Reads } from '../place.js';
 import type { Spec } from '../spec.js';
-import { countOld, isOld, Refused, tryOld } from './old-rows.js';
+import type { Reads } from '../table-context.js';
+import { countOld, isOld, RefusedRows, tryOld } from './old-rows.js';
 
 /** What is known of the commits of a branch. */
 export class Readiness {
@@ -15,7 +15,7 @@ export class Readiness {
   /** The last commit that is known to be ready. */
   #root = '';
   /** Its rows of a lower version: all of them are refused. */
-  refused = new Refused();
+  refused = new RefusedRows();
 
   constructor(db: Store, spec: Spec) {
     this.#db = db;
@@ -37,7 +37,7 @@ export class Readiness {
       this.#root = root;
       return true;
     }
-    const refused = new Refused();
+    const refused = new RefusedRows();
     if (old > 0 && !(await areRefused(at, this.#spec, signal, refused))) return false;
     this.#root = root;
     this.refused = refused;
@@ -74,7 +74,7 @@ export async function areRefused(
   at: Reads,
   spec: Spec,
   signal?: AbortSignal,
-  refused = new Refused(),
+  refused = new RefusedRows(),
 ): Promise<boolean> {
   if ((await countOld(at, spec, { signal })) === 0) return true;
   let areAll = true;

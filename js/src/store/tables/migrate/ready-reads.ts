@@ -5,8 +5,8 @@
 
 import type { Snapshot } from '../../snapshot.js';
 import type { Store } from '../../store.js';
-import type { Reads } from '../place.js';
 import type { Spec } from '../spec.js';
+import type { Reads } from '../table-context.js';
 import type { Migrator, Wait } from './migrator.js';
 
 type Rows<T> = AsyncIterable<T> & { toArray(): Promise<T[]> };

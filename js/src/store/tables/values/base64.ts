@@ -9,20 +9,20 @@ const native = Uint8Array as unknown as {
 };
 
 export function toBase64(bytes: Uint8Array): string {
-  return native.prototype.toBase64?.call(bytes) ?? written(bytes);
+  return native.prototype.toBase64?.call(bytes) ?? encodeBase64(bytes);
 }
 
 /** `undefined` for text that `toBase64` does not give: all bytes have one text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    const bytes = native.fromBase64?.call(Uint8Array, text) ?? read(text);
+    const bytes = native.fromBase64?.call(Uint8Array, text) ?? decodeBase64(text);
     return toBase64(bytes) === text ? bytes : undefined;
   } catch {
     return undefined;
   }
 }
 
-function written(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 3) {
     // Behind the end there are zeros.
@@ -34,7 +34,7 @@ function written(bytes: Uint8Array): string {
 }
 
 /** Reads sound text, and makes some bytes of other text. */
-function read(text: string): Uint8Array<ArrayBuffer> {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((text.replace(/=+$/, '').length * 3) / 4));
   let bits = 0;
   for (let at = 0, to = 0; at < text.length; at++) {

@@ -23,7 +23,7 @@ function decode(stored: unknown, depth: number): unknown {
     : decodeMembers(stored as Members, depth);
 }
 
-function malformed(form: string): never {
+function throwMalformed(form: string): never {
   const shown = JSON.stringify(form.slice(0, 40));
   throw fault(`${shown} is no structured value: was it written as plain JSON?`);
 }
@@ -38,10 +38,10 @@ function decodeText(text: string): unknown {
   if (text.charCodeAt(0) !== TILDE) return text;
   const kind = text[1];
   if (kind === '~') return text.slice(1);
-  if (kind === 't') return dateOfText(text) ?? malformed(text);
-  if (kind === 'b') return fromBase64(text.slice(2)) ?? malformed(text);
+  if (kind === 't') return dateOfText(text) ?? throwMalformed(text);
+  if (kind === 'b') return fromBase64(text.slice(2)) ?? throwMalformed(text);
   if (BIGINT.test(text)) return BigInt(text.slice(2));
-  return text === UNDEFINED ? undefined : (NUMBERS[text] ?? malformed(text));
+  return text === UNDEFINED ? undefined : (NUMBERS[text] ?? throwMalformed(text));
 }
 
 function decodeList(stored: unknown[], depth: number): unknown {
@@ -60,13 +60,13 @@ function decodeMany(mark: string, items: readonly unknown[]): unknown {
   if (mark === Mark.set && set.size === items.length) return set;
   const map = new Map<unknown, unknown>();
   for (let at = 0; at < items.length; at += 2) map.set(items[at], items[at + 1]);
-  return mark === Mark.map && map.size * 2 === items.length ? map : malformed(mark);
+  return mark === Mark.map && map.size * 2 === items.length ? map : throwMalformed(mark);
 }
 
 function decodeFile([mark, base64, name, type, time, ...more]: unknown[]): StoredFile {
   const bytes = fromBase64(String(base64));
   const isWhole = time !== undefined && more.length === 0;
-  if (bytes === undefined || !isWhole) return malformed(String(mark));
+  if (bytes === undefined || !isWhole) return throwMalformed(String(mark));
   return new StoredFile(bytes, name as string, type as string, (time ?? undefined) as number);
 }
 
@@ -88,6 +88,6 @@ function decodeMembers(stored: Members, depth: number): Members {
 /** With the members that are `undefined`. One that another device has set, and that was merged, counts. */
 function withAbsent({ [UNDEFINED]: absent, ...stored }: Members): Members {
   const isName = (name: unknown) => typeof name === 'string' && name !== UNDEFINED;
-  if (!(Array.isArray(absent) && absent.every(isName))) return malformed(UNDEFINED);
+  if (!(Array.isArray(absent) && absent.every(isName))) return throwMalformed(UNDEFINED);
   return { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...stored };
 }

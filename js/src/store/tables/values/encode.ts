@@ -3,7 +3,7 @@
 import { isPlain, kindOf } from '../../../base/kind.js';
 import { toBase64 } from './base64.js';
 import { textOfDate } from './date.js';
-import { checkDepth, fault, located } from './fault.js';
+import { checkDepth, fault, locateFault } from './fault.js';
 import { StoredFile } from './file.js';
 import { BIGINT, escapedText, Mark, type Members, tagOf, UNDEFINED } from './form.js';
 
@@ -15,7 +15,7 @@ export function encodeStructured(value: unknown): unknown {
   try {
     return tagOf(value) === 'Uint8Array' ? value : encode(value);
   } catch (cause) {
-    throw located(cause, value, encode);
+    throw locateFault(cause, value, encode);
   }
 }
 

@@ -22,14 +22,14 @@ export function checkDepth(around: number): void {
  * The error of what `check` has thrown for a value, with a pointer to the part for which it does. A map is pointed into like
  * a list of pairs, and a set like a list.
  */
-export function located(
+export function locateFault(
   cause: unknown,
   value: unknown,
   check: (part: unknown) => unknown,
 ): HedgerowError {
   const isTooDeep = cause instanceof HedgerowError && cause.message === TOO_DEEP;
   // The way to the end of a circular value is long.
-  const way = wayTo(value, check, isTooDeep ? 1 : MAX_JSON_DEPTH);
+  const way = findFaultPath(value, check, isTooDeep ? 1 : MAX_JSON_DEPTH);
   // What is thrown for the part: of several that are wrong, `check` may have met another one first.
   const found = isTooDeep ? cause : (way.cause ?? cause);
   const isOurs = found instanceof HedgerowError;
@@ -37,14 +37,18 @@ export function located(
   return fault(isOurs ? found.message : 'cannot be read', way.pointer, isOurs ? undefined : found);
 }
 
-interface Way {
+interface FaultPath {
   readonly pointer: string;
   /** What `check` throws for what is there. */
   readonly cause?: unknown;
 }
 
 /** The way to the first part for which `check` throws, of so many steps at most. */
-function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number): Way {
+function findFaultPath(
+  value: unknown,
+  check: (part: unknown) => unknown,
+  steps: number,
+): FaultPath {
   if (steps === 0 || Object(value) !== value) return { pointer: '' };
   let step = '';
   let part: unknown;
@@ -61,7 +65,7 @@ function wayTo(value: unknown, check: (part: unknown) => unknown, steps: number)
   } catch (thrown) {
     // Its parts cannot be told.
     if (step === '') return { pointer: '' };
-    const { pointer, cause = thrown } = wayTo(part, check, steps - 1);
+    const { pointer, cause = thrown } = findFaultPath(part, check, steps - 1);
     return { pointer: step + pointer, cause };
   }
 }

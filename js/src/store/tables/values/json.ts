@@ -1,6 +1,6 @@
 /** What rows that are kept as plain JSON lose without a word: for development builds. */
 
-import { checkDepth, fault, located } from './fault.js';
+import { checkDepth, fault, locateFault } from './fault.js';
 import { type Members, tagOf } from './form.js';
 
 /** A part of a value that does not come back as it was. */
@@ -19,7 +19,7 @@ export function lossOf(value: unknown): Loss | undefined {
   try {
     checkKept(value);
   } catch (cause) {
-    const { message, pointer = '' } = located(cause, value, checkKept);
+    const { message, pointer = '' } = locateFault(cause, value, checkKept);
     return { pointer, what: message };
   }
   return undefined;

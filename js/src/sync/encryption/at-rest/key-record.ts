@@ -13,7 +13,7 @@ import { HedgerowError } from '../../../base/errors.js';
 import { AT_REST_FORMAT, MAX_FORMAT } from '../../../base/limits.js';
 import type { Ref, RefDrop, RefMove, WriteBatch } from '../../../storage/segment-store.js';
 import { frameKey, openFrame, sealFrame, TAG_BYTES } from '../aead.js';
-import { derived } from '../hkdf.js';
+import { deriveBytes } from '../hkdf.js';
 import { PASSPHRASE_ROUNDS } from '../passphrase.js';
 import type { AppKey } from './app-key.js';
 import { SEALED } from './refs.js';
@@ -126,7 +126,7 @@ export async function openRecord(
 
 async function wrappingKey(appKey: AppKey, bytes: Uint8Array): Promise<CryptoKey> {
   const saltBytes = bytes.slice(SALT_AT, KEY_AT);
-  return frameKey(await derived(await appKey.root(saltBytes), saltBytes, INFO, DATA_KEY_BYTES));
+  return frameKey(await deriveBytes(await appKey.root(saltBytes), saltBytes, INFO, DATA_KEY_BYTES));
 }
 
 /** The change that puts a record in the place of the one before, or of none. */

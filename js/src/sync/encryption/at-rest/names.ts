@@ -12,7 +12,7 @@ const ENCODER = new TextEncoder();
 const SEALED = /^(?:[0-9a-f]{2})+$/;
 
 /** Any string as bytes: JSON has an escape for halves of surrogates. Spaces at the end mean nothing in it. */
-function padded(name: string): Uint8Array {
+function padName(name: string): Uint8Array {
   const textBytes = ENCODER.encode(JSON.stringify(name));
   const length = Math.ceil(textBytes.length / PADDED_BYTES) * PADDED_BYTES;
   const bytes = new Uint8Array(length).fill(0x20);
@@ -33,14 +33,14 @@ export class SealedNames {
   }
 
   seal(name: string): Promise<string> {
-    return kept(this.#sealed, name, async () =>
-      hex(await this.#siv.seal([this.#kind], padded(name), CODE_BYTES)),
+    return memoizeName(this.#sealed, name, async () =>
+      hex(await this.#siv.seal([this.#kind], padName(name), CODE_BYTES)),
     );
   }
 
   /** Undefined if it is no name that was sealed with this key. */
   open(sealed: string): Promise<string | undefined> {
-    return kept(this.#opened, sealed, async () => {
+    return memoizeName(this.#opened, sealed, async () => {
       if (!SEALED.test(sealed)) return undefined;
       const plainBytes = await this.#siv.open([this.#kind], unhex(sealed), CODE_BYTES);
       return plainBytes && (JSON.parse(new TextDecoder().decode(plainBytes)) as string);
@@ -48,7 +48,11 @@ export class SealedNames {
   }
 }
 
-function kept<T>(all: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+function memoizeName<T>(
+  all: Map<string, Promise<T>>,
+  key: string,
+  make: () => Promise<T>,
+): Promise<T> {
   const before = all.get(key);
   if (before !== undefined) return before;
   if (all.size >= MOST_KEPT) all.clear();

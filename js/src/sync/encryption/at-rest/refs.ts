@@ -21,7 +21,7 @@ export interface OpenedRef {
 }
 
 /** A ref as it stands, and as it is stored. */
-interface Known {
+interface RememberedRef {
   readonly ref: Ref;
   readonly stored: Ref;
 }
@@ -34,7 +34,7 @@ export class SealedRefs {
   readonly names: SealedNames;
   readonly #siv: Siv;
   /** By name, as they were last read or written. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, RememberedRef>();
 
   constructor(siv: Siv) {
     this.#siv = siv;
@@ -56,7 +56,7 @@ export class SealedRefs {
       this.#siv.code(context, commitBytes),
     ]);
     const code = new DataView(whole.buffer).getUint32(0, true) & CODE_MASK;
-    const sealedBytes = await this.#siv.masked(context, bytesOfCode(code), commitBytes);
+    const sealedBytes = await this.#siv.maskBytes(context, bytesOfCode(code), commitBytes);
     const word = SEALED + (code << FORMAT_BITS) + format;
     return { ...move, name: stored, commitBytes: sealedBytes, format: word };
   }
@@ -74,7 +74,7 @@ export class SealedRefs {
     const format = word & MAX_FORMAT;
     const context: Context = ['commit', name, generation, format];
     const code = (word >>> FORMAT_BITS) & CODE_MASK;
-    const plainBytes = await this.#siv.masked(context, bytesOfCode(code), sealedBytes);
+    const plainBytes = await this.#siv.maskBytes(context, bytesOfCode(code), sealedBytes);
     const whole = await this.#siv.code(context, plainBytes);
     const isSound =
       word >= SEALED && (new DataView(whole.buffer).getUint32(0, true) & CODE_MASK) === code;
@@ -83,7 +83,7 @@ export class SealedRefs {
   }
 
   /** As `open`, by the name that is stored. Throws `storage` if that was not sealed with this key. */
-  async opened(stored: Ref): Promise<Ref> {
+  async openStoredRef(stored: Ref): Promise<Ref> {
     const name = await this.names.open(stored.name);
     if (name === undefined) {
       throw new HedgerowError('storage', 'a stored record is malformed: the name of a ref');

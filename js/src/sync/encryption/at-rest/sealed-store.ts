@@ -1,13 +1,13 @@
 /** An open store whose segments, tables and refs are sealed on their way to another. */
 import type {
   Fence,
-  Loaded,
   Ref,
   RefDrop,
   RefMove,
+  SegmentRequest,
   SegmentStore,
   Since,
-  Wanted,
+  StoreContents,
   WriteBatch,
 } from '../../../storage/segment-store.js';
 import type { AppKey } from './app-key.js';
@@ -38,32 +38,32 @@ export class SealedStore implements SegmentStore {
     if (inner.requestCost !== undefined) this.requestCost = inner.requestCost;
   }
 
-  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents> {
     const isWhole = (known === undefined || known.size === 0) && since === undefined;
     return this.#calls.inTurn(async () => {
       // What finds the keys has loaded all: the store need not do it again.
-      let first: Loaded | undefined;
-      const keys = await this.#opened((loaded) => {
+      let first: StoreContents | undefined;
+      const keys = await this.#requireKeys((loaded) => {
         if (isWhole) first = loaded;
       });
       const stored = since && (await Promise.all(since.map((one) => sinceStored(keys, one))));
-      return async () => opened(keys, first ?? (await this.#inner.load(known, stored)));
+      return async () => unsealLoaded(keys, first ?? (await this.#inner.load(known, stored)));
     });
   }
 
   reserve(makesRoom?: boolean): Promise<number> {
     return this.#calls.inTurn(async () => {
       // Of a store that is not of this key no number is taken.
-      await this.#opened();
+      await this.#requireKeys();
       return () => this.#inner.reserve(makesRoom);
     });
   }
 
-  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+  async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
     const own = [...wanted];
     return this.#calls.during(async () => {
-      const { segments } = await this.#opened();
-      const readings = own.map((one) => segments.reading(one));
+      const { segments } = await this.#requireKeys();
+      const readings = own.map((one) => segments.planRead(one));
       const found = await this.#inner.read(readings.map(({ stored }) => stored));
       return segments.open(readings, found);
     });
@@ -71,11 +71,11 @@ export class SealedStore implements SegmentStore {
 
   write(batch: WriteBatch): Promise<boolean> {
     return this.#calls.inTurn(async () => {
-      const keys = await this.#opened();
+      const keys = await this.#requireKeys();
       const stored = await sealedBatch(keys, batch);
       return async () => {
         if (!(await this.#inner.write(stored))) return false;
-        noted(keys, batch, stored);
+        rememberRefs(keys, batch, stored);
         return true;
       };
     });
@@ -83,7 +83,7 @@ export class SealedStore implements SegmentStore {
 
   history(name: string): Promise<Ref[]> {
     return this.#calls.inTurn(async () => {
-      const keys = await this.#opened();
+      const keys = await this.#requireKeys();
       await keys.refs.names.seal(name);
       return () => this.#history(keys, name);
     });
@@ -99,7 +99,7 @@ export class SealedStore implements SegmentStore {
 
   delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     return this.#calls.inTurn(async () => {
-      const keys = await this.#opened();
+      const keys = await this.#requireKeys();
       const own = [...ids];
       return async () => {
         const isDone = await (fence
@@ -143,7 +143,7 @@ export class SealedStore implements SegmentStore {
   }
 
   /** The keys, which the first call looks for; `onLoaded` is called if it is this one. */
-  #opened(onLoaded?: (loaded: Loaded) => void): Promise<StoreKeys> {
+  #requireKeys(onLoaded?: (loaded: StoreContents) => void): Promise<StoreKeys> {
     this.#keys ??= openKeys(this.#name, this.#inner, this.#appKey).then(
       ({ keys, loaded }) => {
         onLoaded?.(loaded);
@@ -165,10 +165,13 @@ async function sinceStored({ refs }: StoreKeys, { name, generation }: Since): Pr
 }
 
 /** What was loaded, as it was before it was sealed. */
-async function opened(keys: StoreKeys, { refs, tables, ids }: Loaded): Promise<Loaded> {
+async function unsealLoaded(
+  keys: StoreKeys,
+  { refs, tables, ids }: StoreContents,
+): Promise<StoreContents> {
   const own = refs.filter((ref) => !isKeyRef(ref));
   const [openedRefs, openedTables] = await Promise.all([
-    Promise.all(own.map((ref) => keys.refs.opened(ref))),
+    Promise.all(own.map((ref) => keys.refs.openStoredRef(ref))),
     keys.segments.openTables(tables),
   ]);
   if (ids !== undefined) keys.segments.keepOnly(new Set(ids));
@@ -199,7 +202,7 @@ async function sealedBatch(keys: StoreKeys, batch: WriteBatch): Promise<WriteBat
 const changesOf = ({ move, also = [] }: WriteBatch): Change[] => [...(move ? [move] : []), ...also];
 
 /** Remembers where refs stand after a batch was written. */
-function noted({ refs }: StoreKeys, batch: WriteBatch, stored: WriteBatch): void {
+function rememberRefs({ refs }: StoreKeys, batch: WriteBatch, stored: WriteBatch): void {
   const storedChanges = changesOf(stored);
   for (const [at, change] of changesOf(batch).entries()) {
     if ('isDropped' in change) refs.forget(change.name);

@@ -1,6 +1,6 @@
 /** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
 import { frameKey, partKey } from '../aead.js';
-import { derived, KEY_BYTES } from '../hkdf.js';
+import { deriveBytes, KEY_BYTES } from '../hkdf.js';
 
 export const SALT_BYTES = 16;
 const INFO = 'hedgerow at rest 1: segment';
@@ -66,7 +66,7 @@ export class SegmentKeys {
   }
 
   async #make(saltBytes: Uint8Array): Promise<SegmentKey> {
-    const rawBytes = await derived(this.#root, saltBytes, INFO, KEY_BYTES);
+    const rawBytes = await deriveBytes(this.#root, saltBytes, INFO, KEY_BYTES);
     const [whole, parts] = await Promise.all([frameKey(rawBytes), partKey(rawBytes)]);
     return { whole, parts };
   }

@@ -3,13 +3,14 @@
  * a segment's key the table is number 0, the segment number 1. A whole segment is authenticated; a part of one is decrypted
  * alone, and the hashes of its chunks, which the sealed commit leads to, tell whether it is right.
  */
-import { begunInSlices } from '../../../base/begun.js';
+
 import { joined, sameBytes } from '../../../base/bytes.js';
+import { startInSlices } from '../../../base/start-in-slices.js';
 import {
   type SegmentRecord,
+  type SegmentRequest,
   segmentOf,
   type TableRecord,
-  type Wanted,
 } from '../../../storage/segment-store.js';
 import { BLOCK_BYTES, decryptPart, openFrame, sealFrame } from '../aead.js';
 import { SALT_BYTES, SegmentKeys } from './segment-keys.js';
@@ -25,10 +26,10 @@ interface Header {
 }
 
 /** What a part is read by. */
-export interface Reading {
+export interface PartReadPlan {
   /** What is read of storage. */
-  readonly stored: Wanted;
-  readonly wanted: Wanted;
+  readonly stored: SegmentRequest;
+  readonly wanted: SegmentRequest;
   readonly header: Header | undefined;
 }
 
@@ -88,7 +89,7 @@ export class SealedSegments {
 
   /** The tables of what is stored. One that is damaged has no bytes, so that its chunks are unknown. */
   openTables(stored: readonly TableRecord[]): Promise<TableRecord[]> {
-    return begunInSlices(stored, (one) => this.#openTable(one));
+    return startInSlices(stored, (one) => this.#openTable(one));
   }
 
   async #openTable({ id, tableBytes, segmentBytes }: TableRecord): Promise<TableRecord> {
@@ -109,7 +110,7 @@ export class SealedSegments {
   }
 
   /** What is to be read for what is wanted: of a part the blocks of the cipher that it lies in. */
-  reading(wanted: Wanted): Reading {
+  planRead(wanted: SegmentRequest): PartReadPlan {
     const id = segmentOf(wanted);
     const header = this.#headers.get(id);
     if (header === undefined || typeof wanted === 'number') return { stored: id, wanted, header };
@@ -124,14 +125,17 @@ export class SealedSegments {
    * What is wanted of what was read. Of what is damaged these are other bytes, and of a segment that is cut off what is left,
    * as in a plain store: the core finds by their hashes that they are not the chunks that it needs.
    */
-  open(readings: readonly Reading[], stored: readonly Bytes[]): Promise<Bytes[]> {
-    return begunInSlices(readings, async (reading, at) => {
+  open(readings: readonly PartReadPlan[], stored: readonly Bytes[]): Promise<Bytes[]> {
+    return startInSlices(readings, async (reading, at) => {
       const storedBytes = stored[at];
       return storedBytes && this.#open(reading, storedBytes);
     });
   }
 
-  async #open({ stored, wanted, header: known }: Reading, storedBytes: Uint8Array): Promise<Bytes> {
+  async #open(
+    { stored, wanted, header: known }: PartReadPlan,
+    storedBytes: Uint8Array,
+  ): Promise<Bytes> {
     const id = segmentOf(wanted);
     const header = known ?? headerOf(storedBytes);
     if (header === undefined) return NOTHING();

@@ -5,7 +5,7 @@
  * seen, even if a nonce would be used twice.
  */
 import { joined, sameBytes } from '../../../base/bytes.js';
-import { derived } from '../hkdf.js';
+import { deriveBytes } from '../hkdf.js';
 import { subtle } from '../web-crypto.js';
 
 const MASK_BYTES = 32;
@@ -19,7 +19,7 @@ const ENCODER = new TextEncoder();
 const contextBytes = (context: Context) => ENCODER.encode(`${JSON.stringify(context)}\0`);
 
 async function hmacKey(root: CryptoKey, info: string): Promise<CryptoKey> {
-  const keyBytes = await derived(root, new Uint8Array(), info, MASK_BYTES);
+  const keyBytes = await deriveBytes(root, new Uint8Array(), info, MASK_BYTES);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   return subtle().importKey('raw', keyBytes as BufferSource, algorithm, false, ['sign']);
 }
@@ -51,7 +51,7 @@ export class Siv {
   }
 
   /** Masks bytes by a code, and unmasks them by the same. */
-  async masked(context: Context, codeBytes: Uint8Array, bytes: Uint8Array): Promise<Uint8Array> {
+  async maskBytes(context: Context, codeBytes: Uint8Array, bytes: Uint8Array): Promise<Uint8Array> {
     const start = joined([contextBytes(context), codeBytes]);
     const count = Math.ceil(bytes.length / MASK_BYTES);
     const masks = Array.from({ length: count }, (_, at) =>
@@ -64,7 +64,7 @@ export class Siv {
   /** The code, of so many bytes, and the masked bytes behind it. */
   async seal(context: Context, plainBytes: Uint8Array, codeLength: number): Promise<Uint8Array> {
     const codeBytes = (await this.code(context, plainBytes)).subarray(0, codeLength);
-    return joined([codeBytes, await this.masked(context, codeBytes, plainBytes)]);
+    return joined([codeBytes, await this.maskBytes(context, codeBytes, plainBytes)]);
   }
 
   /** What `seal` was given; undefined if it has not made these bytes in this context. */
@@ -74,7 +74,7 @@ export class Siv {
     codeLength: number,
   ): Promise<Uint8Array | undefined> {
     const codeBytes = sealedBytes.subarray(0, codeLength);
-    const plainBytes = await this.masked(context, codeBytes, sealedBytes.subarray(codeLength));
+    const plainBytes = await this.maskBytes(context, codeBytes, sealedBytes.subarray(codeLength));
     const expected = (await this.code(context, plainBytes)).subarray(0, codeLength);
     return sameBytes(expected, codeBytes) ? plainBytes : undefined;
   }

@@ -1,7 +1,7 @@
 /** What an open store is sealed with, and how its data key is found, made, or moved to another key of the app. */
 import { HedgerowError } from '../../../base/errors.js';
 import { untilWon } from '../../../base/timeout.js';
-import type { Loaded, SegmentStore } from '../../../storage/segment-store.js';
+import type { SegmentStore, StoreContents } from '../../../storage/segment-store.js';
 import { importKey } from '../hkdf.js';
 import type { AppKey } from './app-key.js';
 import { newDataKey, openRecord, recordChange, recordIn, sealRecord } from './key-record.js';
@@ -26,7 +26,7 @@ async function keysOf(dataKeyBytes: Uint8Array): Promise<StoreKeys> {
 
 const wrongKey = (message: string) => new HedgerowError('wrong-key', message);
 
-function refused(name: string, { isPassphrase }: AppKey): HedgerowError {
+function buildWrongKeyError(name: string, { isPassphrase }: AppKey): HedgerowError {
   const what = isPassphrase ? 'passphrase' : 'key';
   return wrongKey(`this ${what} does not open the store ${name}: nothing was read or changed`);
 }
@@ -39,13 +39,13 @@ export async function openKeys(
   name: string,
   inner: SegmentStore,
   appKey: AppKey,
-): Promise<{ keys: StoreKeys; loaded: Loaded }> {
+): Promise<{ keys: StoreKeys; loaded: StoreContents }> {
   return untilWon(async () => {
     const loaded = await inner.load();
     const record = recordIn(loaded.refs);
     if (record !== undefined) {
       const dataKeyBytes = await openRecord(appKey, record);
-      if (dataKeyBytes === undefined) throw refused(name, appKey);
+      if (dataKeyBytes === undefined) throw buildWrongKeyError(name, appKey);
       return { keys: await keysOf(dataKeyBytes), loaded };
     }
     const isEmpty = loaded.refs.length === 0 && loaded.ids?.length === 0;
@@ -73,7 +73,7 @@ export function moveKeys(
     const dataKeyBytes = await openRecord(from, record);
     if (dataKeyBytes === undefined) {
       // An earlier call may have done it, and its answer was lost.
-      if ((await openRecord(to, record)) === undefined) throw refused(name, from);
+      if ((await openRecord(to, record)) === undefined) throw buildWrongKeyError(name, from);
       return true;
     }
     const change = recordChange(await sealRecord(to, dataKeyBytes), record);

@@ -86,7 +86,7 @@ class Exchange {
       throw offlineFault(String(cause), cause);
     } finally {
       stop();
-      pace.waited(performance.now() - fromMs, length);
+      pace.countWait(performance.now() - fromMs, length);
     }
   }
 
@@ -168,7 +168,7 @@ async function* partsOf(
 }
 
 /** The error for an answer that refuses; `what` names the request. */
-export async function refused(what: string, answer: Answer): Promise<HedgerowError> {
+export async function readRefusal(what: string, answer: Answer): Promise<HedgerowError> {
   const bytes = await answer.bytes(MAX_TEXT_BYTES).catch(() => new Uint8Array());
   const text = String.fromCharCode(...bytes);
   const date = answer.header('date');

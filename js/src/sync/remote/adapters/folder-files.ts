@@ -16,7 +16,7 @@ interface File {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
-interface Told {
+interface FileStats {
   readonly size: number;
   readonly mtimeMs: number;
   isFile(): boolean;
@@ -29,7 +29,7 @@ interface Fs {
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options: { force: true; recursive?: true }): Promise<void>;
   readdir(path: string): Promise<string[]>;
-  lstat(path: string): Promise<Told>;
+  lstat(path: string): Promise<FileStats>;
 }
 interface Path {
   readonly sep: string;

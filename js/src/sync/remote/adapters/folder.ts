@@ -1,9 +1,9 @@
 /** A remote in a folder, which several processes may write and any static server can publish. */
 import { HedgerowError } from '../../../base/errors.js';
 import { checkSignal } from '../../../base/signal.js';
-import { checkedRemote } from '../checked.js';
 import { headName, parseName } from '../names.js';
 import type { ByteRange, ListPrefix, Remote, RemoteHead, RemoteOptions, Swap } from '../remote.js';
+import { checkedRemote } from '../remote-check.js';
 import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
 

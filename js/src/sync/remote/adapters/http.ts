@@ -3,12 +3,12 @@ import { HedgerowError } from '../../../base/errors.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { optionsOf } from '../../../base/options.js';
 import { askApp } from '../ask-app.js';
-import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import { parseName } from '../names.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
-import { type Fetch, refused } from './exchange.js';
-import { escaped, placeOf, withQuery } from './presign.js';
+import { checkedRemote } from '../remote-check.js';
+import { type Fetch, readRefusal } from './exchange.js';
+import { escapeComponent, placeOf, withQuery } from './presign.js';
 import { WebRemote } from './web.js';
 
 /** Options of `httpRemote`. */
@@ -49,7 +49,7 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
     (to, init) => fetch(to, init),
     async ({ name = '', query, signal }) => {
       // Once more: the name itself is escaped.
-      const place = { ...root, path: base + name.split('/').map(escaped).join('/') };
+      const place = { ...root, path: base + name.split('/').map(escapeComponent).join('/') };
       const bearer = typeof token === 'function' ? await askApp('token', token, signal) : token;
       const headers: Record<string, string> =
         bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
@@ -59,15 +59,15 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
   const remote = Object.assign(web, {
     async list(prefix: ListPrefix, { signal }: RemoteOptions = {}) {
       const answer = await web.send('GET', undefined, { query: { list: prefix }, signal });
-      if (answer.status !== 200) throw await refused(`list ${prefix}`, answer);
+      if (answer.status !== 200) throw await readRefusal(`list ${prefix}`, answer);
       const bytes = await answer.bytes(MAX_LISTED * LISTED_BYTES);
-      return listed(prefix, new TextDecoder().decode(bytes));
+      return parseObjectList(prefix, new TextDecoder().decode(bytes));
     },
   });
   return checkedRemote('httpRemote', remote);
 }
 
-function listed(prefix: string, text: string): readonly RemoteObject[] {
+function parseObjectList(prefix: string, text: string): readonly RemoteObject[] {
   try {
     const found: RemoteObject[] = JSON.parse(text);
     return found.map(({ name, length, modifiedMs }) => {

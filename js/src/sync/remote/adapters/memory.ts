@@ -1,12 +1,12 @@
 /** A remote in memory: for tests, and for several stores of one page. */
 import { optionsOf } from '../../../base/options.js';
 import { checkSignal } from '../../../base/signal.js';
-import { checkedRemote } from '../checked.js';
 import { goneFault } from '../faults.js';
 import { headName } from '../names.js';
 import type { Remote, RemoteHead, RemoteOptions } from '../remote.js';
+import { checkedRemote } from '../remote-check.js';
 
-interface Stored {
+interface StoredObject {
   readonly bytes: Uint8Array;
   readonly modifiedMs: number;
   readonly token: string;
@@ -18,7 +18,7 @@ interface Stored {
  */
 export function memoryRemote(options: { readonly now?: (() => number) | undefined } = {}): Remote {
   const { now = Date.now } = optionsOf('memoryRemote', options, 'now:function');
-  const objects = new Map<string, Stored>();
+  const objects = new Map<string, StoredObject>();
   let writes = 0;
 
   /** Each call takes effect in a later turn, as with any other remote. */

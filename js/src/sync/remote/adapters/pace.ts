@@ -25,7 +25,7 @@ export class Pace {
   }
 
   /** Counts a wait, and what it has brought. A page that was frozen counts as one that has waited for a silent server. */
-  waited(ms: number, bytes: number): void {
+  countWait(ms: number, bytes: number): void {
     this.#waitedMs += Math.min(ms, MAX_STALL_MS);
     this.#bytes += bytes;
     if (this.#waitedMs >= this.#ms && !this.isTooSlow) [this.#waitedMs, this.#bytes] = [0, 0];

@@ -13,16 +13,16 @@ export interface S3Credentials {
 }
 
 /** An address without its query. No `URL`: that of React Native can not be changed. */
-export interface Place {
+export interface UrlParts {
   readonly scheme: string;
   readonly host: string;
-  /** Begins with a slash, and is escaped as `escaped` does. */
+  /** Begins with a slash, and is escaped as `escapeComponent` does. */
   readonly path: string;
 }
 
-export interface Presigned {
+export interface PresignRequest {
   readonly method: string;
-  readonly place: Place;
+  readonly place: UrlParts;
   readonly query: Readonly<Record<string, string>>;
   readonly region: string;
   readonly credentials: S3Credentials;
@@ -35,7 +35,7 @@ export interface Presigned {
 const encoder = new TextEncoder();
 
 /** Escapes all but the unreserved characters of RFC 3986, as AWS does. */
-export function escaped(text: string): string {
+export function escapeComponent(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -67,7 +67,7 @@ function keyOf(secret: string, day: string, region: string): Promise<Uint8Array>
 }
 
 /** An address of `http:` or `https:` in parts; `undefined` if it is none, or has a query. */
-export function placeOf(url: unknown): Place | undefined {
+export function placeOf(url: unknown): UrlParts | undefined {
   if (typeof url !== 'string') return undefined;
   const [, scheme, host = '', path = '/'] =
     /^(https?):\/\/([^/?#@\s]+)(\/[^?#]*)?$/.exec(url) ?? [];
@@ -78,15 +78,18 @@ export function placeOf(url: unknown): Place | undefined {
 }
 
 /** The address with its query, escaped, in the order of its names. */
-export function withQuery(place: Place, query: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(query).map(([name, value]) => [escaped(name), escaped(value)]);
+export function withQuery(place: UrlParts, query: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(query).map(([name, value]) => [
+    escapeComponent(name),
+    escapeComponent(value),
+  ]);
   pairs.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
   const search = pairs.map((pair) => pair.join('=')).join('&');
   return `${place.scheme}://${place.host}${place.path}${search && `?${search}`}`;
 }
 
 /** The address of a request, signed. */
-export async function presign(request: Presigned): Promise<string> {
+export async function presign(request: PresignRequest): Promise<string> {
   const { method, place, region, credentials, atMs, expiresS } = request;
   if (globalThis.crypto?.subtle === undefined) {
     throw new HedgerowError(

@@ -10,7 +10,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-function unescaped(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(\w+|#\d+|#x[0-9a-f]+);/gi, (all, name: string) => {
     if (!name.startsWith('#')) return ENTITIES[name] ?? all;
     return String.fromCodePoint(Number(name.slice(1).replace(/^x/i, '0x')));
@@ -18,11 +18,11 @@ function unescaped(text: string): string {
 }
 
 /** The objects of a page of a list; keys that are no names are left out. */
-export function listed(page: string, prefix: string): RemoteObject[] {
+export function parseListPage(page: string, prefix: string): RemoteObject[] {
   const found: RemoteObject[] = [];
   for (const [, entry = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
     const text = (tag: string) =>
-      unescaped(new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(entry)?.[1] ?? '');
+      decodeEntities(new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(entry)?.[1] ?? '');
     const name = text('Key').slice(prefix.length);
     const modifiedMs = Date.parse(text('LastModified'));
     const length = Number(text('Size'));
@@ -34,5 +34,5 @@ export function listed(page: string, prefix: string): RemoteObject[] {
 /** What the next page is asked for by; `undefined` after the last one. */
 export function nextToken(page: string): string | undefined {
   const token = /<NextContinuationToken>([^<]*)</.exec(page)?.[1];
-  return token && unescaped(token);
+  return token && decodeEntities(token);
 }

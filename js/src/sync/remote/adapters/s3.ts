@@ -4,12 +4,12 @@ import { isPlain, shownAs } from '../../../base/kind.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { optionsOf } from '../../../base/options.js';
 import { askApp } from '../ask-app.js';
-import { checkedRemote } from '../checked.js';
 import { remoteFault } from '../faults.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
-import { type Fetch, refused } from './exchange.js';
-import { escaped, placeOf, presign, type S3Credentials } from './presign.js';
-import { listed, nextToken } from './s3-list.js';
+import { checkedRemote } from '../remote-check.js';
+import { type Fetch, readRefusal } from './exchange.js';
+import { escapeComponent, placeOf, presign, type S3Credentials } from './presign.js';
+import { nextToken, parseListPage } from './s3-list.js';
 import { WebRemote } from './web.js';
 
 export type { S3Credentials } from './presign.js';
@@ -63,7 +63,7 @@ export function s3Remote(options: S3RemoteOptions): Remote {
     'endpoint:string bucket:string region:string prefix:string pathStyle:boolean credentials sign:function fetch:function',
   );
   const { prefix = '', fetch = globalThis.fetch } = given;
-  const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
+  const sign = given.sign === undefined ? signer(given) : makeAppSigner(given.sign, `${prefix}h/`);
   const web = new WebRemote(
     (to, init) => fetch(to, init),
     async ({ name, signal, ...request }) => {
@@ -79,9 +79,9 @@ export function s3Remote(options: S3RemoteOptions): Remote {
         const query: Record<string, string> = { 'list-type': '2', prefix: prefix + under };
         if (next !== undefined) query['continuation-token'] = next;
         const answer = await web.send('GET', undefined, { query, signal });
-        if (answer.status !== 200) throw await refused(`list ${under}`, answer);
+        if (answer.status !== 200) throw await readRefusal(`list ${under}`, answer);
         const page = new TextDecoder().decode(await answer.bytes(MAX_PAGE_BYTES));
-        found.push(...listed(page, prefix));
+        found.push(...parseListPage(page, prefix));
         next = nextToken(page);
         if (found.length > MAX_LISTED) throw remoteFault(`list ${under}: it does not end`);
       } while (next);
@@ -107,7 +107,7 @@ function signer(given: S3RemoteOptions): Sign {
   const host = pathStyle ? root.host : `${bucket}.${root.host}`;
   const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`;
   return async ({ method, key = '', query }, signal) => {
-    const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
+    const place = { ...root, host, path: base + key.split('/').map(escapeComponent).join('/') };
     const own =
       typeof credentials === 'function'
         ? await askApp('credentials', credentials, signal)
@@ -118,7 +118,7 @@ function signer(given: S3RemoteOptions): Sign {
 }
 
 /** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
-function reused(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign {
+function makeAppSigner(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign {
   let head: { of: string; url: string; untilMs: number } | undefined;
   return async (request, signal) => {
     const { method, key, query } = request;

@@ -2,7 +2,7 @@
 import { MAX_HEAD_BYTES } from '../../../base/limits.js';
 import { remoteFault } from '../faults.js';
 import type { RemoteHead } from '../remote.js';
-import { type Answer, refused } from './exchange.js';
+import { type Answer, readRefusal } from './exchange.js';
 
 /** Begins tokens of heads that came without an ETag: they tell heads apart, and no swap takes them. */
 const WITHOUT_ETAG = '~';
@@ -23,7 +23,7 @@ export function checkNoPage(what: string, answer: Answer): void {
 export async function headOf(name: string, answer: Answer): Promise<RemoteHead | undefined> {
   checkNoPage(`GET ${name}`, answer);
   if (answer.status !== 200) {
-    const fault = await refused(`GET ${name}`, answer);
+    const fault = await readRefusal(`GET ${name}`, answer);
     if (answer.status === 404 && fault.code !== 'remote-gone') return undefined;
     throw fault;
   }

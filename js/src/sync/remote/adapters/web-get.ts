@@ -7,7 +7,7 @@ import type { HedgerowError } from '../../../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../../../base/limits.js';
 import { offlineFault, remoteFault } from '../faults.js';
 import type { ByteRange } from '../remote.js';
-import { type Answer, refused } from './exchange.js';
+import { type Answer, readRefusal } from './exchange.js';
 import { objectPace, type Pace } from './pace.js';
 import { checkNoPage, lengthOf, rangeOf } from './web-answer.js';
 
@@ -20,7 +20,7 @@ const MAX_IDLE_TRIES = 2;
 const MAX_TRIES = 1000;
 
 /** What has arrived of an object, or of a range of it. */
-class Arrived {
+class PartialObject {
   readonly parts: Uint8Array[] = [];
   length = 0;
   /** Bytes of the object, if an answer has told. */
@@ -36,12 +36,12 @@ class Arrived {
 /** Gets objects of one remote. */
 export class ObjectReads {
   /** What calls that failed have left, the oldest first: at most `MAX_OBJECT_BYTES` in all. */
-  readonly #left = new Map<string, Arrived>();
+  readonly #left = new Map<string, PartialObject>();
 
   /** The bytes of an object, or of a range; `undefined` if there is none. */
   async get(name: string, range: ByteRange | undefined, send: SendGet) {
     const key = `${name} ${range?.from}-${range?.to}`;
-    const arrived = this.#left.get(key) ?? new Arrived();
+    const arrived = this.#left.get(key) ?? new PartialObject();
     this.#left.delete(key);
     // Of all tries: a server that sends a byte to each is too slow.
     const pace = objectPace();
@@ -63,7 +63,7 @@ export class ObjectReads {
     }
   }
 
-  #keep(key: string, arrived: Arrived): void {
+  #keep(key: string, arrived: PartialObject): void {
     if (arrived.length > 0) this.#left.set(key, arrived);
     let bytes = 0;
     for (const { length } of this.#left.values()) bytes += length;
@@ -79,7 +79,7 @@ export class ObjectReads {
 async function read(
   name: string,
   range: ByteRange | undefined,
-  arrived: Arrived,
+  arrived: PartialObject,
   send: (headers: Readonly<Record<string, string>>) => Promise<Answer>,
 ): Promise<boolean> {
   const { from, to } = range ?? { from: 0, to: MAX_OBJECT_BYTES };
@@ -118,7 +118,7 @@ async function read(
     answer.drop();
     return true;
   }
-  const fault = await refused(`GET ${name}`, answer);
+  const fault = await readRefusal(`GET ${name}`, answer);
   if (status === 404 && fault.code !== 'remote-gone') return false;
   throw fault;
 }

@@ -4,7 +4,7 @@ import type { HedgerowError } from '../../../base/errors.js';
 import { pause } from '../../../base/timeout.js';
 import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../faults.js';
 import type { RemoteHead, Swap } from '../remote.js';
-import { type Answer, refused } from './exchange.js';
+import { type Answer, readRefusal } from './exchange.js';
 import { checkNoPage, isStrong } from './web-answer.js';
 
 /** The requests of one swap. */
@@ -76,16 +76,16 @@ export class Swapper {
     }
     // Of a store that is not AWS, nobody knows what the 409 before was.
     if (status === 412 || status === 409) {
-      return { state: 'unknown', cause: await refused(`PUT ${name}`, answer) };
+      return { state: 'unknown', cause: await readRefusal(`PUT ${name}`, answer) };
     }
     if (status === 404 && token !== undefined) throw goneFault(name);
-    if (status >= 300) throw await refused(`PUT ${name}`, answer);
+    if (status >= 300) throw await readRefusal(`PUT ${name}`, answer);
     const made = answer.header('etag');
     const cause = await bodyFault(`PUT ${name}`, answer);
     if (cause === undefined && made !== undefined && isStrong(made)) {
       return { state: 'swapped', token: made };
     }
-    return written(name, bytes, await calls.read(), cause);
+    return inferSwapResult(name, bytes, await calls.read(), cause);
   }
 }
 
@@ -101,7 +101,7 @@ async function bodyFault(what: string, answer: Answer): Promise<HedgerowError | 
 }
 
 /** How a swap ended whose answer has no token, or is no store's: what stands there tells. */
-function written(
+function inferSwapResult(
   name: string,
   bytes: Uint8Array,
   head: RemoteHead | undefined,

@@ -8,7 +8,7 @@ import type {
   RemoteOptions,
   Swap,
 } from '../remote.js';
-import { type Answer, exchange, type Fetch, type Request, refused } from './exchange.js';
+import { type Answer, exchange, type Fetch, type Request, readRefusal } from './exchange.js';
 import { headPace } from './pace.js';
 import { checkNoPage, headOf, unchangedHeaders } from './web-answer.js';
 import { ObjectReads } from './web-get.js';
@@ -18,7 +18,7 @@ import { Swapper, untilNoConflict } from './web-swap.js';
 type Method = 'GET' | 'PUT' | 'DELETE';
 
 /** A request that an adapter finds a route for. */
-export interface Routed {
+export interface RouteRequest {
   readonly method: Method;
   /** Undefined for lists. */
   readonly name: string | undefined;
@@ -28,19 +28,19 @@ export interface Routed {
 }
 
 /** Where a request goes: each adapter knows that of its store. Asked again after a 401. */
-export type Route = (request: Routed) => Promise<Pick<Request, 'url' | 'headers'>>;
+export type Route = (request: RouteRequest) => Promise<Pick<Request, 'url' | 'headers'>>;
 
 /** Requests of `remove` at the same time. */
 const MAX_DELETES = 4;
 
-const cached = (how: string) => ({
+const makeCacheHeaders = (how: string) => ({
   'Content-Type': 'application/octet-stream',
   'Cache-Control': `${how}, no-transform`,
 });
-const HEAD_HEADERS = cached('no-cache');
-const OBJECT_HEADERS = cached('public, max-age=31536000, immutable');
+const HEAD_HEADERS = makeCacheHeaders('no-cache');
+const OBJECT_HEADERS = makeCacheHeaders('public, max-age=31536000, immutable');
 
-type Sent = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal' | 'pace'>> & {
+type SendOptions = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal' | 'pace'>> & {
   readonly query?: Readonly<Record<string, string>>;
 };
 
@@ -57,7 +57,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   /** Makes a request for the object `name`, or for a list. */
-  async send(method: Method, name: string | undefined, sent: Sent): Promise<Answer> {
+  async send(method: Method, name: string | undefined, sent: SendOptions): Promise<Answer> {
     // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
     // `default` does, too, with If-Match.
     const usual = method === 'PUT' ? 'force-cache' : 'no-store';
@@ -118,7 +118,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
     });
   }
 
-  async #head(name: string, sent: Sent): Promise<RemoteHead | undefined> {
+  async #head(name: string, sent: SendOptions): Promise<RemoteHead | undefined> {
     return headOf(name, await this.send('GET', name, { ...sent, pace: headPace() }));
   }
 
@@ -135,7 +135,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
       this.send('PUT', name, { headers, body: bytes, signal }),
     );
     if (answer.status >= 300 && !(isConfig && answer.status === 412)) {
-      throw await refused(`PUT ${name}`, answer);
+      throw await readRefusal(`PUT ${name}`, answer);
     }
     checkNoPage(`PUT ${name}`, answer);
     answer.drop();
@@ -148,7 +148,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
     const removeOne = async (name: string) => {
       const answer = await this.send('DELETE', name, { signal });
       if (answer.status >= 300 && answer.status !== 404)
-        throw await refused(`DELETE ${name}`, answer);
+        throw await readRefusal(`DELETE ${name}`, answer);
       checkNoPage(`DELETE ${name}`, answer);
       answer.drop();
     };

@@ -240,7 +240,7 @@ export class FieldWriter {
     throw unwritable(this.object, `not a text of at most ${most} bytes: ${JSON.stringify(text)}`);
   }
 
-  done(): Uint8Array {
+  toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
 }

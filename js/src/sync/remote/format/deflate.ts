@@ -39,17 +39,17 @@ interface Zlib {
       readonly chunkSize: number;
       readonly info: true;
     },
-    done: (cause: unknown, inflated?: Inflated) => void,
+    done: (cause: unknown, inflated?: InflateResult) => void,
   ): void;
 }
 
-interface Inflated {
+interface InflateResult {
   readonly buffer: Uint8Array;
   readonly engine: { readonly bytesWritten: number };
 }
 
 /** What there is after a failure. */
-const NONE: Inflated = { buffer: new Uint8Array(), engine: { bytesWritten: 0 } };
+const NONE: InflateResult = { buffer: new Uint8Array(), engine: { bytesWritten: 0 } };
 
 function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ export async function encodeDeltaBody(
   const writer = new FieldWriter('delta');
   writer.u32(deltaBytes.length);
   writer.bytes(await deflate(deltaBytes));
-  return writer.done();
+  return writer.toBytes();
 }
 
 /**
@@ -27,7 +27,7 @@ export function decodeDeltaBody(
   object: RemoteKind = 'delta',
 ): AsyncIterable<Uint8Array> {
   const length = deltaBodyLength(bodyBytes, object);
-  return checked(inflate(bodyBytes.subarray(4), length), length, object);
+  return checkInflated(inflate(bodyBytes.subarray(4), length), length, object);
 }
 
 /** The same, as a whole. */
@@ -51,7 +51,7 @@ export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): numb
   return length;
 }
 
-async function* checked(
+async function* checkInflated(
   parts: AsyncIterable<Uint8Array>,
   length: number,
   object: RemoteKind,

@@ -2,7 +2,7 @@
 
 import { unwritable } from './cursor.js';
 import { MAX_TAIL_BYTES } from './limits.js';
-import { unwrapped, wrapped, wrappedLength } from './one-part.js';
+import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 
 /** How many bytes the object of a delta has. */
@@ -17,12 +17,12 @@ export async function encodeDeltaObject(
   scope: Scope,
 ): Promise<Uint8Array> {
   if (deltaBytes.length === 0) throw unwritable('delta', 'it is empty');
-  return wrapped('delta', saltBytes, deltaBytes, MAX_TAIL_BYTES, scope);
+  return wrapObject('delta', saltBytes, deltaBytes, MAX_TAIL_BYTES, scope);
 }
 
 /** Reads it. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
 export async function decodeDeltaObject(bytes: Uint8Array, scope: Scope): Promise<Uint8Array> {
-  const { reader } = await unwrapped('delta', bytes, MAX_TAIL_BYTES, scope);
+  const { reader } = await unwrapObject('delta', bytes, MAX_TAIL_BYTES, scope);
   reader.check(reader.left > 0, 'it is empty', reader.at);
   return reader.take(reader.left);
 }

@@ -18,7 +18,7 @@ import type { Deflate, Inflate } from './deflate.js';
 import { encodeDeltaBody, wholeDeltaBody } from './delta-body.js';
 import { readEnvelope } from './envelope.js';
 import { MAX_PACK_BYTES } from './limits.js';
-import { unwrapped, wrapped } from './one-part.js';
+import { unwrapObject, wrapObject } from './one-part.js';
 import { type FramedKind, type Front, readFrameCount } from './pack.js';
 import type { Scope } from './suite.js';
 
@@ -88,8 +88,8 @@ export async function encodeDirectory(
     }
   }
   writer.bytes(topBytes);
-  const body = await encodeDeltaBody(writer.done(), deflate);
-  return wrapped('directory', saltBytes, body, MAX_PACK_BYTES, scope);
+  const body = await encodeDeltaBody(writer.toBytes(), deflate);
+  return wrapObject('directory', saltBytes, body, MAX_PACK_BYTES, scope);
 }
 
 /**
@@ -101,12 +101,12 @@ export async function decodeDirectory(
   inflate: Inflate,
   scope: Scope,
 ): Promise<Directory> {
-  const { reader: whole } = await unwrapped('directory', bytes, MAX_PACK_BYTES, scope);
+  const { reader: whole } = await unwrapObject('directory', bytes, MAX_PACK_BYTES, scope);
   const plain = await wholeDeltaBody(whole.take(whole.left), inflate, 'directory');
   const reader = new FieldReader('directory', plain);
   const { envelopeLength } = scope.suite;
   /** Reads the front of an object, and what `more` reads behind the length of each frame. */
-  const framed = <T>(object: FramedKind, more: () => T): Front & { readonly more: T[] } => {
+  const readFront = <T>(object: FramedKind, more: () => T): Front & { readonly more: T[] } => {
     const { at } = reader;
     const envelopeBytes = reader.take(envelopeLength);
     const { bytes: own } = readEnvelope(object, envelopeBytes, 'directory', at);
@@ -136,11 +136,11 @@ export async function decodeDirectory(
     return before;
   };
   const packs = times(reader.u16(), (): RowFrames => {
-    const { more: firstKeys, ...front } = framed('pack', firstKey);
+    const { more: firstKeys, ...front } = readFront('pack', firstKey);
     return { ...front, firstKeys };
   });
   const nodes = times(reader.u16(), (): NodeFrames => {
-    const { more: starts, ...front } = framed('nodes', () => {
+    const { more: starts, ...front } = readFront('nodes', () => {
       const { at } = reader;
       const count = reader.u16();
       reader.check(count > 0, 'a frame without nodes', at);

@@ -57,10 +57,10 @@ export function envelopeOf(
   writer.u8(checkBytes ? SEALED_SUITE : PLAIN_SUITE);
   writer.u16(epoch);
   writer.exactly(ID_BYTES, saltBytes);
-  if (checkBytes === undefined) return writer.done();
+  if (checkBytes === undefined) return writer.toBytes();
   writer.exactly(CHECK_BYTES, checkBytes);
-  writer.u32(crc32(writer.done()));
-  return writer.done();
+  writer.u32(crc32(writer.toBytes()));
+  return writer.toBytes();
 }
 
 /**

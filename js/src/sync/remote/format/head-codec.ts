@@ -12,11 +12,11 @@ import type {
 } from './head.js';
 import { checkHead } from './head-check.js';
 import { MAX_BLOCKS, MAX_HEAD_BYTES, MAX_LOGS, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
-import { unwrapped, wrapped, wrappedLength } from './one-part.js';
+import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 import {
-  counted,
   type Places,
+  readFieldCount,
   readRows,
   readTail,
   times,
@@ -38,7 +38,7 @@ export async function encodeHead(
 ): Promise<Uint8Array> {
   checkHead(head);
   const { epoch } = head;
-  return wrapped('head', saltBytes, bodyOf(head), MAX_HEAD_BYTES, { ...scope, epoch });
+  return wrapObject('head', saltBytes, bodyOf(head), MAX_HEAD_BYTES, { ...scope, epoch });
 }
 
 /** How many bytes a head has, which may be more than fit. */
@@ -72,7 +72,7 @@ function bodyOf(head: Head): Uint8Array {
     writer.hash(rootBytes);
     writer.wide(sum);
   }
-  return writer.done();
+  return writer.toBytes();
 }
 
 /**
@@ -80,7 +80,7 @@ function bodyOf(head: Head): Uint8Array {
  * accepted is the one that `encodeHead` makes of the result. Costs its length.
  */
 export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<Head> {
-  const { epoch, reader } = await unwrapped('head', bytes, MAX_HEAD_BYTES, scope);
+  const { epoch, reader } = await unwrapObject('head', bytes, MAX_HEAD_BYTES, scope);
   const places: Places = new Map();
   const at = <T>(name: string, read: () => T): T => {
     places.set(name, reader.at);
@@ -95,10 +95,10 @@ export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<Head>
   const isCompacting = readFlags(reader);
   const rows = at('rows', () => readRows(reader));
   const checkpoint = readCheckpoint(reader, places);
-  const logCount = counted(reader, 'logs', MAX_LOGS);
+  const logCount = readFieldCount(reader, 'logs', MAX_LOGS);
   const logs = times(logCount, (nth) => at(`log ${nth}`, () => readLogRecord(reader)));
   const { base, tail } = readTail(reader, rows, places);
-  const claims = counted(reader, 'sums', MAX_SUMS);
+  const claims = readFieldCount(reader, 'sums', MAX_SUMS);
   const sums = times(claims, (nth) => at(`sum ${nth}`, () => readSum(reader)));
   reader.end();
   const head: Head = {
@@ -157,7 +157,7 @@ function readCheckpoint(reader: FieldReader, places: Places): Checkpoint {
   places.set('checkpoint', reader.at);
   const seq = reader.u64();
   const nonceBytes = reader.take(ID_BYTES);
-  const blocks = counted(reader, 'blocks', MAX_BLOCKS);
+  const blocks = readFieldCount(reader, 'blocks', MAX_BLOCKS);
   const history = times(blocks, (nth) => {
     places.set(`block ${nth}`, reader.at);
     return readBlockRecord(reader);

@@ -42,7 +42,7 @@ export interface Author {
 }
 
 /** A head that came too late or from elsewhere. */
-export type Break = 'repository' | 'seq' | 'previous';
+export type HeadMismatch = 'repository' | 'seq' | 'previous';
 
 /** The head that replaces `head` and says the same, for changes to be made to it. */
 export function successorOf(head: Head, author: Author): Head {
@@ -57,7 +57,7 @@ export function breakBetween(
   next: Head,
   head: Pick<Head, 'repositoryBytes' | 'seq'>,
   headHashBytes: Uint8Array,
-): Break | undefined {
+): HeadMismatch | undefined {
   if (!sameBytes(next.repositoryBytes, head.repositoryBytes)) return 'repository';
   if (next.seq !== head.seq + 1) return 'seq';
   return sameBytes(next.previousBytes, headHashBytes) ? undefined : 'previous';
@@ -119,7 +119,7 @@ export function joinedTail(head: Head, logs: readonly Tail[]): Tail {
 }
 
 /** A head to which an entry was added, or why there is none. */
-export type Appended =
+export type AppendOutcome =
   | { readonly kind: 'head'; readonly head: Head }
   /** The delta is too long for the head: put it, and append it by name. */
   | { readonly kind: 'spill' }
@@ -139,7 +139,7 @@ export function withEntry(
   delta: Delta,
   author: Author,
   scope: Scope,
-): Appended {
+): AppendOutcome {
   const entry = { seq: head.seq + 1, nonceBytes: author.nonceBytes, rows, delta };
   const length = deltaLength(entry);
   const isInline = delta.kind === 'inline';

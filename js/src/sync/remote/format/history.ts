@@ -8,7 +8,7 @@ import { FieldWriter } from './cursor.js';
 import type { BlockRecord, Push } from './head.js';
 import { MAX_BLOCK_BYTES, MAX_BLOCK_PUSHES } from './limits.js';
 import type { HashFunction } from './names.js';
-import { unwrapped, wrapped } from './one-part.js';
+import { unwrapObject, wrapObject } from './one-part.js';
 import type { Scope } from './suite.js';
 import { type Check, checkerOf } from './tail-check.js';
 
@@ -37,7 +37,7 @@ export async function encodeBlock(
     writer.u64(own);
     writer.exactly(NONCE_START, nonceBytes.subarray(0, NONCE_START));
   }
-  const bytes = await wrapped('history', saltBytes, writer.done(), MAX_BLOCK_BYTES, scope);
+  const bytes = await wrapObject('history', saltBytes, writer.toBytes(), MAX_BLOCK_BYTES, scope);
   const record = { nameBytes: hash(bytes), length: bytes.length, seq, pushes: pushes.length };
   return { bytes, record };
 }
@@ -50,7 +50,7 @@ export async function decodeBlock(
   bytes: Uint8Array,
   scope: Scope,
 ): Promise<{ readonly pushes: readonly Push[]; readonly saltBytes: Uint8Array }> {
-  const { reader, saltBytes } = await unwrapped('history', bytes, MAX_BLOCK_BYTES, scope);
+  const { reader, saltBytes } = await unwrapObject('history', bytes, MAX_BLOCK_BYTES, scope);
   const places = new Map([['push 0', reader.at]]);
   const count = Math.floor(reader.left / PUSH_BYTES);
   const pushes = Array.from({ length: count }, (_, nth): Push => {

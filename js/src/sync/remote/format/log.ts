@@ -7,7 +7,7 @@ import { FieldWriter } from './cursor.js';
 import { deltaLengths, type LogRecord, NO_ROWS, type Tail } from './head.js';
 import { MAX_LOG_BYTES } from './limits.js';
 import type { HashFunction } from './names.js';
-import { unwrapped, wrapped } from './one-part.js';
+import { unwrapObject, wrapObject } from './one-part.js';
 import type { Scope } from './suite.js';
 import { checkEntries, checkerOf } from './tail-check.js';
 import { type Places, readTail, writeTail } from './tail-codec.js';
@@ -25,7 +25,7 @@ export async function encodeLog(
   checkEntries(entries, check);
   const writer = new FieldWriter('log');
   writeTail(writer, entries);
-  const bytes = await wrapped('log', saltBytes, writer.done(), MAX_LOG_BYTES, scope);
+  const bytes = await wrapObject('log', saltBytes, writer.toBytes(), MAX_LOG_BYTES, scope);
   const counts = { entries: entries.tail.length, deltaBytes: deltaLengths(entries.tail) };
   const record = { nameBytes: hash(bytes), length: bytes.length, seq: first.seq, ...counts };
   return { bytes, record };
@@ -39,7 +39,7 @@ export async function decodeLog(
   bytes: Uint8Array,
   scope: Scope,
 ): Promise<{ readonly entries: Tail; readonly saltBytes: Uint8Array }> {
-  const { reader, saltBytes } = await unwrapped('log', bytes, MAX_LOG_BYTES, scope);
+  const { reader, saltBytes } = await unwrapObject('log', bytes, MAX_LOG_BYTES, scope);
   const places: Places = new Map();
   const entries = readTail(reader, NO_ROWS, places);
   reader.end();

@@ -7,7 +7,7 @@ import { hex } from '../../../base/hex.js';
 import { FieldWriter, HASH_BYTES, unwritable } from './cursor.js';
 import { MAX_HEAD_BYTES, MAX_MARK_BYTES, MAX_MARK_NAMES, MAX_MARKS } from './limits.js';
 import type { Folder } from './names.js';
-import { unwrapped, wrapped } from './one-part.js';
+import { unwrapObject, wrapObject } from './one-part.js';
 import type { Scope } from './suite.js';
 
 /** A mark as the record names it. It is an object under `d/`. */
@@ -45,7 +45,7 @@ export async function encodeRecord(
     writer.u32(length);
     writer.u64(stamp ?? 0);
   }
-  return wrapped('record', nonceBytes, writer.done(), MAX_HEAD_BYTES, scope);
+  return wrapObject('record', nonceBytes, writer.toBytes(), MAX_HEAD_BYTES, scope);
 }
 
 /** Reads a record. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
@@ -53,7 +53,12 @@ export async function decodeRecord(
   bytes: Uint8Array,
   scope: Scope,
 ): Promise<MarkRecords & { readonly nonceBytes: Uint8Array }> {
-  const { saltBytes: nonceBytes, reader } = await unwrapped('record', bytes, MAX_HEAD_BYTES, scope);
+  const { saltBytes: nonceBytes, reader } = await unwrapObject(
+    'record',
+    bytes,
+    MAX_HEAD_BYTES,
+    scope,
+  );
   const collected = reader.u64();
   const { at } = reader;
   const count = reader.u16();
@@ -93,12 +98,12 @@ export async function encodeMark(
       writer.hash(nameBytes);
     }
   }
-  return wrapped('mark', saltBytes, writer.done(), MAX_MARK_BYTES, scope);
+  return wrapObject('mark', saltBytes, writer.toBytes(), MAX_MARK_BYTES, scope);
 }
 
 /** Reads a mark. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
 export async function decodeMark(bytes: Uint8Array, scope: Scope): Promise<MarkNames> {
-  const { reader } = await unwrapped('mark', bytes, MAX_MARK_BYTES, scope);
+  const { reader } = await unwrapObject('mark', bytes, MAX_MARK_BYTES, scope);
   const read = (): Uint8Array[] => {
     const { at } = reader;
     const count = reader.u32();

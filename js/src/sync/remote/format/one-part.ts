@@ -9,7 +9,7 @@ import { openPart, type Scope } from './suite.js';
 const ONLY = [0, 1] as const;
 
 /** The object of a body. Throws `invalid-argument` if it has more than `most` bytes. */
-export async function wrapped(
+export async function wrapObject(
   object: RemoteKind,
   saltBytes: Uint8Array,
   bodyBytes: Uint8Array,
@@ -27,19 +27,19 @@ export function wrappedLength(object: RemoteKind, bodyLength: number, { suite }:
   return suite.envelopeLength + suite.closedLength(object, bodyLength);
 }
 
-/** What `unwrapped` finds in an object. */
-export interface Unwrapped extends Pick<Envelope, 'epoch' | 'saltBytes'> {
+/** What `unwrapObject` finds in an object. */
+export interface ObjectContent extends Pick<Envelope, 'epoch' | 'saltBytes'> {
   /** Reads the body. */
   readonly reader: FieldReader;
 }
 
 /** Reads an object. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
-export async function unwrapped(
+export async function unwrapObject(
   object: RemoteKind,
   bytes: Uint8Array,
   most: number,
   scope: Scope,
-): Promise<Unwrapped> {
+): Promise<ObjectContent> {
   const { length } = bytes;
   if (length > most) throw invalidRemote(object, `${length} bytes, at most ${most} expected`, most);
   const { suite } = scope;

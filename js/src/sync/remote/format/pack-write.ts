@@ -46,8 +46,8 @@ export async function encodeFrames(
     await turn();
     turnMs = performance.now();
   }
-  const first = await seal.close(0, 1 + frames, table.done());
-  const bytes = joined([envelopeBytes, count.done(), first, ...closed]);
+  const first = await seal.close(0, 1 + frames, table.toBytes());
+  const bytes = joined([envelopeBytes, count.toBytes(), first, ...closed]);
   if (bytes.length > MAX_PACK_BYTES) {
     throw unwritable(object, `${bytes.length} bytes, at most ${MAX_PACK_BYTES} fit`);
   }

@@ -33,8 +33,8 @@ export async function encodeRepository(
   body.u16(0);
   body.u32(app);
   body.u32(0);
-  writer.bytes(await plainSeal(envelopeBytes).close(0, 1, body.done()));
-  return writer.done();
+  writer.bytes(await plainSeal(envelopeBytes).close(0, 1, body.toBytes()));
+  return writer.toBytes();
 }
 
 /**

@@ -28,7 +28,7 @@ function frontBytes(): Uint8Array {
   writer.u8(VERSION);
   writer.u8(0);
   writer.u16(0);
-  return writer.done();
+  return writer.toBytes();
 }
 
 /** What the SHA-512 is of that is signed: `branch` is the one of the head, `place` what the app calls the remote. */
@@ -40,7 +40,7 @@ export function hashedBytes(place: string, branch: string, headBytes: Uint8Array
     writer.bytes(part);
   }
   writer.bytes(headBytes);
-  return writer.done();
+  return writer.toBytes();
 }
 
 /** What is signed: a hash of the head, for WebKitGTK does not sign 64 KiB. */

@@ -29,7 +29,7 @@ export function writeTail(writer: FieldWriter, { base, tail }: Tail): void {
 
 /** Reads the same; `rows` are the base of no entries. */
 export function readTail(reader: FieldReader, rows: Rows, places: Places): Tail {
-  const entries = counted(reader, 'entries', MAX_HEAD_ENTRIES);
+  const entries = readFieldCount(reader, 'entries', MAX_HEAD_ENTRIES);
   places.set('base', reader.at);
   const base = entries > 0 ? readRows(reader) : rows;
   const tail = times(entries, (nth) => {
@@ -47,7 +47,7 @@ export function times<T>(count: number, read: (nth: number) => T): T[] {
 }
 
 /** A number of fields that follow. */
-export function counted(reader: FieldReader, what: string, most: number): number {
+export function readFieldCount(reader: FieldReader, what: string, most: number): number {
   const { at } = reader;
   const count = reader.u16();
   reader.check(count <= most, `${count} ${what}, at most ${most} expected`, at);

@@ -1,0 +1,63 @@
+/** Releases resources of objects that callers drop without releasing them. */
+
+/** Releases what an object held once it is garbage-collected, where `FinalizationRegistry` exists. */
+export class ReleaseRegistry<Held> {
+  readonly #release: (held: Held) => void;
+  #registry: FinalizationRegistry<Held> | undefined;
+
+  /** `release` must not throw. */
+  constructor(release: (held: Held) => void) {
+    this.#release = release;
+  }
+
+  /** Registers that `owner` holds `held`. `held` must not reference `owner`. */
+  add(owner: object, held: Held): void {
+    if (typeof FinalizationRegistry === 'undefined') return;
+    this.#registry ??= new FinalizationRegistry(this.#release);
+    this.#registry.register(owner, held, owner);
+  }
+
+  /** Registers that `owner` holds nothing any more. */
+  delete(owner: object): void {
+    this.#registry?.unregister(owner);
+  }
+}
+
+/** A generator that is read to its end or ended. */
+type OpenGenerator = AsyncGenerator<unknown, void, void>;
+
+const readings = /* @__PURE__ */ new ReleaseRegistry<OpenGenerator>(
+  (reading) => void reading.return().catch(() => {}),
+);
+
+/**
+ * An iterator of what `read` yields. If it is dropped in the middle, for example after a manual call
+ * of `next`, it is ended once it is garbage-collected. `read` sets `isOver` of its argument when it
+ * holds nothing any more: an iterator that ends with its first part needs no registry.
+ */
+export function iterateUntilDropped<T>(
+  read: (state: { isOver?: boolean }) => AsyncGenerator<T, void, void>,
+): AsyncIterableIterator<T, void> {
+  const state: { isOver?: boolean } = {};
+  const reading = read(state);
+  let isKnown = false;
+  const note = () => {
+    if (state.isOver || isKnown) return;
+    isKnown = true;
+    readings.add(iterator, reading);
+  };
+  const iterator: AsyncIterableIterator<T, void> = {
+    next: () => {
+      const result = reading.next();
+      if (!isKnown && !state.isOver) result.then(note, () => {});
+      else if (state.isOver) readings.delete(iterator);
+      return result;
+    },
+    return: () => {
+      readings.delete(iterator);
+      return reading.return();
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}

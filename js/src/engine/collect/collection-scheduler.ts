@@ -1,0 +1,153 @@
+import { isFull } from '../../base/errors.js';
+import { part } from '../../base/parts.js';
+import { later } from '../../base/timeout.js';
+import { cacheStats } from '../../core/calls/segments.js';
+import type { Host } from '../../core/host.js';
+import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
+import type { BranchHead } from '../history/branch-head.js';
+import type { CompactResult } from './collection.js';
+import type { Collector } from './collector.js';
+
+/** Time from the opening, or a change, to the check whether a collection is due, in milliseconds. */
+const LOOK_MS = 1000;
+/** Bytes stored since the opening at which a writer loads the collector: a fast one fills a disk in a second. */
+const MUCH_BYTES = 4 << 20;
+
+/** Loads the collector, and the check that a commit is wholly stored. */
+export const loadCollector = () => part(() => import('./collect-parts.js'));
+
+/**
+ * Runs the collections of a store. Loads the collector only when the store has been open, or has changed, for
+ * a while: no page waits for it at its start.
+ */
+export class CollectionScheduler {
+  readonly #host: Host;
+  readonly #branchHead: BranchHead;
+  readonly #tabs: Tabs | undefined;
+  /** Cancels the check that is planned. */
+  #cancel: (() => void) | undefined;
+  #loading: Promise<Collector> | undefined;
+  #collector: Collector | undefined;
+  /** Bytes stored when they were first counted. */
+  #firstBytes: number | undefined;
+  #closed = false;
+
+  /** `tabs` reach the other tabs that have this store open. */
+  constructor(host: Host, branchHead: BranchHead, tabs: Tabs | undefined) {
+    this.#host = host;
+    this.#branchHead = branchHead;
+    this.#tabs = tabs;
+    branchHead.pins.onRole = () => this.scheduleCheck();
+    if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
+    // The collector sets its own rule once it is loaded.
+    branchHead.shared.room = (isBulk) => this.#wait(isBulk);
+    this.scheduleCheck();
+  }
+
+  /** What a writer waits for: once much was stored, it loads the collector and follows its rule. */
+  #wait(isBulk: boolean): Promise<void> | undefined {
+    if (this.#closed || !this.#branchHead.pins.isCollected || !this.#isMuch()) return undefined;
+    return this.#ensureCollector().then(
+      () => this.#branchHead.shared.room(isBulk),
+      // It could not be loaded: a later change tries again.
+      () => {},
+    );
+  }
+
+  #isMuch(): boolean {
+    const { engine, pendingTables } = this.#host;
+    try {
+      if (!engine.isReady || pendingTables !== undefined) return false;
+      const bytes = cacheStats(engine).storedBytes - this.#branchHead.shared.unusedBytes;
+      this.#firstBytes ??= bytes;
+      return bytes - this.#firstBytes >= MUCH_BYTES;
+    } catch {
+      // The core has trapped: the next call of the user reports it.
+      return false;
+    }
+  }
+
+  /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
+  scheduleCheck(): void {
+    if (this.#collector !== undefined) this.#collector.noteChange();
+    else if (this.#cancel === undefined && !this.#closed) {
+      this.#cancel = later(() => {
+        this.#cancel = undefined;
+        this.#ensureCollector().then(
+          (collector) => collector.noteChange(),
+          // It could not be loaded: a later change tries again.
+          () => {},
+        );
+      }, LOOK_MS);
+    }
+  }
+
+  #hear(message: AskedMessage): void {
+    if (this.#collector !== undefined) this.#collector.hear(message);
+    else if (message.is === 'collect' && this.#branchHead.pins.isCollector && !this.#closed) {
+      this.#ensureCollector().then(
+        (collector) => collector.hear(message),
+        // The asking tab gets no answer and takes the role.
+        () => {},
+      );
+    }
+  }
+
+  /** Storage had no space for a change. */
+  full(): void {
+    if (this.#closed || !this.#branchHead.pins.isCollector) return;
+    this.#ensureCollector().then(
+      (collector) => collector.full(),
+      // It could not be loaded: a later change tries again.
+      () => {},
+    );
+  }
+
+  /**
+   * Runs a deletion. When storage is full, collects and repeats it: first without reading leaves, then with a
+   * full collection, which also finds dead values.
+   */
+  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
+    for (const isFullCollection of [false, true]) {
+      try {
+        return await change();
+      } catch (cause) {
+        if (!isFull(cause) || !this.#branchHead.pins.isCollector) throw cause;
+        await (await this.#ensureCollector()).makeRoom(isFullCollection);
+      }
+    }
+    return change();
+  }
+
+  /** Why the last collection failed; `undefined` after a success. */
+  get failure(): unknown {
+    return this.#collector?.failure;
+  }
+
+  /** See `db.compact()`. */
+  async request(): Promise<CompactResult> {
+    return (await this.#ensureCollector()).request();
+  }
+
+  #ensureCollector(): Promise<Collector> {
+    const load = async () => {
+      const { Collector } = await loadCollector();
+      const collector = new Collector(this.#host, this.#branchHead, this.#tabs);
+      if (this.#closed) await collector.close();
+      this.#collector = collector;
+      return collector;
+    };
+    this.#loading ??= load().catch((cause: unknown) => {
+      this.#loading = undefined;
+      throw cause;
+    });
+    return this.#loading;
+  }
+
+  /** Stops; resolves when no collection runs. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    await this.#collector?.close();
+  }
+}

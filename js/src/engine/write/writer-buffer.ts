@@ -1,0 +1,36 @@
+/** What a writer has buffered, for the code that commits it. */
+import type { Host } from '../../core/host.js';
+import type { Durability } from '../../storage/segment-store.js';
+import type { BranchHead } from '../history/branch-head.js';
+import type { Bulk } from '../history/bulks.js';
+
+/** Size of a block, in the same unit. A flush begins once this much is buffered. */
+export const BLOCK_UNITS = 1 << 18;
+
+/** A row that waits for its commit. */
+export interface Row {
+  readonly units: number;
+  /** The key as JSON text. */
+  readonly key: string;
+  /** Absent for a delete. */
+  readonly value?: string | Uint8Array;
+}
+
+/** Where a writer writes to, and how. */
+export interface WriterContext {
+  readonly host: Host;
+  readonly branchHead: BranchHead;
+  readonly durability: Durability;
+  readonly commitEvery: number;
+  readonly bulk: Bulk;
+  readonly startMs: number;
+}
+
+/** What a writer has buffered. */
+export interface WriterBuffer {
+  readonly context: WriterContext;
+  rows: Row[];
+  units: number;
+  /** Flush all rows, not only full blocks. */
+  isAll: boolean;
+}

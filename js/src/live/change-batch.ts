@@ -1,0 +1,109 @@
+/** Changes of a range, and where they are in it. */
+
+import { compareKeys } from '../base/key.js';
+import type { KeyRange } from '../base/range.js';
+import {
+  type EntryCut,
+  type IndexRange,
+  positionOf,
+  type SecondaryKey,
+} from '../core/indexes/columns.js';
+import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
+import type { Change } from '../engine/read/diff.js';
+
+/** Where rows, or entries of an index, are in their order: a text. */
+export interface Places {
+  positionOf(key: string, secondary: unknown): string;
+  /** Whether a position of the watched range is in the followed one; without it all are. */
+  isIn?(position: string): boolean;
+}
+
+/** A range that is followed; of an index, perhaps on one side of a position. */
+export interface FollowedRange {
+  readonly range: KeyRange | IndexRange;
+  readonly cut?: EntryCut | undefined;
+  /** Equal for equal ranges. */
+  readonly rangeName: string;
+  readonly places: Places;
+}
+
+/** The places of a range. Throws `invalid-argument` if it is malformed. */
+export function placesOf(
+  indexes: IndexSet,
+  range: KeyRange | IndexRange,
+  cut: EntryCut | undefined,
+): Places {
+  indexes.encode(range, cut);
+  if (!isOfIndex(range)) return { positionOf: (key) => key };
+  const index = indexes.get(range.index);
+  const toEntryPosition = (key: string, secondary: unknown) =>
+    positionOf(index, secondary as SecondaryKey, key);
+  if (cut === undefined) return { positionOf: toEntryPosition };
+  const border = toEntryPosition(cut.at[1], cut.at[0]);
+  const sign = cut.side === 'above' ? 1 : -1;
+  return {
+    positionOf: toEntryPosition,
+    isIn: (position) => sign * compareKeys(position, border) > 0,
+  };
+}
+
+/** The changes of a range between two commits, in the order of the windows that they may concern. */
+export class ChangeBatch {
+  readonly changes: readonly Change[];
+  readonly #sign: number;
+  readonly #places: Places;
+  readonly #positions: string[] = [];
+  /** How many rows more there are after so many of the changes. */
+  readonly #net: Int32Array;
+
+  /** `changes` are in ascending order. */
+  constructor(changes: readonly Change[], isReverse: boolean, places: Places) {
+    this.changes = isReverse ? [...changes].reverse() : changes;
+    this.#sign = isReverse ? -1 : 1;
+    this.#places = places;
+    this.#net = new Int32Array(changes.length + 1);
+    let net = 0;
+    for (let at = 0; at < changes.length; at++) {
+      const { op } = this.changes[at] as Change;
+      if (op !== 'change') net += op === 'add' ? 1 : -1;
+      this.#net[at + 1] = net;
+    }
+  }
+
+  get length(): number {
+    return this.changes.length;
+  }
+
+  /** How many rows more there are after the first `count` changes. */
+  net(count = this.length): number {
+    return this.#net[count] as number;
+  }
+
+  /** Compares positions in the order of the changes. */
+  compare(a: string, b: string): number {
+    return this.#sign * compareKeys(a, b);
+  }
+
+  /** The position of a change. */
+  at(index: number): string {
+    const { key, secondary } = this.changes[index] as Change;
+    this.#positions[index] ??= this.#places.positionOf(key, secondary);
+    return this.#positions[index] as string;
+  }
+
+  /** The number of changes before a position; with `isAfter`, also those at it. */
+  before(position: string, isAfter: boolean): number {
+    return split(this.length, (at) => this.compare(this.at(at), position) < Number(isAfter));
+  }
+}
+
+/** The first of `count` numbers, from `from` on, for which `isBefore` does not hold, as for all after it. */
+export function split(count: number, isBefore: (at: number) => boolean, from = 0): number {
+  let [low, high] = [from, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,83 @@
+/** What a component shows: that of the arguments it has now. For all frameworks. */
+
+import { live, liveCount, liveRow } from '../index.js';
+import type { LiveView } from '../live-view.js';
+import type { LiveCountState, LiveRowState, LiveState, LiveStatus } from '../types.js';
+
+/** What is to be shown: arguments of `live`, `liveRow` or `liveCount`. */
+export type Args = unknown[];
+
+/** One of these calls. */
+export interface Kind<State extends LiveStatus> {
+  readonly begin: (...args: Args) => LiveView<State, Args>;
+  /** How many of the arguments must be there. */
+  readonly least: number;
+  /** What is shown without them. */
+  readonly loading: State;
+}
+
+function kindOf<State extends LiveStatus>(begin: unknown, least: number, own: object): Kind<State> {
+  const loading = { status: 'loading', ...own, isStale: false, error: undefined };
+  return { begin: begin as Kind<State>['begin'], least, loading: loading as unknown as State };
+}
+
+export const ROWS = /* @__PURE__ */ kindOf<LiveState<unknown>>(live, 1, { rows: [], offset: 0 });
+export const ROW = /* @__PURE__ */ kindOf<LiveRowState<unknown>>(liveRow, 2, { value: undefined });
+export const COUNT = /* @__PURE__ */ kindOf<LiveCountState>(liveCount, 1, { count: undefined });
+
+/** Whether an argument is the same without a look into it: options, and sources of an app, may have been changed in place. */
+const isSame = (one: unknown, other: unknown) =>
+  Object.is(one, other) &&
+  (Object(one) !== one || typeof (one as { watch?: unknown }).watch === 'function');
+
+/** What is shown for certain arguments. It does not change, but makes the `next` one: a render has no effects. */
+export class Observed<State extends LiveStatus> {
+  readonly #kind: Kind<State>;
+  readonly #args: Args;
+  /** What is live, or was before arguments that were refused. */
+  readonly #shown: LiveView<State, Args> | undefined;
+  /** What is shown if nothing is live. */
+  readonly #still: State | undefined;
+
+  private constructor(kind: Kind<State>, args: Args, shown?: LiveView<State, Args>, still?: State) {
+    this.#kind = kind;
+    this.#args = args;
+    this.#shown = shown;
+    this.#still = still;
+  }
+
+  /** Shows nothing yet. */
+  static of<State extends LiveStatus>(kind: Kind<State>): Observed<State> {
+    return new Observed(kind, [], undefined, kind.loading);
+  }
+
+  /** What is shown: the same object until something of it has changed. */
+  readonly get = (): State => this.#still ?? (this.#shown as LiveView<State, Args>).get();
+
+  /** Calls `listener` after each change; returns how to stop. */
+  readonly subscribe = (listener: () => void): (() => void) =>
+    this.#still === undefined
+      ? (this.#shown as LiveView<State, Args>).subscribe(listener)
+      : () => {};
+
+  /** After a failure begins anew: at once if somebody listens, or else for whoever shows it next. */
+  readonly renew = (): void => this.#shown?.renew();
+
+  /** What is shown for other arguments: this one, if they are equal by value. What was shown last stays until there is more. */
+  next(args: Args): Observed<State> {
+    const [kind, own, shown, still] = [this.#kind, this.#args, this.#shown, this.#still];
+    if (args.length === own.length && args.every((one, at) => isSame(one, own[at]))) return this;
+    for (let at = 0; at < kind.least; at++) {
+      if (args[at] == null) return still === kind.loading ? this : Observed.of(kind);
+    }
+    try {
+      const next = shown?.next(...args) ?? kind.begin(...args);
+      return next === shown && still === undefined ? this : new Observed(kind, args, next);
+    } catch (error) {
+      if (still !== undefined && String(still.error) === String(error)) return this;
+      const last = this.get();
+      const isStale = last.status !== 'loading';
+      return new Observed(kind, args, shown, { ...last, status: 'error', isStale, error });
+    }
+  }
+}

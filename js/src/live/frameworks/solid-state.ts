@@ -1,0 +1,29 @@
+/** What a component of Solid shows. */
+
+import { createEffect, createMemo, createSignal, onCleanup, onMount, sharedConfig } from 'solid-js';
+import { isServer } from 'solid-js/web';
+import type { LiveStatus } from '../types.js';
+import { type Args, type Kind, Observed } from './observed.js';
+import { readArgs, trackMembers } from './reactive-args.js';
+
+/** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
+export function createSolidState<State extends LiveStatus>(kind: Kind<State>, args: Args): State {
+  const { loading } = kind;
+  if (isServer) return loading;
+  const [isWaiting, wait] = createSignal(sharedConfig.context !== undefined);
+  if (isWaiting()) onMount(() => wait(false));
+  const [changes, tell] = createSignal(undefined, { equals: false });
+  const held = createMemo(
+    (last: Observed<State>) => (isWaiting() ? last : last.next(readArgs(args))),
+    Observed.of(kind),
+  );
+  createEffect(() => {
+    onCleanup(held().subscribe(tell));
+    tell();
+  });
+  const state = createMemo(() => {
+    changes();
+    return held().get();
+  });
+  return trackMembers(loading, state);
+}

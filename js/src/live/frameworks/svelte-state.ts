@@ -1,0 +1,44 @@
+/** What a component of Svelte shows. */
+
+import { createSubscriber } from 'svelte/reactivity';
+import type { LiveStatus } from '../types.js';
+import { type Args, type Kind, Observed } from './observed.js';
+import { readArgs, trackMembers } from './reactive-args.js';
+
+/** The state to show. On a server it is `loading`. */
+export function createSvelteState<State extends LiveStatus>(kind: Kind<State>, args: Args): State {
+  const { loading } = kind;
+  if (typeof window === 'undefined') return loading;
+  let held = Observed.of(kind);
+  let state = loading;
+  /** Follows what is held now. */
+  let follow = () => {};
+  const subscribe = createSubscriber((update) => {
+    let followed: Observed<State> | undefined;
+    let stop = () => {};
+    follow = () => {
+      if (followed === held) return;
+      stop();
+      followed = held;
+      stop = held.subscribe(update);
+      if (held.get() !== state) update();
+    };
+    follow();
+    return () => {
+      follow = () => {};
+      stop();
+    };
+  });
+  const get = () => {
+    const next = held.next(readArgs(args));
+    if (next !== held) {
+      held = next;
+      // Not in this turn: a template may change nothing that others show.
+      queueMicrotask(() => follow());
+    }
+    subscribe();
+    state = held.get();
+    return state;
+  };
+  return trackMembers(loading, get);
+}

@@ -1,0 +1,49 @@
+/** What a component of Vue shows. */
+
+import {
+  type ComputedRef,
+  computed,
+  getCurrentInstance,
+  hasInjectionContext,
+  inject,
+  onMounted,
+  shallowRef,
+  ssrContextKey,
+  toValue,
+  watch,
+} from 'vue';
+import type { LiveStatus } from '../types.js';
+import { type Args, type Kind, Observed } from './observed.js';
+
+/** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
+export function createVueState<State extends LiveStatus>(
+  kind: Kind<State>,
+  args: Args,
+): ComputedRef<never> {
+  const isServer = hasInjectionContext() && inject(ssrContextKey, undefined) !== undefined;
+  const isTakenOver = getCurrentInstance()?.vnode.el != null;
+  const isWaiting = shallowRef(isServer || isTakenOver);
+  if (isTakenOver) {
+    onMounted(() => {
+      isWaiting.value = false;
+    });
+  }
+  const changes = shallowRef(0);
+  let last = Observed.of(kind);
+  const held = computed(() => {
+    if (!isWaiting.value) last = last.next(args.map((one) => toValue(one)));
+    return last;
+  });
+  watch(
+    held,
+    ({ subscribe }, _, onCleanup) => {
+      onCleanup(subscribe(() => void changes.value++));
+      changes.value++;
+    },
+    { immediate: true },
+  );
+  return computed(() => {
+    void changes.value;
+    return held.value.get() as never;
+  });
+}

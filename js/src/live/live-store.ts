@@ -1,0 +1,69 @@
+import { memberOf } from '../base/kind.js';
+import { checkHas } from '../base/options.js';
+import type { ReadContext } from '../engine/read/context.js';
+import type { Group, GroupHost } from './group.js';
+import type { LocalHandle, Watchable } from './types.js';
+
+/** What a hub knows of its followers. */
+export interface StoreFollower {
+  readonly wanted: { readonly name: string };
+  readonly listeners: ReadonlySet<() => void>;
+  retry(): void;
+}
+
+/** All that is shown of one handle. */
+export class LiveStore implements GroupHost {
+  readonly db: LocalHandle;
+  readonly from: ReadContext;
+  readonly groups = new Map<string, Set<Group>>();
+  readonly #followers = new Map<string, StoreFollower>();
+  /** Those whose listeners the next `flush` calls. */
+  readonly changed = new Set<StoreFollower>();
+  #forget = () => {};
+
+  constructor(db: LocalHandle, from: ReadContext) {
+    this.db = db;
+    this.from = from;
+  }
+
+  /** The follower of this name that has begun. */
+  find(name: string): StoreFollower | undefined {
+    return this.#followers.get(name);
+  }
+
+  add(follower: StoreFollower): void {
+    if (this.#followers.size === 0) {
+      this.#forget = this.db.onRecovery(() => {
+        for (const one of [...this.#followers.values()]) one.retry();
+      });
+    }
+    this.#followers.set(follower.wanted.name, follower);
+  }
+
+  delete(follower: StoreFollower): void {
+    const { name } = follower.wanted;
+    if (this.#followers.get(name) !== follower) return;
+    this.#followers.delete(name);
+    if (this.#followers.size === 0) this.#forget();
+  }
+
+  flush(): void {
+    for (const follower of this.changed) {
+      this.changed.delete(follower);
+      const { listeners } = follower;
+      for (const listener of [...listeners]) if (listeners.has(listener)) listener();
+    }
+  }
+}
+
+const hubs = new WeakMap<object, LiveStore>();
+
+/** The hub of a handle. Throws `invalid-argument` for anything else. */
+export function findLiveStore(call: string, db: Watchable): LiveStore {
+  // What its reads work on.
+  const from = memberOf(db, 'from') as ReadContext | undefined;
+  checkHas(call, from && db, 'watch', 'a store, a branch of one, or a query of one');
+  const hub = hubs.get(db) ?? new LiveStore(db as LocalHandle, from as ReadContext);
+  hubs.set(db, hub);
+  return hub;
+}

@@ -1,0 +1,52 @@
+/** Where the rows of a table are read and written: a store, a branch, a snapshot or a transaction. */
+
+import type { FunctionCalls } from '../../base/function-calls.js';
+import type { KeyRange } from '../../base/range.js';
+import type { IndexRange } from '../../core/indexes/columns.js';
+import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
+import type { Spec } from './spec.js';
+
+/** The reads that all of them have. */
+export interface Reads {
+  get(key: string): Promise<unknown>;
+  getMany(keys: Iterable<string>): Promise<unknown[]>;
+  has(key: string): Promise<boolean>;
+  count(range: object): Promise<number>;
+  scan(options: object): AsyncIterable<
+    readonly [key: string, value: unknown, secondary?: unknown]
+  > & {
+    keys(): AsyncIterable<string> & { toArray(): Promise<string[]> };
+    values(): AsyncIterable<unknown> & { toArray(): Promise<unknown[]> };
+  };
+}
+
+/** The calls of a transaction's function that a table in it is part of, and how errors name it. */
+export function callsIn({ calls, spec }: TableContext): [FunctionCalls, string] | undefined {
+  return calls && [calls, `tx.${spec.name}`];
+}
+
+/** A table in one of these places. */
+export interface TableContext {
+  readonly spec: Spec;
+  readonly at: Reads;
+  /** Of the function of a transaction. */
+  readonly calls?: FunctionCalls;
+  /** The store or branch, for live queries. */
+  readonly store?: object;
+  /** Resolves when indexes list all rows by their newest form; rejects with `not-ready` if the read does not wait. */
+  whenReady?(options?: {
+    signal?: AbortSignal | undefined;
+    wait?: boolean | undefined;
+  }): Promise<void> | undefined;
+  watch?(range: KeyRange | IndexRange, callback: WatchCallback, options: WatchOptions): () => void;
+  /** Runs a function in a transaction, with the place of the table in it. */
+  within?<T>(
+    body: (place: TableContext) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T>;
+  /** Deletes rows by their keys in the store, or by a range; resolves to their number. */
+  remove?(
+    rows: Iterable<string> | KeyRange | IndexRange,
+    signal: AbortSignal | undefined,
+  ): Promise<number>;
+}

@@ -1,0 +1,94 @@
+/**
+ * Begins a store that is only partly here: the commit of a checkpoint, whose highest nodes come with the directories. Later
+ * heads come to it by the edits of their tails and generations, which touch few leaves; where a checkpoint was written
+ * anew, it begins again.
+ */
+
+import { joined, sameBytes } from '../../base/bytes.js';
+import { lazyEngine } from '../../core/lazy-engine.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { SyncContext, SyncJob } from '../link/context.js';
+import { rowsOf } from '../link/delta.js';
+import type { HeadUpdate } from '../link/entries.js';
+import { landCheckpoint } from '../link/land-checkpoint.js';
+import { mergeIn } from '../link/pull.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import { type Checkpoint, checkpointRows, type Head, sameRows } from '../remote/format/head.js';
+import { recordsIn } from '../remote/format/node-records.js';
+import type { Source } from './source.js';
+import { store } from './store-segments.js';
+
+/** Packs of fewer bytes are fetched whole: it takes no more requests. */
+const LEAST_BYTES = 128 << 10;
+
+/** Brings the checkpoint of a remote that has one worth it to a store without rows; `false` if there is none. */
+export async function begin(context: SyncContext, source: Source, job: SyncJob): Promise<boolean> {
+  const { refs, heads, local, durability } = context;
+  const state = await refs.look();
+  // A link that begins again has rows here that may be newer than the checkpoint: a pull merges them with the head.
+  if (!sameBytes(state.origin, EMPTY_COMMIT) || local.head.rows > 0) return true;
+  const seen = await heads.latest(state, job.signal);
+  if (seen === undefined || !isWorth(seen.head.checkpoint)) return false;
+  const { checkpoint } = seen.head;
+  const origin = await landTop(context, source, seen.head);
+  if (!(await refs.move({ origin, checkpoint: origin }, durability))) return false;
+  await mergeIn(context, checkpoint.seq, job);
+  return true;
+}
+
+function isWorth({ generations }: Checkpoint): boolean {
+  const packs = generations.flatMap((generation) => generation.packs);
+  const rows = packs.filter(({ edits }) => edits > 0);
+  const hasDirectories = generations.every(({ packs: own }) => own[own.length - 1]?.edits === 0);
+  return hasDirectories && rows.reduce((sum, { length }) => sum + length, 0) >= LEAST_BYTES;
+}
+
+/** Makes the commit of a checkpoint, and lands the nodes that its directories have. */
+async function landTop(
+  { shared, tools }: SyncContext,
+  source: Source,
+  head: Head,
+): Promise<Uint8Array> {
+  const { checkpoint } = head;
+  const generations = await source.parts(head, checkpoint.generations);
+  const rows = checkpointRows(checkpoint);
+  await shared.prepareIds();
+  const core = await lazyEngine(shared.host);
+  // The newest first: what they name comes after them.
+  const topBytes = joined([...generations].reverse().map((parts) => parts.topBytes));
+  core.landTop(rows.rootBytes, topBytes);
+  await store(shared, core);
+  const isTop = ({ nodeBytes }: { readonly nodeBytes: Uint8Array }) =>
+    sameBytes(tools.hash(nodeBytes), rows.rootBytes);
+  if (![...recordsIn(topBytes)].some(isTop)) {
+    throw invalidRemote('directory', 'it does not have the top of the tree', 0);
+  }
+  const commitBytes = core.commit(rows.rootBytes, rows.count);
+  await store(shared, core);
+  return commitBytes;
+}
+
+/** Brings the branch of the remote to a head whose tail does not lead on from what is here. */
+export async function land(
+  context: SyncContext,
+  source: Source,
+  now: HeadUpdate,
+  job: SyncJob,
+): Promise<boolean> {
+  const { shared, refs, durability } = context;
+  const { state, seen } = now;
+  const { checkpoint } = seen.head;
+  const isOnTheWay = await Promise.all(
+    [state.origin, state.checkpoint].map(async (commit) => {
+      if (commit === undefined || sameBytes(commit, EMPTY_COMMIT)) return false;
+      const rows = await rowsOf(shared, commit);
+      return checkpoint.generations.some((one) => sameRows(one.rows, rows));
+    }),
+  );
+  if (isOnTheWay.includes(true) || !isWorth(checkpoint)) return landCheckpoint(context, now, job);
+  const commitBytes = await landTop(context, source, seen.head);
+  const moves = { checkpoint: commitBytes, landing: EMPTY_COMMIT, landed: EMPTY_COMMIT };
+  if (!(await refs.move(moves, durability))) return false;
+  const next = { ...now, state: { ...state, checkpoint: commitBytes } };
+  return landCheckpoint(context, next, job);
+}

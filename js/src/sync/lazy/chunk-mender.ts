@@ -1,0 +1,131 @@
+/** Fetches what an inspection has found damaged, and nothing else, from a remote that has it. */
+
+import { joined } from '../../base/bytes.js';
+import { unhex } from '../../base/hex.js';
+import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
+import type { ChunkMender } from '../../engine/repair/types.js';
+import type { ChunkFault, Inspection } from '../../engine/verify/verify.js';
+import type { SyncContext } from '../link/context.js';
+import type { DeltaBytes } from '../link/delta.js';
+import { deltaOf } from '../link/entries.js';
+import { tailSince } from '../link/logs.js';
+import { startOf } from '../remote/format/directory.js';
+import type { Head } from '../remote/format/head.js';
+import { scopeInside } from '../remote/format/suite.js';
+import type { Parts } from './directories.js';
+import { Source } from './source.js';
+import { store, storeAgain } from './store-segments.js';
+
+/** Makes what a repair calls. */
+export function menderOf(context: SyncContext): ChunkMender {
+  const source = new Source(context);
+  return async (inspection, faults) => {
+    let fetched = 0;
+    for (const fault of faults) {
+      const mender = new Mender(context, source, inspection, fault);
+      if (await mender.mend()) fetched += 1;
+    }
+    return fetched;
+  };
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+/** Mends one damaged chunk. */
+class Mender {
+  readonly #context: SyncContext;
+  readonly #source: Source;
+  readonly #inspection: Inspection;
+  readonly #fault: ChunkFault;
+  readonly #hashBytes: Uint8Array;
+
+  constructor(context: SyncContext, source: Source, inspection: Inspection, fault: ChunkFault) {
+    this.#context = context;
+    this.#source = source;
+    this.#inspection = inspection;
+    this.#fault = fault;
+    this.#hashBytes = unhex(fault.chunk);
+  }
+
+  /** Whether the remote had it. */
+  async mend(): Promise<boolean> {
+    const { kind, level, range, code } = this.#fault;
+    if (code === 'unsupported-format' || (kind !== 'node' && kind !== 'value')) return false;
+    const head = await this.#source.head();
+    // Only a leaf, and the top of a tree, have no level above them that tells more.
+    if (kind === 'node' && level !== 0 && (await this.#findNode(head))) return true;
+    return range.lte === undefined ? false : this.#findRows(head, range.lte);
+  }
+
+  /** Finds an internal node in one of the generations, the first of them first: it is the longest. */
+  async #findNode(head: Head): Promise<boolean> {
+    const { shared } = this.#inspection.branchHead;
+    for (const generation of head.checkpoint.generations) {
+      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
+      const places = parts.nodesAt(startOf(this.#hashBytes));
+      const frames = [parts.topBytes, ...(await Promise.all(this.#source.frames(places)))];
+      const wanted = new Set([this.#fault.chunk]);
+      await shared.prepareIds();
+      const made = await storeAgain(shared, this.#context.tools.hash, frames, wanted);
+      if (made.size > 0) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Makes a node of the rows in its range, or the value of a key: of the rows of the first generation, then with what the next
+   * one has changed, and so on to the last entry of the tail: the hash says when they are those that are wanted.
+   */
+  async #findRows(head: Head, lte: string): Promise<boolean> {
+    const { shared } = this.#inspection.branchHead;
+    await shared.prepareIds();
+    const core = await lazyEngine(shared.host);
+    const op = core.leaves();
+    let isMade = false;
+    try {
+      for await (const deltas of this.#steps(head, utf8(lte))) {
+        for (const deltaBytes of deltas) core.add(op, deltaBytes);
+        core.sort(op);
+        isMade = this.#make(core, op, utf8(lte));
+        if (isMade) break;
+      }
+    } finally {
+      core.free(op);
+      await store(shared, core);
+    }
+    return isMade;
+  }
+
+  #make(core: LazyEngine, op: number, lastKey: Uint8Array): boolean {
+    const { kind, rows = 0 } = this.#fault;
+    const hashBytes = this.#hashBytes;
+    if (kind === 'value') return core.makeValue(op, hashBytes, lastKey);
+    return core.make(op, { hashBytes, lastKey, count: rows });
+  }
+
+  /** The edits of the range, generation by generation, then entry by entry. */
+  async *#steps(head: Head, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
+    const { gt, gte } = this.#fault.range;
+    const from = gt ?? gte;
+    const job = {};
+    for (const generation of head.checkpoint.generations) {
+      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
+      const end = parts.rows[parts.frameOf(lastKey) + 1]?.firstKey;
+      const places = parts.between(from === undefined ? undefined : utf8(from), end);
+      yield await Promise.all(this.#source.frames(places));
+    }
+    const scope = scopeInside(this.#context.scope, head);
+    const { tail } = await tailSince(this.#context, head, head.checkpoint.seq, job);
+    for (const entry of tail) {
+      if (entry.seq > head.checkpoint.seq)
+        yield [await whole(await deltaOf(this.#context, entry, scope, job))];
+    }
+  }
+}
+
+async function whole(delta: DeltaBytes): Promise<Uint8Array> {
+  if (delta instanceof Uint8Array) return delta;
+  const parts: Uint8Array[] = [];
+  for await (const part of delta) parts.push(part);
+  return joined(parts);
+}

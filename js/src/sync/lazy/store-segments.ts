@@ -1,0 +1,72 @@
+/** Stores what came from the remote: the segments that the core has made of it. */
+
+import { hex } from '../../base/hex.js';
+import { type MadeSegment, removeSegment } from '../../core/calls/segments.js';
+import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import type { HashFunction } from '../remote/format/names.js';
+import { recordsIn } from '../remote/format/node-records.js';
+import { chunksOf } from './table.js';
+
+/** Chunks by their hashes in hexadecimal. */
+export type Chunks = Map<string, Uint8Array>;
+
+/**
+ * Takes the segments that the core has made, and writes them. Where there is no room for them they are used once, and
+ * fetched again when they are read again. Call `shared.prepareIds()` before they are made.
+ */
+export async function store(shared: SharedStore, core: LazyEngine): Promise<Chunks> {
+  const segments = core.take();
+  const chunks: Chunks = new Map();
+  for (const segment of segments) {
+    shared.registerSegment(segment.id);
+    for (const [name, bytes] of chunksOf(segment.tableBytes, segment.segmentBytes)) {
+      chunks.set(name, bytes);
+    }
+  }
+  if (segments.length > 0) await write(shared, segments);
+  return chunks;
+}
+
+/** Stores those of the nodes in these records that are wanted, by their hashes, though they are here: those are damaged. */
+export async function storeAgain(
+  shared: SharedStore,
+  hash: HashFunction,
+  frames: Iterable<Uint8Array>,
+  wanted: { has(name: string): boolean },
+): Promise<Chunks> {
+  const core = await lazyEngine(shared.host);
+  const found = new Set<string>();
+  for (const recordsBytes of frames) {
+    for (const { nodeBytes, recordBytes } of recordsOf(recordsBytes)) {
+      const name = hex(hash(nodeBytes));
+      if (!wanted.has(name) || found.has(name)) continue;
+      found.add(name);
+      core.landAgain(recordBytes);
+    }
+  }
+  return store(shared, core);
+}
+
+/** All records of a frame, of which nobody has said that it is well-formed. */
+function recordsOf(recordsBytes: Uint8Array) {
+  try {
+    return [...recordsIn(recordsBytes)];
+  } catch {
+    throw invalidRemote('nodes', 'a record is cut off', 0);
+  }
+}
+
+async function write(shared: SharedStore, segments: readonly MadeSegment[]): Promise<void> {
+  const { host, inventory } = shared;
+  try {
+    await host.segments.write({ segments, durability: 'relaxed' });
+    for (const { id } of segments) inventory.markStored(id);
+  } catch {
+    for (const { id } of segments) {
+      inventory.unmade(id);
+      removeSegment(host.engine, id);
+    }
+  }
+}

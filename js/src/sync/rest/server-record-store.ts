@@ -1,0 +1,105 @@
+/** What is known of a server beside its rows: a row of a branch of its own, which moves with them in one transaction. */
+import { sameBytes } from '../../base/bytes.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import { findMany } from '../../engine/read/find-many.js';
+import { KeyParts } from '../../engine/read/key-parts.js';
+import { OwnEdits } from '../../engine/transaction/edits.js';
+import type { Durability } from '../../storage/segment-store.js';
+import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
+
+export interface ServerRecord {
+  /** Of the rows of the server's branch. */
+  readonly cookie: unknown;
+  /** Counts what came from the server. */
+  readonly pulls: number;
+}
+
+const KEY = 'record';
+const FIRST: ServerRecord = { cookie: null, pulls: 0 };
+
+/** The row of a key in a commit, which the caller holds. */
+export async function valueAt(
+  shared: SharedStore,
+  commitBytes: Uint8Array,
+  key: string,
+): Promise<unknown> {
+  const { host } = shared;
+  const { view } = await shared.openView(commitBytes);
+  try {
+    const [value] = await findMany(host, view, new KeyParts([key]), () => {});
+    return value;
+  } finally {
+    host.engine.closeView(view);
+  }
+}
+
+export class ServerRecordStore {
+  readonly #shared: SharedStore;
+  readonly #durability: Durability;
+  readonly head: QueueHead;
+  #record = FIRST;
+  /** The commit that it is of. */
+  #at: Uint8Array = EMPTY_COMMIT;
+
+  constructor(shared: SharedStore, ref: string, durability: Durability) {
+    this.#shared = shared;
+    this.#durability = durability;
+    this.head = new QueueHead(shared, ref);
+    this.head.isBare = true;
+  }
+
+  /** As it was last read. */
+  get record(): ServerRecord {
+    return this.#record;
+  }
+
+  /** Reads what other tabs have changed. Run it exclusively. */
+  async look(): Promise<void> {
+    await this.head.refresh();
+    const { commitBytes } = this.head.head;
+    if (sameBytes(commitBytes, this.#at)) return;
+    const { release } = await this.head.holdNow();
+    try {
+      const found = (await valueAt(this.#shared, commitBytes, KEY)) as
+        | { readonly record: ServerRecord }
+        | undefined;
+      this.#record = found?.record ?? FIRST;
+      this.#at = commitBytes;
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Has the record move with what `commit` makes of a head; alone if that has nothing to move. `undefined` if another tab
+   * was first.
+   */
+  async together<T>(
+    head: LinkedHead,
+    record: ServerRecord,
+    commit: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    return head.together(
+      (write) => this.#move(record, write),
+      () => this.#move(record),
+      commit,
+    );
+  }
+
+  /** Changes the record alone; `false` if another tab was first. Run it exclusively. */
+  alone(record: ServerRecord): Promise<boolean> {
+    return this.#move(record);
+  }
+
+  async #move(record: ServerRecord, write?: LinkedWrite): Promise<boolean> {
+    const edits = new OwnEdits(this.head);
+    // One level down, so that no index of the app has an entry of it.
+    edits.put(KEY, { record });
+    const commitBytes = await this.head.commit(edits, this.#durability, write);
+    if (commitBytes === undefined) return false;
+    this.#record = record;
+    this.#at = commitBytes;
+    return true;
+  }
+}

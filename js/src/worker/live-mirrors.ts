@@ -1,0 +1,44 @@
+/** The live queries that a page mirrors. */
+import { type Live, type LiveCount, live, liveCount } from '../live/index.js';
+import type { ListSender } from './list-sender.js';
+import { MirrorSender, type Patch } from './mirror-sender.js';
+import { callOf } from './replay.js';
+
+type Query = Parameters<typeof live<unknown>>[0];
+type Args = [query: Query, options?: never];
+
+export class LiveMirrors {
+  readonly #all = new Map<number, { readonly args: Args; readonly mirrored: MirrorSender }>();
+
+  /**
+   * Begins one: `kind` is `'rows'`, `'count'`, or `'row'` of a table, whose key is in the place of options. It takes over rows of
+   * the one with the number `before`, of which the page has taken so many states; returns how to end it.
+   */
+  begin(
+    id: number,
+    object: object,
+    [kind, options, before, taken]: unknown[],
+    outlet: ListSender,
+    tell: (patch: Patch) => Promise<void>,
+  ): () => void {
+    const query = () => callOf(object, 'rowSource', [options]);
+    const given = kind === 'row' ? [{ source: query }] : [object, options];
+    const args = (options === undefined ? [object] : given) as Args;
+    const old = kind === 'count' ? undefined : this.#all.get(Number(before));
+    let shown: Live<unknown> | LiveCount;
+    if (kind === 'count') shown = liveCount(...args);
+    else {
+      // From the old query to the new one, so that rows that both have stay the same objects.
+      const rows = live(...(old?.args ?? args));
+      if (old !== undefined) rows.change(...args);
+      shown = rows;
+    }
+    const mirrored = new MirrorSender(shown, outlet, tell, old?.mirrored.rowsOf(taken));
+    this.#all.set(id, { args, mirrored });
+    return () => mirrored.end();
+  }
+
+  delete(id: number): void {
+    this.#all.delete(id);
+  }
+}

@@ -1,0 +1,103 @@
+/** A live query of the worker that a page mirrors: each state is sent as its difference to the one before. */
+import type { Live, LiveCount, LiveCountState, LiveState } from '../live/index.js';
+import type { ListSender } from './list-sender.js';
+
+/** What follows the parts of a state: they replace the rows from `from` to `to`, as numbers of old rows or `[row]`. */
+export interface Patch {
+  readonly from: number;
+  readonly to: number;
+  readonly status: 'loading' | 'ready' | 'error';
+  readonly isStale: boolean;
+  readonly error: unknown;
+  /** The count, or the offset of the rows. */
+  readonly number: number | undefined;
+}
+
+/** Sends a patch once its parts are there; resolves when the page has taken it. */
+export type Tell = (patch: Patch) => Promise<void>;
+
+const NONE: readonly unknown[] = [];
+
+/** How many rows two lists have in common from their starts, or from their ends on. */
+function countCommon(a: readonly unknown[], b: readonly unknown[], isEnd: boolean, most: number) {
+  const at = (list: readonly unknown[], n: number) => list[isEnd ? list.length - 1 - n : n];
+  let count = 0;
+  while (count < most && at(a, count) === at(b, count)) count += 1;
+  return count;
+}
+
+export class MirrorSender {
+  readonly #shown: Live<unknown> | LiveCount;
+  readonly #outlet: ListSender;
+  readonly #tell: Tell;
+  readonly #stop: () => void;
+  /** How many states were sent. */
+  #sent = 0;
+  /** The rows of the state that was sent last, and of the one before. */
+  #rows: readonly unknown[];
+  #old: readonly unknown[];
+  #last: LiveState<unknown> | LiveCountState | undefined;
+  #isBusy = false;
+  #isOver = false;
+
+  /** The page has `rows` already. */
+  constructor(
+    shown: Live<unknown> | LiveCount,
+    outlet: ListSender,
+    tell: Tell,
+    rows: readonly unknown[] = NONE,
+  ) {
+    this.#shown = shown;
+    this.#outlet = outlet;
+    this.#tell = tell;
+    this.#rows = rows;
+    this.#old = rows;
+    this.#stop = shown.subscribe(() => void this.#send());
+    void this.#send();
+  }
+
+  /** Sends states until the page has the newest one. */
+  async #send(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (
+      let now = this.#shown.get();
+      now !== this.#last && !this.#isOver;
+      now = this.#shown.get()
+    ) {
+      this.#last = now;
+      // What is loading has nothing to show yet.
+      if (now.status !== 'loading') await this.#sendState(now);
+    }
+    this.#isBusy = false;
+  }
+
+  async #sendState(state: LiveState<unknown> | LiveCountState): Promise<void> {
+    const { status, isStale, error } = state;
+    const [old, rows] = [this.#rows, 'rows' in state ? state.rows : NONE];
+    const least = Math.min(old.length, rows.length);
+    const from = old === rows ? least : countCommon(old, rows, false, least);
+    const end = countCommon(old, rows, true, least - from);
+    const to = old.length - end;
+    const places = new Map(old.slice(from, to).map((row, at) => [row, from + at]));
+    const middle = rows.slice(from, rows.length - end);
+    await this.#outlet.addAll(middle.map((row) => places.get(row) ?? [row]));
+    if (this.#isOver) return;
+    const number = 'count' in state ? state.count : state.offset;
+    this.#sent += 1;
+    this.#old = old;
+    this.#rows = rows;
+    await this.#tell({ from, to, status, isStale, error, number });
+  }
+
+  /** The rows that the page has once it has taken so many states. */
+  rowsOf(taken: unknown): readonly unknown[] {
+    return taken === this.#sent ? this.#rows : this.#old;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stop();
+    this.#shown.close();
+  }
+}

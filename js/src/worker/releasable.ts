@@ -1,0 +1,28 @@
+/** Handles that are released by their user, or once they are forgotten. */
+import { disposable } from '../base/disposable.js';
+import { ReleaseRegistry } from '../base/release-registry.js';
+import type { Link } from './link.js';
+
+const forgotten = new ReleaseRegistry<{ readonly link: Link; readonly id: number }>(
+  ({ link, id }) => link.stop(id),
+);
+
+/** Makes `name`, and `using`, release what a handle stands for, once. */
+export function makeReleasable(
+  handle: object,
+  link: Link,
+  id: number,
+  name: string,
+  symbol: 'dispose' | 'asyncDispose',
+  release: () => unknown = () => link.stop(id),
+): void {
+  forgotten.add(handle, { link, id });
+  let released: { readonly result: unknown } | undefined;
+  const value = () => {
+    forgotten.delete(handle);
+    released ??= { result: release() };
+    return released.result;
+  };
+  Object.defineProperty(handle, name, { value });
+  disposable(handle, symbol, value);
+}

@@ -1,0 +1,36 @@
+/** Values on their way to the page. */
+import { isByteArray } from '../base/byte-kinds.js';
+import { ownBytes } from './bytes.js';
+import { type ErrorPayload, toErrorPayload } from './errors.js';
+
+/** Where an error was in a value. */
+export type ErrorAt = readonly [path: readonly (string | number)[], error: ErrorPayload];
+
+/** How deep errors are looked for, and in how many members of a list. */
+const DEEPEST = 4;
+const MOST_MEMBERS = 1000;
+
+/** A value without the errors in it, and where they were: structured clones lose their codes. */
+export function toMessage(value: unknown): [value: unknown, errors: ErrorAt[]] {
+  const errors: ErrorAt[] = [];
+  const stripErrors = (one: unknown, path: readonly (string | number)[]): unknown => {
+    if (one instanceof Error) {
+      errors.push([path, toErrorPayload(one)]);
+      return undefined;
+    }
+    if (isByteArray(one)) return ownBytes(one);
+    if (typeof one !== 'object' || one === null || path.length > DEEPEST) return one;
+    if (Array.isArray(one)) {
+      return one.map((member, at) =>
+        at < MOST_MEMBERS ? stripErrors(member, [...path, at]) : member,
+      );
+    }
+    if (Object.getPrototypeOf(one) !== Object.prototype) return one;
+    const members = Object.entries(one).map(([name, member]) => [
+      name,
+      stripErrors(member, [...path, name]),
+    ]);
+    return Object.fromEntries(members);
+  };
+  return [stripErrors(value, []), errors];
+}
