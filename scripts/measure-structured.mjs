@@ -7,7 +7,7 @@ import { memory, open } from '../js/dist/index.js';
 import { importSource } from './lib/source.mjs';
 
 const { decodeStructured, encodeStructured } = await importSource(
-  ...['js', 'src', 'tables', 'values', 'structured.ts'],
+  ...['js', 'src', 'store', 'tables', 'values', 'structured.ts'],
 );
 
 const at = process.argv.indexOf('--rows');

@@ -5,7 +5,7 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
-import { placeOf, presign } from '../../js/src/sync/remote/adapters/presign.js';
+import { parseHttpUrl, presign } from '../../js/src/sync/remote/adapters/presign.js';
 import { BUCKET, CREDENTIALS, startGateway } from '../../js/test/gateway.mjs';
 import { remoteContract } from '../../js/test/remote-contract.js';
 import { expect, type Page, test } from './fixtures.js';
@@ -45,7 +45,7 @@ const HEADERS = ['if-match', 'if-none-match', 'content-type', 'cache-control'];
 async function bucket(hidden?: string) {
   const gateway = await startGateway();
   ends.push(() => gateway.stop());
-  const place = placeOf(`${gateway.endpoint}/${BUCKET}`);
+  const place = parseHttpUrl(`${gateway.endpoint}/${BUCKET}`);
   if (place === undefined) throw new Error(`no address: ${gateway.endpoint}`);
   const tags = (name: string, values: readonly string[]) =>
     values.map((value) => `<${name}>${value}</${name}>`).join('');

@@ -1,6 +1,6 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { checkName, optionsOf } from './base/options.js';
+import { checkStoreName, optionsOf } from './base/options.js';
 import { part } from './base/parts.js';
 import { runAbortable } from './base/run-abortable.js';
 import { loadWords } from './core/indexes/columns.js';
@@ -24,8 +24,8 @@ import type { Link } from './sync/link/link.js';
 import type { Remote } from './sync/remote/remote.js';
 
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
+export type { Persistence } from './base/origin-persistence.js';
 export { persist } from './base/persist.js';
-export type { Persistence } from './base/persistence.js';
 export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
 export type { EntryPosition, IndexRange, SecondaryKey } from './core/indexes/columns.js';
@@ -160,7 +160,7 @@ export async function destroy(
   name: string,
   options: { readonly storage?: Storage | undefined } = {},
 ): Promise<void> {
-  checkName(name);
+  checkStoreName(name);
   const { storage = idb() } = optionsOf('destroy', options, 'storage');
   return storage.destroy(name);
 }
@@ -177,14 +177,14 @@ const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal 
  * off goes on where it was when it is called again; until then the store is to stay empty. Into a
  * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
-export const importStore: typeof import('./engine/transfer/import.js').importStore = async (
+export const importStore: typeof import('./engine/transfer/import.js').runStoreImport = async (
   name,
   source,
   options = {},
 ) =>
   runAbortable('importStore', options, IMPORT_NAMES, async (wanted) => {
     const { importing } = await storeParts();
-    return importing.importStore(name, source, wanted);
+    return importing.runStoreImport(name, source, wanted);
   });
 
 /** What a clone resolves to. */
@@ -216,7 +216,7 @@ export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     storeParts,
-    async () => (await syncing()).loadAll(),
+    async () => (await syncing()).loadLinkParts(),
     transacting,
     platform,
     loadRest,
@@ -226,14 +226,14 @@ export async function preload(): Promise<void> {
     loadWords,
     loadWriter,
     loadCounts,
-    async () => (await laterTables()).loadAll(),
+    async () => (await laterTables()).loadTableParts(),
   ];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 
 /** What Hedgerow lacks here, each with its remedy; nothing where it works. Opens nothing. */
 export async function missingFeatures(): Promise<string[]> {
-  return (await platform()).missingFeatures();
+  return (await platform()).listMissingFeatures();
 }
 
 /** Whether Hedgerow works here; `missingFeatures` tells why not. */

@@ -1,6 +1,6 @@
 /** All that a storage holds of a store, as it is stored: to look at, and to change. */
 import type { Ref, SegmentRecord, SegmentStore, Storage } from '../src/storage/segment-store.js';
-import { segmentOf, wantedOf } from '../src/storage/segment-store.js';
+import { cutSegment, segmentOf } from '../src/storage/segment-store.js';
 
 export interface Dump {
   readonly segments: readonly SegmentRecord[];
@@ -52,7 +52,7 @@ export function storageOf({ segments, refs }: Dump): Storage {
     async read(wanted) {
       return wanted.map((one) => {
         const segment = byId.get(segmentOf(one));
-        return segment && copy(wantedOf(one, segment.segmentBytes));
+        return segment && copy(cutSegment(one, segment.segmentBytes));
       });
     },
     async history(name) {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, describe, expect, it } from 'vitest';
-import { bytesOf as rootBytesOf } from '../src/base/root.js';
+import { parseRoot as rootBytesOf } from '../src/base/root.js';
 import { memory, open } from '../src/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { sqlite } from '../src/storage/sql/node.js';

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
-import { check } from '../src/cli/check.js';
-import { UsageError } from '../src/cli/platform.js';
+import { runCheck } from '../src/cli/check.js';
+import { UsageError } from '../src/cli/node-platform.js';
 import { bucketAt } from '../src/cli/remote-at.js';
 import { HedgerowError } from '../src/index.js';
 import { serveRemote } from '../src/server/server.js';
@@ -31,7 +31,7 @@ async function served(remote: Remote, options: Parameters<typeof serveRemote>[1]
 /** The output of the command, and its failure. */
 async function checked(...args: string[]) {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-  const failed = await check(args).then(
+  const failed = await runCheck(args).then(
     () => '',
     (cause) => (cause instanceof UsageError ? 'usage' : (cause as Error).message),
   );
@@ -192,6 +192,6 @@ it('reads the address of a bucket, and wants its keys from the environment', asy
   }
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', '');
-  await expect(check(['s3://rooms'])).rejects.toThrow(/no AWS_SECRET_ACCESS_KEY/);
+  await expect(runCheck(['s3://rooms'])).rejects.toThrow(/no AWS_SECRET_ACCESS_KEY/);
   vi.unstubAllEnvs();
 });

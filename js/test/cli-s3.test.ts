@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { check } from '../src/cli/check.js';
-import { collect } from '../src/cli/collect.js';
-import { clone, publish } from '../src/cli/copy.js';
+import { runCheck } from '../src/cli/check.js';
+import { runCollect } from '../src/cli/collect.js';
+import { runClone, runPublish } from '../src/cli/copy.js';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/node/index.js';
-import { placeOf, presign } from '../src/sync/remote/adapters/presign.js';
+import { parseHttpUrl, presign } from '../src/sync/remote/adapters/presign.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
 
 const ORIGIN = 'https://app.example';
@@ -56,7 +56,7 @@ async function allowPages() {
     tags('AllowedHeader', rule.AllowedHeaders) +
     tags('ExposeHeader', rule.ExposeHeaders);
   const body = `<CORSConfiguration><CORSRule>${inner}</CORSRule></CORSConfiguration>`;
-  const place = placeOf(`${endpoint}/${BUCKET}`);
+  const place = parseHttpUrl(`${endpoint}/${BUCKET}`);
   if (place === undefined) throw new Error(`no address: ${endpoint}`);
   const signed = { region: 'us-east-1', credentials: CREDENTIALS, atMs: Date.now(), expiresS: 60 };
   const url = await presign({ method: 'PUT', place, query: { cors: '' }, ...signed });
@@ -67,17 +67,17 @@ async function allowPages() {
 it('publishes a store to a bucket, clones it, and collects', async () => {
   const place = `s3://${BUCKET}/notes/of the team`;
   await store('source', (db) => db.put('note', 1));
-  expect(await printed(publish, join(base, 'source'), place)).toEqual([
+  expect(await printed(runPublish, join(base, 'source'), place)).toEqual([
     'published as state 2; 1 rows in all',
   ]);
-  const cloned = await printed(clone, place, join(base, 'copy'));
+  const cloned = await printed(runClone, place, join(base, 'copy'));
   expect(cloned).toEqual([`1 rows from ${place}; 1 rows in all`]);
   expect(await store('copy', (db) => db.get('note'))).toBe(1);
-  expect(await printed(collect, `${place}/`)).toEqual([
+  expect(await printed(runCollect, `${place}/`)).toEqual([
     expect.stringMatching(/^deleted 0 objects/),
   ]);
   const nothing = `s3://${BUCKET}/other`;
-  await expect(printed(clone, nothing, join(base, 'none'))).rejects.toThrow(
+  await expect(printed(runClone, nothing, join(base, 'none'))).rejects.toThrow(
     `there is nothing at ${nothing}`,
   );
 });
@@ -85,23 +85,25 @@ it('publishes a store to a bucket, clones it, and collects', async () => {
 it('checks what a bucket grants, and what pages lack', async () => {
   const place = `s3://${BUCKET}/checked`;
   const granted = ['read', 'write', 'apart', 'delete', 'list'].map((one) => `${one.padEnd(7)} yes`);
-  expect(await printed(check, place, '--role', 'collector')).toEqual([
+  expect(await printed(runCheck, place, '--role', 'collector')).toEqual([
     ...granted,
     'all that a collector needs is granted',
   ]);
-  const asPage = () => printed(check, place, '--origin', ORIGIN);
+  const asPage = () => printed(runCheck, place, '--origin', ORIGIN);
   await expect(asPage()).rejects.toThrow(`pages of ${ORIGIN} cannot use it`);
   await allowPages();
   expect(await asPage()).toEqual([...granted, 'page    yes', 'all that a writer needs is granted']);
-  await expect(printed(check, place, '--origin', 'https://other.example')).rejects.toThrow('pages');
+  await expect(printed(runCheck, place, '--origin', 'https://other.example')).rejects.toThrow(
+    'pages',
+  );
 });
 
 it('says what keys do not grant, and that there is no bucket', async () => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'another');
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-  await expect(check([`s3://${BUCKET}/x`])).rejects.toThrow('also needs: read, write, apart');
+  await expect(runCheck([`s3://${BUCKET}/x`])).rejects.toThrow('also needs: read, write, apart');
   expect(log.mock.calls.flat().join('\n')).toMatch(/write {3}no: .*403.*it needs s3:PutObject/);
   log.mockRestore();
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', CREDENTIALS.secretAccessKey);
-  await expect(check(['s3://nowhere/x'])).rejects.toMatchObject({ code: 'remote-gone' });
+  await expect(runCheck(['s3://nowhere/x'])).rejects.toMatchObject({ code: 'remote-gone' });
 });

@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
-import { collect } from '../src/cli/collect.js';
-import { clone, mend, publish } from '../src/cli/copy.js';
-import { UsageError } from '../src/cli/platform.js';
+import { runCollect } from '../src/cli/collect.js';
+import { runClone, runMend, runPublish } from '../src/cli/copy.js';
+import { UsageError } from '../src/cli/node-platform.js';
 import { open } from '../src/index.js';
 import { sqlite } from '../src/node/index.js';
 import { signingKeys } from '../src/sync/encryption/index.js';
@@ -41,7 +41,12 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
   }
 }
 
-const COMMANDS = { publish, clone, collect, mend } as const;
+const COMMANDS = {
+  publish: runPublish,
+  clone: runClone,
+  collect: runCollect,
+  mend: runMend,
+} as const;
 
 /** As `run`. Unless it is a deep run, the command runs in this process, which costs far less than to start the program. */
 async function command(name: keyof typeof COMMANDS, ...args: string[]): ReturnType<typeof run> {

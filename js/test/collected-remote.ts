@@ -1,8 +1,8 @@
 /** A remote whose clock the test moves, and what its heads name: for the tests of collections. */
 import { hex } from '../src/base/hex.js';
 import { utf8 } from '../src/sync/remote/format/cursor.js';
-import { packsOf, type Tail } from '../src/sync/remote/format/head.js';
 import { decodeHead } from '../src/sync/remote/format/head-codec.js';
+import { packsOf, type Tail } from '../src/sync/remote/format/head-record.js';
 import { decodeLog } from '../src/sync/remote/format/log.js';
 import { PLAIN_SCOPE, type Scope, scopeInside } from '../src/sync/remote/format/suite.js';
 import { memoryRemote, type Remote } from '../src/sync/remote/index.js';

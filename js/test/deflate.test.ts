@@ -1,6 +1,6 @@
 /** Deflating by zlib and by the streams of the platform: each reads the other, and both refuse the same. */
 import { expect, it } from 'vitest';
-import { joined, sameBytes } from '../src/base/bytes.js';
+import { concatBytes, sameBytes } from '../src/base/bytes.js';
 import {
   deflate,
   deflateByStream,
@@ -17,7 +17,7 @@ function whole(way: Inflate) {
   return async (bytes: Uint8Array, most: number): Promise<Uint8Array> => {
     const parts: Uint8Array[] = [];
     for await (const part of way(bytes, most)) parts.push(part);
-    return joined(parts);
+    return concatBytes(parts);
   };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory, type OpenOptions, open } from '../src/index.js';
-import { applyDeltas, makeDelta, rowsOf } from '../src/sync/link/delta.js';
+import { applyDeltas, makeDelta, readRowsRoot } from '../src/sync/link/delta.js';
 import { forCuts } from './damaged-bytes.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf } from './model.js';
 import { forSeeds } from './property.js';
@@ -103,7 +103,7 @@ describe('a delta', () => {
       const db = await storeOf(vectors.stores[before].map(entry));
       const { shared } = headOf(db);
       const root = db.root;
-      expect(hex((await rowsOf(shared, unhex(root))).rootBytes), name).toBe(rootBefore);
+      expect(hex((await readRowsRoot(shared, unhex(root))).rootBytes), name).toBe(rootBefore);
       const isDelete = (cell: Cell) => cell.json === undefined && cell.bytes === undefined;
       await db.putMany(edits.filter((cell: Cell) => !isDelete(cell)).map(entry));
       await db.deleteMany(edits.filter(isDelete).map(({ key }: Cell) => key));

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { endpoint } from '../../examples/bucket/endpoint.mjs';
-import { placeOf } from '../src/sync/remote/adapters/presign.js';
+import { parseHttpUrl } from '../src/sync/remote/adapters/presign.js';
 import { s3Signer } from '../src/sync/remote/adapters/s3.js';
 import { hashedName, headName } from '../src/sync/remote/index.js';
 
@@ -72,7 +72,7 @@ it('signs each object of a room for its members, by their roles', async () => {
     ] as const) {
       const { status: found, text } = await answer({ method, key, query: {} }, who);
       expect([found, method, who, key]).toEqual([status, method, who, key]);
-      const place = placeOf(text.split('?')[0]);
+      const place = parseHttpUrl(text.split('?')[0]);
       expect(place?.path).toBe(status === 200 ? `/rooms/${key.replaceAll('%', '%25')}` : undefined);
     }
   }

@@ -8,7 +8,7 @@ import { expoSqlite } from '../src/storage/sql/expo-sqlite.js';
 import { type ExpoSqlite, expoConnection } from '../src/storage/sql/expo-sqlite-driver.js';
 import { expoSqliteStorage } from '../src/storage/sql/expo-sqlite-storage.js';
 import { opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
-import { sqlStorage } from '../src/storage/sql/storage.js';
+import { sqlStorage } from '../src/storage/sql/sql-storage.js';
 import { random } from './random.js';
 import { EXPO_VERSIONS, expoSqliteOf, folder, opSqliteOf } from './sql-storages.js';
 

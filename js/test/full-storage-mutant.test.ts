@@ -6,9 +6,9 @@ import { expect, it, vi } from 'vitest';
 import { FullTally, simulateFull } from './full-simulation.js';
 import { isDeep } from './property.js';
 
-type Transactions = typeof import('../src/storage/idb/transaction.js');
+type Transactions = typeof import('../src/storage/idb/idb-transaction.js');
 
-vi.mock('../src/storage/idb/transaction.js', async (original) => ({
+vi.mock('../src/storage/idb/idb-transaction.js', async (original) => ({
   ...(await original<Transactions>()),
   inTurn: ((_work, steps, then) => {
     for (const step of steps) step();

@@ -4,6 +4,7 @@ import { Dexie } from 'dexie';
 import * as keyval from 'idb-keyval';
 import localforage from 'localforage';
 import { beforeEach, expect, test } from 'vitest';
+import { sizeOf, withFiles } from '../src/import-from/foreign-values.js';
 import {
   fromDexie,
   fromEntries,
@@ -12,7 +13,6 @@ import {
   fromLocalForage,
   importFrom,
 } from '../src/import-from/index.js';
-import { sizeOf, withFiles } from '../src/import-from/values.js';
 import { memory, open } from '../src/index.js';
 import { decodeKey } from '../src/store/keys/index.js';
 import { StoredFile, table } from '../src/store/tables/index.js';

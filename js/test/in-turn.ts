@@ -3,7 +3,7 @@
  * and waits for no other thread. Browsers have their own.
  */
 import { afterAll, beforeAll } from 'vitest';
-import { builtinIfAny } from '../src/base/node.js';
+import { builtinIfAny } from '../src/base/node-builtin.js';
 
 /** For all tests of a file. */
 export function simulateInTurn(): void {

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../vectors/index/definitions.json' with { type: 'json' };
-import { entriesOf, loadWords } from '../src/core/indexes/columns.js';
+import { deriveEntries, loadWords } from '../src/core/indexes/columns.js';
 import { indexOf } from '../src/core/indexes/definition.js';
 import { wordsOf } from '../src/core/indexes/words.js';
 import { type IndexDefinition, type IndexDefinitions, memory, open } from '../src/index.js';
@@ -19,7 +19,7 @@ beforeAll(loadWords);
 function entriesOfWrapper(definition: IndexDefinition, rows: readonly Entry[]): IndexedEntry[] {
   const index = indexOf('one', definition);
   const all = rows.flatMap(([key, value]) =>
-    entriesOf(index, key, value).map(({ position, secondary }) => ({
+    deriveEntries(index, key, value).map(({ position, secondary }) => ({
       position,
       entry: [key, value, secondary] as IndexedEntry,
     })),
@@ -32,7 +32,7 @@ describe('the vectors', () => {
     const index = indexOf('one', definition as IndexDefinition);
     expect(index.text).toBe(tree);
     for (const { key, value, entries } of rows) {
-      const made = entriesOf(index, key, JSON.parse(value)).map(({ position }) => position);
+      const made = deriveEntries(index, key, JSON.parse(value)).map(({ position }) => position);
       expect(made, value).toEqual(entries);
       const indexes = { one: definition as IndexDefinition };
       const db = await open('vectors', { storage: memory(), indexes });

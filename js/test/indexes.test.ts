@@ -1,7 +1,7 @@
 /** Entries of indexes, reads of their ranges, and how indexes are built. */
 import { describe, expect, it } from 'vitest';
 import rules from '../../vectors/index/replicache-index-rules.json' with { type: 'json' };
-import { entriesOf } from '../src/core/indexes/columns.js';
+import { deriveEntries } from '../src/core/indexes/columns.js';
 import { indexOf } from '../src/core/indexes/definition.js';
 import {
   type IndexDefinitions,
@@ -155,7 +155,7 @@ describe('an index', () => {
   it('has keys in the order that the vectors say', () => {
     const index = indexOf('one', { path: '/a' });
     const position = ([secondary, primary]: string[]) =>
-      entriesOf(index, primary as string, { a: secondary })[0]?.position as string;
+      deriveEntries(index, primary as string, { a: secondary })[0]?.position as string;
     for (const pair of rules.sortedAscending) {
       const [low, high] = pair.map(position) as [string, string];
       expect(compareKeys(low, high), JSON.stringify(pair)).toBeLessThan(0);

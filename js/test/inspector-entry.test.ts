@@ -4,7 +4,7 @@ import 'fake-indexeddb/auto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/index.js';
 import { type InspectorOptions, openInspector } from '../src/inspector/index.js';
-import { storeNames } from '../src/inspector/model/stores.js';
+import { storeNames } from '../src/inspector/model/store-summary.js';
 import { failure } from './model.js';
 
 afterEach(() => vi.restoreAllMocks());

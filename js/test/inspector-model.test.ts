@@ -1,19 +1,19 @@
 /** What the inspector makes of values, definitions, differences, locks and times. */
 import { describe, expect, it } from 'vitest';
 import { linesBetween } from '../src/inspector/model/lines.js';
-import { locksOf } from '../src/inspector/model/locks.js';
-import { hashOf, parsePageAddress } from '../src/inspector/model/place.js';
-import { rangeOf } from '../src/inspector/model/search.js';
+import { locksOf } from '../src/inspector/model/lock-list.js';
+import { hashOf, parsePageAddress } from '../src/inspector/model/page-address.js';
+import { parseSearch } from '../src/inspector/model/search.js';
 import { joinBars, packBars, TimeLine } from '../src/inspector/model/time-line.js';
 import { definitionOf, titleOf, treesIn } from '../src/inspector/model/trees.js';
 import {
   dumpOf,
   editableOf,
+  formatValue,
   previewOf,
   sizeText,
-  textOf,
   valueFrom,
-} from '../src/inspector/model/values.js';
+} from '../src/inspector/model/value-text.js';
 import { TRACED } from '../src/inspector/trace/trace-view.js';
 import { failure } from './model.js';
 import { forSeeds } from './property.js';
@@ -29,7 +29,7 @@ describe('values', () => {
   });
 
   it('are shown in the form of their kind', () => {
-    expect(textOf({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
+    expect(formatValue({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
     expect(dumpOf(new TextEncoder().encode('Hedgerow is green\n'))).toBe(
       '00000000  48 65 64 67 65 72 6f 77 20 69 73 20 67 72 65 65  Hedgerow is gree\n' +
         '00000010  6e 0a                                            n.',
@@ -157,14 +157,14 @@ describe('definitions', () => {
 
 describe('searches', () => {
   it('are by the beginning of keys, and by values or beginnings of an index', () => {
-    expect(rangeOf(undefined, '')).toEqual({});
-    expect(rangeOf(undefined, '12')).toEqual({ prefix: '12' });
-    expect(rangeOf('i', '')).toEqual({ index: 'i' });
-    expect(rangeOf('i', '12')).toEqual({ index: 'i', equals: 12 });
-    expect(rangeOf('i', '["open", 3]')).toEqual({ index: 'i', equals: ['open', 3] });
-    expect(rangeOf('i', '"12"')).toEqual({ index: 'i', equals: '12' });
-    expect(rangeOf('i', 'ope')).toEqual({ index: 'i', prefix: 'ope' });
-    expect(rangeOf('i', '{"a":1}')).toEqual({ index: 'i', prefix: '{"a":1}' });
+    expect(parseSearch(undefined, '')).toEqual({});
+    expect(parseSearch(undefined, '12')).toEqual({ prefix: '12' });
+    expect(parseSearch('i', '')).toEqual({ index: 'i' });
+    expect(parseSearch('i', '12')).toEqual({ index: 'i', equals: 12 });
+    expect(parseSearch('i', '["open", 3]')).toEqual({ index: 'i', equals: ['open', 3] });
+    expect(parseSearch('i', '"12"')).toEqual({ index: 'i', equals: '12' });
+    expect(parseSearch('i', 'ope')).toEqual({ index: 'i', prefix: 'ope' });
+    expect(parseSearch('i', '{"a":1}')).toEqual({ index: 'i', prefix: '{"a":1}' });
   });
 });
 

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_ROOT } from '../src/base/root.js';
 import { clone, importStore, memory, open, type Storage } from '../src/index.js';
-import { compare } from '../src/inspector/model/changes.js';
-import { exportedOf, fileNameOf, openFile } from '../src/inspector/model/files.js';
+import { compareRoots } from '../src/inspector/model/compare-roots.js';
+import { exportedOf, exportFileName, openFile } from '../src/inspector/model/files.js';
 import { livePartOf } from '../src/inspector/model/live-part.js';
 import { readOnly } from '../src/inspector/model/read-only.js';
 import { Session } from '../src/inspector/model/session.js';
 import { rootFrom, statesOf } from '../src/inspector/model/states.js';
-import { summaryOf } from '../src/inspector/model/stores.js';
+import { summaryOf } from '../src/inspector/model/store-summary.js';
 import { treesOf } from '../src/inspector/model/trees.js';
 import { memoryRemote } from '../src/sync/remote/index.js';
 import { all, failure, SOON } from './model.js';
@@ -176,7 +176,7 @@ describe('what is told of a store', () => {
     expect(rootOf('draft: where it left main')).toBe(db.root);
     expect(new Set(states.map(({ root }) => root)).size).toBe(states.length);
     const fork = rootOf('head of main');
-    const compared = await compare(session.db, fork, session.db.root);
+    const compared = await compareRoots(session.db, fork, session.db.root);
     expect(compared).toMatchObject({ added: 2, changed: 1, deleted: 1, isDone: true });
     expect(compared.changes.map(({ op, key }) => [op, key])).toEqual([
       ['change', keyOf(1)],
@@ -184,13 +184,13 @@ describe('what is told of a store', () => {
       ['add', 'later'],
       ['add', 'new'],
     ]);
-    const some = await compare(session.db, EMPTY_ROOT, fork, { prefix: 'issue/', limit: 10 });
+    const some = await compareRoots(session.db, EMPTY_ROOT, fork, { prefix: 'issue/', limit: 10 });
     expect([some.added, some.changes.length]).toEqual([ROWS, 10]);
     expect(rootFrom(` ${fork.toUpperCase()} `)).toBe(fork);
     expect(() => rootFrom('abc')).toThrow(failure('invalid-argument'));
-    const gone = compare(session.db, 'ab'.repeat(32), fork);
+    const gone = compareRoots(session.db, 'ab'.repeat(32), fork);
     await expect(gone).rejects.toEqual(failure('missing-chunk'));
-    const aborted = compare(session.db, EMPTY_ROOT, fork, { signal: AbortSignal.abort() });
+    const aborted = compareRoots(session.db, EMPTY_ROOT, fork, { signal: AbortSignal.abort() });
     await expect(aborted).rejects.toEqual(failure('aborted'));
     await session.close();
     await draft.close();
@@ -256,7 +256,7 @@ describe('a file', () => {
       told.push(bytes / ofBytes),
     );
     expect(told.at(-1)).toBe(1);
-    expect(fileNameOf('my app/7', db.root)).toBe(`my-app-7-${db.root.slice(0, 8)}.hedgerow`);
+    expect(exportFileName('my app/7', db.root)).toBe(`my-app-7-${db.root.slice(0, 8)}.hedgerow`);
     const file = await openFile('a file', blob);
     const opened = await Session.open(file, 'draft');
     expect(opened.place.canEdit).toBe(false);

@@ -5,7 +5,7 @@ import { TRACED, type TracedStore, type TracingWindow } from '../src/inspector/t
 import { trace } from '../src/inspector/trace.js';
 import { live } from '../src/live/index.js';
 import { table } from '../src/store/tables/index.js';
-import { memoryRemote } from '../src/sync/remote/adapters/memory.js';
+import { memoryRemote } from '../src/sync/remote/adapters/memory-remote.js';
 import { failure } from './model.js';
 
 const traces = () => [...((globalThis as TracingWindow)[TRACED] ?? [])];

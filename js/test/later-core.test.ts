@@ -6,7 +6,7 @@ import { MODULE_BASE64 } from '../src/core/generated/module.js';
 import type { Core } from '../src/core/guard.js';
 import { instances } from '../src/core/instances.js';
 import { instantiateLater } from '../src/core/later-module.js';
-import { unpack } from '../src/core/unpack.js';
+import { compilePackedModule } from '../src/core/unpack.js';
 
 const LATER = /^(sum|check|remote)_/;
 
@@ -32,8 +32,8 @@ test('all that the later part imports is exported by the first', async () => {
 
 test('it starts on the exports of a core, again and again', async () => {
   for (const start of [
-    instances<Core>(() => unpack(MODULE_BASE64)),
-    instances<Core>(() => unpack(MODULE_BASE64)),
+    instances<Core>(() => compilePackedModule(MODULE_BASE64)),
+    instances<Core>(() => compilePackedModule(MODULE_BASE64)),
   ]) {
     const core = await start();
     core.start(1 << 20, 0, 0, 0, 0);

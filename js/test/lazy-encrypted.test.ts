@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import { type HedgerowError, memory, open, verify } from '../src/index.js';
 import { atRest, remoteKeys } from '../src/sync/encryption/index.js';
+import { objectPath } from '../src/sync/remote/format/content-names.js';
 import { inflate } from '../src/sync/remote/format/deflate.js';
 import { decodeDirectory } from '../src/sync/remote/format/directory.js';
-import type { Head } from '../src/sync/remote/format/head.js';
 import { decodeHead } from '../src/sync/remote/format/head-codec.js';
-import { pathOf } from '../src/sync/remote/format/names.js';
+import type { HeadRecord } from '../src/sync/remote/format/head-record.js';
 import { frameOpener, framesAt, readPackTable } from '../src/sync/remote/format/pack.js';
 import {
   PLAIN_SCOPE,
@@ -136,9 +136,9 @@ const isRefusal = (cause: unknown) =>
   ['invalid-remote', 'unsupported-format'].includes((cause as HedgerowError)?.code);
 
 /** Has all frames of a remote, as its directory leads to them. */
-async function framesOf(remote: Remote, scope: Scope, head: Head) {
+async function framesOf(remote: Remote, scope: Scope, head: HeadRecord) {
   const packs = head.checkpoint.generations.flatMap((one) => one.packs);
-  const names = packs.map(({ nameBytes }) => pathOf('p', nameBytes));
+  const names = packs.map(({ nameBytes }) => objectPath('p', nameBytes));
   const directoryBytes = (await remote.get(names.at(-1) as `p/${string}`)) as Uint8Array;
   const directory = await decodeDirectory(directoryBytes, inflate, scope);
   const objects = [

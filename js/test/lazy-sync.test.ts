@@ -1,9 +1,9 @@
 /** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
 import { expect, it } from 'vitest';
 import { clone, memory } from '../src/index.js';
-import { packsOf } from '../src/sync/remote/format/head.js';
+import { objectPath } from '../src/sync/remote/format/content-names.js';
 import { decodeHead } from '../src/sync/remote/format/head-codec.js';
-import { pathOf } from '../src/sync/remote/format/names.js';
+import { packsOf } from '../src/sync/remote/format/head-record.js';
 import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
 import type { Remote } from '../src/sync/remote/index.js';
 import { keyOf, lazy, published, rowOf, rowsOf } from './lazy-devices.js';
@@ -84,7 +84,7 @@ it('goes through checkpoints that are added, and through one that is written ane
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
   // What no head needs any more is deleted. The late device has never read the old state of most rows.
   const head = await headOf(remote);
-  const live = new Set(packsOf(head.checkpoint).map(({ nameBytes }) => pathOf('p', nameBytes)));
+  const live = new Set(packsOf(head.checkpoint).map(({ nameBytes }) => objectPath('p', nameBytes)));
   const dead = (await remote.list('p/')).map(({ name }) => name).filter((name) => !live.has(name));
   expect(dead.length).toBeGreaterThan(3);
   await remote.remove(dead);

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory, open, repair, type Store } from '../src/index.js';
-import { namesOf } from '../src/sync/link/names.js';
+import { buildLinkNames } from '../src/sync/link/link-names.js';
 import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { random } from './random.js';
 import { device, rowsOf } from './sync-devices.js';
@@ -172,7 +172,7 @@ async function lose(
   await segments.close();
 }
 
-const refOf = (name: (typeof COMMITS)[number] | 'log') => namesOf('origin', 'main')[name];
+const refOf = (name: (typeof COMMITS)[number] | 'log') => buildLinkNames('origin', 'main')[name];
 
 it.each(COMMITS)('a link opens though the commit of its %s is gone, and tells', async (ref) => {
   const now = await scene();

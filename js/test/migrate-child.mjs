@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { open } from '../dist/index.js';
 import { sqlite } from '../dist/node/index.js';
-import { table } from '../dist/tables/index.js';
+import { table } from '../dist/store/tables/index.js';
 import { newIssues } from './migrating.mjs';
 
 const [, , location] = process.argv;

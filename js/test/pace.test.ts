@@ -1,6 +1,6 @@
 /** Slices keep their length though the clock is coarse, as it is in some browsers. */
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../src/base/scheduler.js';
+import { SlicePace } from '../src/base/scheduler.js';
 import { random } from './random.js';
 
 const SLICE_MS = 8;
@@ -9,7 +9,13 @@ const SLICE_MS = 8;
  * The lengths of the slices of some seconds, of work that does `perMs` units in a millisecond, by a clock
  * that ticks every `grain` milliseconds.
  */
-function slices(pace: Pace, grain: number, perMs: number, seconds: number, seed: number): number[] {
+function slices(
+  pace: SlicePace,
+  grain: number,
+  perMs: number,
+  seconds: number,
+  seed: number,
+): number[] {
   const from = random(seed);
   const startMs = from.next() * 1000;
   let nowMs = startMs;
@@ -36,7 +42,7 @@ for (const grain of [0.005, 0.1, 1, 16, 100]) {
     for (const first of [0.1, 1, 5]) {
       it(`slices come to their length from a guess of ${first} x the truth, and stay so`, () => {
         for (let seed = 1; seed <= 20; seed++) {
-          const pace = new Pace(SLICE_MS, first * 50_000);
+          const pace = new SlicePace(SLICE_MS, first * 50_000);
           const begun = slices(pace, grain, 50_000, 5 + grain / 4, seed);
           // No guess makes it worse.
           expect(Math.max(...begun)).toBeLessThan(Math.max(2, first) * SLICE_MS);
@@ -50,7 +56,7 @@ for (const grain of [0.005, 0.1, 1, 16, 100]) {
 
     it('they become shorter soon when the work becomes slower', () => {
       for (let seed = 1; seed <= 20; seed++) {
-        const pace = new Pace(SLICE_MS, 50_000);
+        const pace = new SlicePace(SLICE_MS, 50_000);
         slices(pace, grain, 50_000, 5 + grain / 4, seed);
         slices(pace, grain, 10_000, 0.2 + grain / 15, seed);
         const after = slices(pace, grain, 10_000, 5, seed);

@@ -1,7 +1,7 @@
 /** The collector finds every pin, whatever happens at the same time. */
 import { describe, expect, it } from 'vitest';
 import type { Locks } from '../src/base/locks.js';
-import { bytesOf } from '../src/base/root.js';
+import { parseRoot } from '../src/base/root.js';
 import { Inspection } from '../src/engine/verify/verify.js';
 import { memory, type Store } from '../src/index.js';
 import { Pins } from '../src/storage/tabs/pins.js';
@@ -29,7 +29,7 @@ function rows(count: number, round: number): Entry[] {
 /** Faults in the stored chunks of a root. */
 async function faults(browser: Browser, root: string) {
   const inspection = await Inspection.of(await browser.inner.open('test'), 8);
-  return (await inspection.verify(bytesOf(root), {})).faults;
+  return (await inspection.verify(parseRoot(root), {})).faults;
 }
 
 /** Nothing waits for locks here, but on a busy machine a collection may be slow: that is no failure. */

@@ -4,7 +4,7 @@ import type { HedgerowError } from '../src/index.js';
 import { contextOf } from '../src/sync/link/open-link.js';
 import { deflate, type Inflate, inflate } from '../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody, encodeDeltaBody } from '../src/sync/remote/format/delta-body.js';
-import { MAX_PLAIN_DELTA_BYTES } from '../src/sync/remote/format/limits.js';
+import { MAX_PLAIN_DELTA_BYTES } from '../src/sync/remote/format/format-limits.js';
 import { memoryRemote } from '../src/sync/remote/index.js';
 import { type Device, device, rowsOf } from './sync-devices.js';
 

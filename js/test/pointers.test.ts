@@ -1,6 +1,6 @@
 /** A JSON pointer leads to the same member for indexes, for sum trees, by hand or not, and for rows. */
 import { describe, expect, it } from 'vitest';
-import { memberAt, namesOf } from '../src/base/json-pointer.js';
+import { memberAt, parsePointer } from '../src/base/json-pointer.js';
 import { memory, open } from '../src/index.js';
 
 describe('a pointer', () => {
@@ -14,13 +14,13 @@ describe('a pointer', () => {
     ['/~01', ['~1']],
     ['/a\nb', ['a\nb']],
   ])('%j has the names %j', (pointer, names) => {
-    expect(namesOf(pointer)).toEqual(names);
+    expect(parsePointer(pointer)).toEqual(names);
   });
 
   it.each(['a', 'a/b', '/~', '/~2', '~', ' /a', 5, null, undefined, ['/a']])(
     '%j is none',
     (one) => {
-      expect(namesOf(one)).toBeUndefined();
+      expect(parsePointer(one)).toBeUndefined();
     },
   );
 });
@@ -48,7 +48,7 @@ const FOUND: readonly (readonly [pointer: string, found: unknown])[] = [
 ];
 
 it.each(FOUND)('%j leads to %j', (pointer, found) => {
-  expect(memberAt(VALUE, namesOf(pointer) ?? [])).toEqual(found);
+  expect(memberAt(VALUE, parsePointer(pointer) ?? [])).toEqual(found);
 });
 
 describe.each(FOUND.filter(([, found]) => typeof found !== 'object'))('%j', (pointer, found) => {

@@ -1,7 +1,7 @@
 /** Signatures of AWS: against their published example, and against another implementation. */
 import aws4 from 'aws4';
 import { describe, expect, it, vi } from 'vitest';
-import { placeOf, presign, withQuery } from '../src/sync/remote/adapters/presign.js';
+import { parseHttpUrl, presign, withQuery } from '../src/sync/remote/adapters/presign.js';
 import { s3Remote, s3Signer } from '../src/sync/remote/adapters/s3.js';
 
 const EXAMPLE = {
@@ -79,7 +79,7 @@ describe('presign()', () => {
     ] as const) {
       const options = { endpoint: 'https://s3.example/', bucket: 'r', region: 'auto', pathStyle };
       const sign = s3Signer({ ...options, credentials });
-      const place = placeOf(`${root}/${escapedKey}`);
+      const place = parseHttpUrl(`${root}/${escapedKey}`);
       const own = { method: 'GET', place: place as never, query: { 'x-id': '1' }, region: 'auto' };
       // The same for five minutes.
       const atMs = Date.UTC(2026, 0, 2, 3, 0);
@@ -119,10 +119,10 @@ function signatureOf(url: string): string | undefined {
 
 describe('placeOf()', () => {
   it('leaves out the port that is meant anyway', () => {
-    expect(placeOf('https://a:443/b')?.host).toBe('a');
-    expect(placeOf('http://a:80')).toEqual({ scheme: 'http', host: 'a', path: '/' });
-    expect(placeOf('https://a:80')?.host).toBe('a:80');
-    expect(placeOf('https://[::1]:9000/x')?.host).toBe('[::1]:9000');
+    expect(parseHttpUrl('https://a:443/b')?.host).toBe('a');
+    expect(parseHttpUrl('http://a:80')).toEqual({ scheme: 'http', host: 'a', path: '/' });
+    expect(parseHttpUrl('https://a:80')?.host).toBe('a:80');
+    expect(parseHttpUrl('https://[::1]:9000/x')?.host).toBe('[::1]:9000');
   });
 });
 

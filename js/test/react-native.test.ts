@@ -1,7 +1,7 @@
 /** What stands in for the platform where there is no WebAssembly and little else. */
 import { describe, expect, it } from 'vitest';
-import { idb } from '../src/core/react-native/idb.js';
-import { PlainDecoder, PlainEncoder } from '../src/core/react-native/text.js';
+import { idb } from '../src/core/react-native/hermes-idb.js';
+import { PlainDecoder, PlainEncoder } from '../src/core/react-native/hermes-text.js';
 import { forSeeds } from './property.js';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,7 +1,7 @@
 /** What storage has read enters the core in slices, while the next is being read. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Engine } from '../src/core/engine.js';
-import { Host } from '../src/core/host.js';
+import { Host } from '../src/core/engine-host.js';
 import { memory, open, type Store } from '../src/index.js';
 import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
@@ -15,7 +15,7 @@ import { batch, move, segment } from './segment-store/records.js';
 /** What has entered the core since the last turn, and the most in one. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
 
-vi.mock(import('../src/core/calls/segments.js'), async (original) => {
+vi.mock(import('../src/core/calls/segment-calls.js'), async (original) => {
   const calls = await original();
   const counted =
     <A extends unknown[], R>(call: (...args: A) => R) =>

@@ -2,13 +2,13 @@ import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
 import {
   type BlockRecord,
-  type Delta,
+  type DeltaRecord,
   type Generation,
-  type Head,
+  type HeadRecord,
   NO_CHECKPOINT,
-  type Rows,
+  type RowTree,
   type Tail,
-} from '../src/sync/remote/format/head.js';
+} from '../src/sync/remote/format/head-record.js';
 import {
   type AppendOutcome,
   type Author,
@@ -25,29 +25,29 @@ import type { Random } from './random.js';
 import { hash } from './remote-samples.js';
 
 export const ZERO = new Uint8Array(32);
-export const rowsOf = (from: Random): Rows => ({
+export const rowsOf = (from: Random): RowTree => ({
   rootBytes: from.bytes(32),
   count: 1 + from.below(1e6),
 });
-export const inline = (from: Random, length: number): Delta => ({
+export const inline = (from: Random, length: number): DeltaRecord => ({
   kind: 'inline',
   deltaBytes: from.bytes(length),
 });
-export const object = (from: Random, length: number): Delta => ({
+export const object = (from: Random, length: number): DeltaRecord => ({
   kind: 'object',
   nameBytes: from.bytes(32),
   length,
 });
 /** Stands for the hash of the bytes of a head: each encoding has another one. */
-export const hashOf = ({ nonceBytes }: Head): Uint8Array => hash(nonceBytes);
-export const authorOf = (from: Random, head: Head): Author => ({
+export const hashOf = ({ nonceBytes }: HeadRecord): Uint8Array => hash(nonceBytes);
+export const authorOf = (from: Random, head: HeadRecord): Author => ({
   writerBytes: from.bytes(16),
   nonceBytes: from.bytes(16),
   previousBytes: hashOf(head),
 });
 
 /** The first head of a branch without rows. */
-export function emptyHead(from: Random): Head {
+export function emptyHead(from: Random): HeadRecord {
   const rows = { rootBytes: ZERO, count: 0 };
   return {
     epoch: 0,
@@ -73,7 +73,7 @@ export const blockRecord = (from: Random, seq: number): BlockRecord => ({
 });
 
 /** Moves the checkpoint to the head, as its packs would. */
-export function checkpointed(from: Random, head: Head): Head {
+export function checkpointed(from: Random, head: HeadRecord): HeadRecord {
   const pack = { nameBytes: from.bytes(32), length: 1000, edits: 3 };
   const generations = [{ seq: head.seq, rows: head.rows, packs: [pack] }];
   const { seq, nonceBytes } = head;
@@ -81,7 +81,12 @@ export function checkpointed(from: Random, head: Head): Head {
   return { ...successorOf(head, authorOf(from, head)), checkpoint };
 }
 
-export function appended(head: Head, rows: Rows, delta: Delta, author: Author): Head {
+export function appended(
+  head: HeadRecord,
+  rows: RowTree,
+  delta: DeltaRecord,
+  author: Author,
+): HeadRecord {
   const result = withEntry(head, rows, delta, author, PLAIN_SCOPE);
   if (result.kind !== 'head') throw new Error(result.kind);
   return result.head;
@@ -101,9 +106,9 @@ export async function errorOf(call: () => unknown): Promise<HedgerowError> {
 export class Branch {
   readonly logs = new Map<string, Uint8Array>();
   readonly #from: Random;
-  head: Head;
+  head: HeadRecord;
   /** What a checkpoint goes on from. */
-  #before: Head;
+  #before: HeadRecord;
 
   constructor(from: Random) {
     this.#from = from;
@@ -112,7 +117,7 @@ export class Branch {
   }
 
   /** Appends as a push does; says why not. */
-  async add(rows: Rows, delta: Delta): Promise<Exclude<AppendOutcome['kind'], 'log'>> {
+  async add(rows: RowTree, delta: DeltaRecord): Promise<Exclude<AppendOutcome['kind'], 'log'>> {
     const author = authorOf(this.#from, this.head);
     this.#before = this.head;
     let result = withEntry(this.head, rows, delta, author, PLAIN_SCOPE);
@@ -130,8 +135,8 @@ export class Branch {
 
   /** A checkpoint of new rows, with the step to them. */
   checkpoint(
-    rows: Rows,
-    delta: Delta | undefined,
+    rows: RowTree,
+    delta: DeltaRecord | undefined,
     generations: readonly Generation[] = [
       {
         seq: this.head.seq + 1,

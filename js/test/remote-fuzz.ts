@@ -4,7 +4,7 @@
  * error, without much memory.
  */
 import { getHeapStatistics } from 'node:v8';
-import { joined, sameBytes } from '../src/base/bytes.js';
+import { concatBytes, sameBytes } from '../src/base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../src/base/errors.js';
 import {
   deflate,
@@ -19,10 +19,10 @@ import {
   decodeDirectory,
   encodeDirectory,
 } from '../src/sync/remote/format/directory.js';
-import { NO_CHECKPOINT } from '../src/sync/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import { NO_CHECKPOINT } from '../src/sync/remote/format/head-record.js';
 import { joinedTail } from '../src/sync/remote/format/head-rules.js';
-import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history.js';
+import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history-block.js';
 import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
 import {
   decodeMark,
@@ -97,7 +97,7 @@ async function decoded<T>(
 async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
-  return joined(all);
+  return concatBytes(all);
 }
 
 let inflatedBytes = 0;
@@ -365,7 +365,7 @@ async function forged(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Array
   const salt = saltOf(bytes);
   if (object === 'repository' || salt.length < SALT_BYTES) return undefined;
   const { envelopeBytes } = await SEALED_SCOPE.suite.toWrite(object, salt, SEALED_SCOPE);
-  return joined([envelopeBytes, bytes.subarray(SALT_AT + SALT_BYTES)]);
+  return concatBytes([envelopeBytes, bytes.subarray(SALT_AT + SALT_BYTES)]);
 }
 
 const expectSealed =

@@ -1,8 +1,12 @@
 /** Repository files and heads of a remote: their bytes, and how one head follows another. */
 import { describe, expect, it } from 'vitest';
 import { decodeDeltaObject, encodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
-import { type Checkpoint, type Head, packsOf } from '../src/sync/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import {
+  type Checkpoint,
+  type HeadRecord,
+  packsOf,
+} from '../src/sync/remote/format/head-record.js';
 import { breakBetween, successorOf } from '../src/sync/remote/format/head-rules.js';
 import {
   decodeRepository,
@@ -108,10 +112,10 @@ describe.each(SUITES)('a head %s', (_, scope) => {
       ...{ seq: 1, nonceBytes: random(9).bytes(16), history: [block] },
       generations: [{ seq: 1, rows: head.rows, packs: [pack] }],
     };
-    const withBlock = (change: object): Partial<Head> => ({
+    const withBlock = (change: object): Partial<HeadRecord> => ({
       checkpoint: { ...first, history: [{ ...block, ...change }] },
     });
-    const wrong: [string, Partial<Head>][] = [
+    const wrong: [string, Partial<HeadRecord>][] = [
       ['seq', { seq: 0 }],
       ['previous', { previousBytes: head.seq === 1 ? head.rows.rootBytes : ZERO }],
       ['rows', { rows: { rootBytes: random(9).bytes(32), count: 1 } }],

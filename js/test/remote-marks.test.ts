@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
-import { MAX_MARK_NAMES, MAX_MARKS } from '../src/sync/remote/format/limits.js';
+import { MAX_MARK_NAMES, MAX_MARKS } from '../src/sync/remote/format/format-limits.js';
 import {
   decodeMark,
   decodeRecord,

@@ -1,6 +1,6 @@
 /** Packs of both suites: their frames come back together, and each alone by its range. */
 import { describe, expect, it } from 'vitest';
-import { joined } from '../src/base/bytes.js';
+import { concatBytes } from '../src/base/bytes.js';
 import { deflate, inflate } from '../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody } from '../src/sync/remote/format/delta-body.js';
 import { decodePack, readPackTable } from '../src/sync/remote/format/pack.js';
@@ -16,7 +16,7 @@ import { SUITES } from './remote-scopes.js';
 async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
-  return joined(all);
+  return concatBytes(all);
 }
 
 async function decoded(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
-import { placeOf, presign } from '../src/sync/remote/adapters/presign.js';
+import { parseHttpUrl, presign } from '../src/sync/remote/adapters/presign.js';
 import { s3Remote } from '../src/sync/remote/adapters/s3.js';
 import { hashedName, probeRemote } from '../src/sync/remote/index.js';
 import { BUCKET, CREDENTIALS, startGateway } from './gateway.mjs';
@@ -34,7 +34,7 @@ describe('s3Remote() with versitygw', () => {
     }) =>
       presign({
         ...{ method: request.method, query: request.query, region: 'us-east-1' },
-        place: placeOf(
+        place: parseHttpUrl(
           `${endpoint}/${BUCKET}/${request.key ?? ''}`.replaceAll('%', '%25'),
         ) as never,
         ...{ credentials: CREDENTIALS, atMs: Date.now(), expiresS: 60 },

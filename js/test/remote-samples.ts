@@ -3,18 +3,18 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { sameBytes } from '../src/base/bytes.js';
 import { compareKeys } from '../src/base/key.js';
 import type { Deflate } from '../src/sync/remote/format/deflate.js';
+import { MAX_LOGS } from '../src/sync/remote/format/format-limits.js';
 import type {
   BlockRecord,
   Checkpoint,
   Generation,
-  Head,
+  HeadRecord,
   PackRecord,
-  Rows,
+  RowTree,
   Tail,
   TailEntry,
-} from '../src/sync/remote/format/head.js';
-import { sameRows } from '../src/sync/remote/format/head.js';
-import { MAX_LOGS } from '../src/sync/remote/format/limits.js';
+} from '../src/sync/remote/format/head-record.js';
+import { sameRows } from '../src/sync/remote/format/head-record.js';
 import { encodeLog } from '../src/sync/remote/format/log.js';
 import { encodeFrames } from '../src/sync/remote/format/pack-write.js';
 import { crcOf, PLAIN_SCOPE, type Scope } from '../src/sync/remote/format/suite.js';
@@ -31,11 +31,11 @@ function number(from: Random): number {
   return Math.floor(from.next() * 2 ** from.pick([1, 8, 32, 53]));
 }
 
-function rowsOf(from: Random): Rows {
+function rowsOf(from: Random): RowTree {
   return { rootBytes: from.bytes(32), count: 1 + Math.min(number(from), 2 ** 52) };
 }
 
-const NO_ROWS: Rows = { rootBytes: new Uint8Array(32), count: 0 };
+const NO_ROWS: RowTree = { rootBytes: new Uint8Array(32), count: 0 };
 
 function packRecord(from: Random): PackRecord {
   return {
@@ -45,7 +45,7 @@ function packRecord(from: Random): PackRecord {
   };
 }
 
-function entries(from: Random, seq: number, base: Rows, nonceBytes: Uint8Array): TailEntry[] {
+function entries(from: Random, seq: number, base: RowTree, nonceBytes: Uint8Array): TailEntry[] {
   const count = Math.min(from.below(from.pick([1, 5, 30])), seq);
   const tail: TailEntry[] = [];
   let rows = base;
@@ -82,7 +82,7 @@ function history(from: Random, seq: number): Pick<Checkpoint, 'nonceBytes' | 'hi
 }
 
 /** Cuts entries into pieces of which a head has room for each. */
-function pieces(from: Random, base: Rows, all: readonly TailEntry[]): Tail[] {
+function pieces(from: Random, base: RowTree, all: readonly TailEntry[]): Tail[] {
   const cut: Tail[] = [];
   let begin = 0;
   for (let end = 1; end <= all.length; end++) {
@@ -98,7 +98,7 @@ function pieces(from: Random, base: Rows, all: readonly TailEntry[]): Tail[] {
 export async function randomBranch(
   from: Random,
   scope: Scope = PLAIN_SCOPE,
-): Promise<{ head: Head; logs: Tail[]; logBytes: Uint8Array[] }> {
+): Promise<{ head: HeadRecord; logs: Tail[]; logBytes: Uint8Array[] }> {
   const first = from.next() < 0.3 ? NO_ROWS : rowsOf(from);
   // Rows come from somewhere: there were heads before the tail.
   const seq = Math.max(first.count === 0 ? 1 : 40, Math.min(number(from), 2 ** 52));
@@ -127,7 +127,7 @@ export async function randomBranch(
   });
   const names = new Set(Array.from({ length: from.below(5) }, () => from.text(8)));
   names.delete('');
-  const head: Head = {
+  const head: HeadRecord = {
     epoch: scope.epoch,
     repositoryBytes: from.bytes(16),
     seq,
@@ -151,7 +151,7 @@ export async function randomBranch(
 }
 
 /** A head that keeps all rules. */
-export const randomHead = async (from: Random, scope?: Scope): Promise<Head> =>
+export const randomHead = async (from: Random, scope?: Scope): Promise<HeadRecord> =>
   (await randomBranch(from, scope)).head;
 
 /** The bytes of a pack. */

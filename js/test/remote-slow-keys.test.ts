@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { Changes } from '../src/engine/read/changes.js';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { type LinkOptions, openLink } from '../src/sync/link/open-link.js';
+import { createLink, type LinkOptions } from '../src/sync/link/open-link.js';
 import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
 import { memoryRemote, probeRemote, type Remote, type Swap } from '../src/sync/remote/index.js';
 import { Clock, DAY, HOUR } from './collected-remote.js';
@@ -28,7 +28,7 @@ async function waiting(
     },
     chance: () => 0.5,
   };
-  return { db, link: await openLink({ ...host, ...rest }, remote, options, tools), waits };
+  return { db, link: await createLink({ ...host, ...rest }, remote, options, tools), waits };
 }
 
 /** Says 503 where `inner` says 429. */

@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import { unhex } from '../src/base/hex.js';
 import { BranchHead } from '../src/engine/history/branch-head.js';
 import type { Store } from '../src/index.js';
-import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/sync/link/delta.js';
+import { applyDeltas, type MadeDelta, makeDelta, readRowsRoot } from '../src/sync/link/delta.js';
 
 /** The branch head of a handle: a snapshot uses it in the turn of its call, in which nothing else runs. */
 export function headOf(db: Store): BranchHead {
@@ -20,7 +20,7 @@ export function headOf(db: Store): BranchHead {
 }
 
 /** The delta between two roots of a store. */
-export async function deltaOf(db: Store, from: string, to: string): Promise<Delta> {
+export async function deltaOf(db: Store, from: string, to: string): Promise<MadeDelta> {
   const { shared } = headOf(db);
   const [old, now] = [from, to].map(unhex) as [Uint8Array, Uint8Array];
   const delta = await makeDelta(shared, old, now);
@@ -29,9 +29,9 @@ export async function deltaOf(db: Store, from: string, to: string): Promise<Delt
 }
 
 /** Applies deltas to the head of a store, which must then have the rows of the last one. */
-export async function applied(db: Store, deltas: readonly Delta[]) {
+export async function applied(db: Store, deltas: readonly MadeDelta[]) {
   const branchHead = headOf(db);
-  const after = deltas.at(-1)?.after ?? (await rowsOf(branchHead.shared, unhex(db.root)));
+  const after = deltas.at(-1)?.after ?? (await readRowsRoot(branchHead.shared, unhex(db.root)));
   return applyDeltas(branchHead, {
     deltas: deltas.map(({ deltaBytes }) => deltaBytes),
     after,

@@ -2,8 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
-import type { Generation, Head, Rows, Tail, TailEntry } from '../src/sync/remote/format/head.js';
 import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
+import type {
+  Generation,
+  HeadRecord,
+  RowTree,
+  Tail,
+  TailEntry,
+} from '../src/sync/remote/format/head-record.js';
 import {
   breakBetween,
   entriesSince,
@@ -34,7 +40,7 @@ describe('a tail', () => {
     const seen = { logs: 0, checkpoints: 0 };
     await forSeeds(2, async (from, _, begin) => {
       const branch = new Branch(from);
-      const states: { seq: number; rows: Rows }[] = [{ seq: 1, rows: branch.head.rows }];
+      const states: { seq: number; rows: RowTree }[] = [{ seq: 1, rows: branch.head.rows }];
       for (let step = 0; step < 200; step++) {
         const rows = rowsOf(from);
         const length = 1 + from.below(from.pick([100, 100, 4096]));
@@ -61,8 +67,8 @@ describe('a tail', () => {
   async function expectRules(
     salt: Uint8Array,
     branch: Branch,
-    before: Head,
-    states: readonly { seq: number; rows: Rows }[],
+    before: HeadRecord,
+    states: readonly { seq: number; rows: RowTree }[],
   ): Promise<void> {
     const { head } = branch;
     const bytes = await encodeHead(head, salt, PLAIN_SCOPE);
@@ -71,7 +77,7 @@ describe('a tail', () => {
     expect(breakBetween(head, before, hashOf(before))).toBeUndefined();
     const whole = await branch.tail(0);
     for (let nth = states.length - 1; nth >= Math.max(0, states.length - 70); nth -= 7) {
-      const { seq, rows } = states[nth] as { seq: number; rows: Rows };
+      const { seq, rows } = states[nth] as { seq: number; rows: RowTree };
       const wanted = states.slice(nth + 1).map((one) => hex(one.rows.rootBytes));
       const found = entriesSince(await branch.tail(seq), rows.rootBytes);
       if (wanted.length > whole.tail.length) expect(found).toBeUndefined();

@@ -4,17 +4,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { joined } from '../src/base/bytes.js';
+import { concatBytes } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
 import { remoteKeys } from '../src/sync/encryption/remote-keys.js';
 import { deflate, inflate } from '../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody, wholeDeltaBody } from '../src/sync/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
-import { decodeDirectory, encodeDirectory, startOf } from '../src/sync/remote/format/directory.js';
-import type { Head, Rows, Tail } from '../src/sync/remote/format/head.js';
+import {
+  decodeDirectory,
+  encodeDirectory,
+  hashPrefix,
+} from '../src/sync/remote/format/directory.js';
 import { decodeHead, encodeHead } from '../src/sync/remote/format/head-codec.js';
-import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history.js';
+import type { HeadRecord, RowTree, Tail } from '../src/sync/remote/format/head-record.js';
+import { decodeBlock, encodeBlock } from '../src/sync/remote/format/history-block.js';
 import { decodeLog, encodeLog } from '../src/sync/remote/format/log.js';
 import {
   decodeMark,
@@ -82,7 +86,7 @@ function scopeOf({ context }: SealedVector, epoch = 1): Scope {
 async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
-  return joined(all);
+  return concatBytes(all);
 }
 
 /** The deltas of a pack. */
@@ -95,7 +99,7 @@ async function deltasOf(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> 
 /** A decoded object as the vectors write it, and the bytes that the encoder makes of it. */
 type Reading = readonly [says: unknown, again: Uint8Array];
 
-const rowsOf = ({ rootBytes, count }: Rows) => ({ root: hex(rootBytes), count });
+const rowsOf = ({ rootBytes, count }: RowTree) => ({ root: hex(rootBytes), count });
 const name = ({ nameBytes }: { readonly nameBytes: Uint8Array }) => hex(nameBytes);
 
 function tailOf({ base, tail }: Tail) {
@@ -108,7 +112,7 @@ function tailOf({ base, tail }: Tail) {
   return { base: rowsOf(base), tail: all };
 }
 
-function headOf(head: Head, salt: string) {
+function headOf(head: HeadRecord, salt: string) {
   const { seq, app, rows, checkpoint, logs, sums } = head;
   return {
     ...{ salt, nonce: hex(head.nonceBytes), repository: hex(head.repositoryBytes), seq },
@@ -143,7 +147,7 @@ const saltOf = (bytes: Uint8Array) => bytes.slice(8, 24);
 function startHex(start: number): string {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, start, true);
-  expect(startOf(bytes)).toBe(start);
+  expect(hashPrefix(bytes)).toBe(start);
   return hex(bytes);
 }
 
@@ -154,7 +158,7 @@ function stored(plain: Uint8Array): Uint8Array {
   view.setUint8(0, 1);
   view.setUint16(1, plain.length, true);
   view.setUint16(3, plain.length ^ 0xffff, true);
-  return joined([head, plain]);
+  return concatBytes([head, plain]);
 }
 
 const READERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<Reading>> = {

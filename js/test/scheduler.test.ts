@@ -1,6 +1,6 @@
 /** Slices: one in a turn of the event loop, in the order of those who wait. */
 import { describe, expect, it } from 'vitest';
-import { Pace, turn } from '../src/base/scheduler.js';
+import { SlicePace, turn } from '../src/base/scheduler.js';
 import { memory, open } from '../src/index.js';
 import { type Entry, storeOf } from './model.js';
 
@@ -74,7 +74,7 @@ describe('turn', () => {
 
 describe('a Pace', () => {
   it('comes to as much work as fits in four fifths of a slice', () => {
-    const pace = new Pace(8, 10);
+    const pace = new SlicePace(8, 10);
     for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 1000);
     expect(pace.units / 8000).toBeCloseTo(0.8, 1);
     for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 5);
@@ -82,14 +82,14 @@ describe('a Pace', () => {
   });
 
   it('slows down at once', () => {
-    const pace = new Pace(8, 1000);
+    const pace = new SlicePace(8, 1000);
     const { units } = pace;
     pace.learn(units, 80);
     expect(pace.units).toBeLessThan(units / 2);
   });
 
   it('comes out of a slice in which the machine did something else', () => {
-    const pace = new Pace(8, 10_000);
+    const pace = new SlicePace(8, 10_000);
     const { units } = pace;
     // At the true pace the work that is then given takes less than the clock can tell.
     pace.learn(pace.units, 8000);
@@ -105,17 +105,17 @@ describe('a Pace', () => {
   });
 
   it('begins with less when other work comes, but not with less than at first', () => {
-    const pace = new Pace(8, 10);
+    const pace = new SlicePace(8, 10);
     for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 1000);
     const { units } = pace;
     pace.doubt();
     expect(pace.units).toBeLessThan(units / 3);
     for (let times = 0; times < 10; times++) pace.doubt();
-    expect(pace.units).toBe(new Pace(8, 10).units);
+    expect(pace.units).toBe(new SlicePace(8, 10).units);
   });
 
   it('is not carried away by work that ends before its units are used up', () => {
-    const pace = new Pace(8, 1000);
+    const pace = new SlicePace(8, 1000);
     const { units } = pace;
     // One small commit after the other, none of which the clock can tell.
     for (let commit = 0; commit < 2000; commit++) pace.learn(pace.units, 0.05);
@@ -126,7 +126,7 @@ describe('a Pace', () => {
   });
 
   it('always lets some work be done', () => {
-    const pace = new Pace(8, 1);
+    const pace = new SlicePace(8, 1);
     for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);
     expect(pace.units).toBe(1);
   });

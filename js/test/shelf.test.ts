@@ -1,6 +1,6 @@
 /** A large store right after it was opened: most of its tables have not entered the core, and every call is right all the same. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Host } from '../src/core/host.js';
+import type { Host } from '../src/core/engine-host.js';
 import { open, type Store } from '../src/index.js';
 import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { openParts } from '../src/store/open.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, assert, describe, expect, it } from 'vitest';
 import { folderRemote } from '../src/node/index.js';
 import { serveRemote } from '../src/server/server.js';
-import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
+import { MAX_UNSIGNED_HEAD_BYTES } from '../src/sync/remote/format/format-limits.js';
 import { httpRemote, memoryRemote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
 import { isDeep, sampled } from './property.js';
@@ -40,7 +40,7 @@ const cases = sampled(remoteContract, 5);
 describe('over folderRemote()', () => {
   const folder = newFolder();
   for (const { name, run } of cases) {
-    it(name, () => run(() => writes(folderRemote(folder)), assert, MAX_HEAD_BYTES));
+    it(name, () => run(() => writes(folderRemote(folder)), assert, MAX_UNSIGNED_HEAD_BYTES));
   }
 });
 
@@ -50,7 +50,7 @@ describe('over httpRemote() and the reference server', () => {
   for (const { name, run } of cases) {
     it(name, async () => {
       const { url } = await server;
-      await run(() => writes(httpRemote({ url })), assert, MAX_HEAD_BYTES);
+      await run(() => writes(httpRemote({ url })), assert, MAX_UNSIGNED_HEAD_BYTES);
     });
   }
 });

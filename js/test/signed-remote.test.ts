@@ -10,7 +10,7 @@ import {
   signingKeys,
 } from '../src/sync/encryption/index.js';
 import { faultyRemote } from '../src/sync/remote/adapters/faulty-remote.js';
-import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
+import { MAX_UNSIGNED_HEAD_BYTES } from '../src/sync/remote/format/format-limits.js';
 import { memoryRemote, probeRemote, type Remote } from '../src/sync/remote/index.js';
 import { forCuts, forFlips } from './damaged-bytes.js';
 import { failure } from './model.js';
@@ -76,11 +76,11 @@ const caught = async (call: Promise<unknown>): Promise<HedgerowError> =>
 describe('signedRemote()', () => {
   const shared = signedBy(PRIVATE)(memoryRemote());
   for (const { name, run } of remoteContract) {
-    it(name, () => run(() => shared, assert, MAX_HEAD_BYTES));
+    it(name, () => run(() => shared, assert, MAX_UNSIGNED_HEAD_BYTES));
   }
 
   it('has room for a signature in every head', () => {
-    expect(MAX_HEAD_BYTES).toBe(65_536 - 72);
+    expect(MAX_UNSIGNED_HEAD_BYTES).toBe(65_536 - 72);
   });
 
   it('works over a remote with faults, of which no head that is read is a wrong one', async () => {

@@ -1,10 +1,10 @@
 /** Devices over a remote whose heads are signed, plain and encrypted: who has the private key writes, everybody else follows. */
 import { describe, expect, it } from 'vitest';
-import { joined } from '../src/base/bytes.js';
+import { concatBytes } from '../src/base/bytes.js';
 import { clone, type HedgerowError, type LinkOptions, memory, open } from '../src/index.js';
 import { remoteKeys } from '../src/sync/encryption/index.js';
+import { MAX_UNSIGNED_HEAD_BYTES } from '../src/sync/remote/format/format-limits.js';
 import { decodeHead, encodeHead, headLength } from '../src/sync/remote/format/head-codec.js';
-import { MAX_HEAD_BYTES } from '../src/sync/remote/format/limits.js';
 import { PLAIN_SCOPE } from '../src/sync/remote/format/suite.js';
 import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { Clock, liveNames, objectsOf } from './collected-remote.js';
@@ -211,7 +211,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await other.swapHead('main', undefined, forged);
     const lies: [string, Uint8Array][] = [
       ['unsigned', forged],
-      ['with the signature of the one before', joined([forged, signed.subarray(-72)])],
+      ['with the signature of the one before', concatBytes([forged, signed.subarray(-72)])],
       ['signed by another key', await stored(elsewhere)],
       ['that stands, unsigned', head],
     ];
@@ -352,11 +352,11 @@ it('the longest head of all has room for its signature, and a longer one is not 
   const lengthOf = (packs: number) => headLength(longer(packs, 1), PLAIN_SCOPE);
   let packs = 1;
   for (let step = 1024; step >= 1; step /= 2) {
-    while (lengthOf(packs + step) <= MAX_HEAD_BYTES) packs += step;
+    while (lengthOf(packs + step) <= MAX_UNSIGNED_HEAD_BYTES) packs += step;
   }
-  const name = 1 + MAX_HEAD_BYTES - lengthOf(packs);
+  const name = 1 + MAX_UNSIGNED_HEAD_BYTES - lengthOf(packs);
   const bytes = await encodeHead(longer(packs, name), from.bytes(16), PLAIN_SCOPE);
-  expect(bytes).toHaveLength(MAX_HEAD_BYTES);
+  expect(bytes).toHaveLength(MAX_UNSIGNED_HEAD_BYTES);
   await writes(inner).swapHead('main', undefined, bytes);
   expect(await stored(inner)).toHaveLength(65_536);
   const read = await reads(inner).readHead('main');

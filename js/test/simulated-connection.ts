@@ -2,6 +2,7 @@
 import { sameBytes } from '../src/base/bytes.js';
 import type { Locks } from '../src/base/locks.js';
 import {
+  cutSegment,
   type Fence,
   type Ref,
   type SegmentRequest,
@@ -9,7 +10,6 @@ import {
   type StoreContents,
   segmentOf,
   type WriteBatch,
-  wantedOf,
 } from '../src/storage/segment-store.js';
 import { copyOf } from './simulated-disk.js';
 import type { World } from './simulated-storage.js';
@@ -85,7 +85,7 @@ export class Connection implements SegmentStore {
     return this.#world.call(this, ({ segments }) =>
       wanted.map((one) => {
         const segment = segments.get(segmentOf(one));
-        return segment && copyOf(wantedOf(one, segment.segmentBytes));
+        return segment && copyOf(cutSegment(one, segment.segmentBytes));
       }),
     );
   }

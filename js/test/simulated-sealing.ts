@@ -1,6 +1,6 @@
 /** A simulated store that is encrypted. */
 import { sameBytes } from '../src/base/bytes.js';
-import { bytesOf } from '../src/base/root.js';
+import { parseRoot } from '../src/base/root.js';
 import { memory } from '../src/storage/memory.js';
 import type { Ref, SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { AppKey } from '../src/sync/encryption/at-rest/app-key.js';
@@ -63,7 +63,7 @@ export class Sealing implements Form {
   }
 
   async storedCommit(root: string): Promise<string> {
-    const commitBytes = bytesOf(root);
+    const commitBytes = parseRoot(root);
     for (const stored of this.#world.mainRefs) {
       const { ref } = await this.#keys.refs.open(MAIN, stored);
       if (sameBytes(ref.commitBytes, commitBytes)) return hexOf(stored);

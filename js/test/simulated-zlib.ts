@@ -2,7 +2,7 @@
  * The part of zlib that is used, in the turn in which it is called: what follows is as a seed has it, and nobody waits for other
  * threads. It deflates less, and so takes less time.
  */
-import { builtinIfAny } from '../src/base/node.js';
+import { builtinIfAny } from '../src/base/node-builtin.js';
 
 interface Zlib {
   deflateRaw: unknown;

@@ -2,7 +2,7 @@
  * One life after another of a simulated store: tabs work on it at random until everything stops, and then the rest is
  * checked. It knows nothing of vitest, so that `scripts/simulate.mjs` can run it by the million.
  */
-import { keyRange } from '../src/base/range.js';
+import { buildKeyRange } from '../src/base/range.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import type { Durability } from '../src/storage/segment-store.js';
 import { type Random, random } from './random.js';
@@ -167,7 +167,7 @@ class Simulation {
     const key = from.pick(keys);
     const value = from.below(2) === 0 ? await db.get(key) : (await db.getMany([key]))[0];
     expectSame(value, line.rows.get(key), `row ${key}`);
-    const range = keyRange({ prefix: line.prefix });
+    const range = buildKeyRange({ prefix: line.prefix });
     if (from.below(2) === 0) expectSame(await db.count(range), line.rows.size, 'count');
     else expectSame(new Map(await db.scan(range).toArray()), new Map(inOrder(line.rows)), 'scan');
   }
@@ -262,7 +262,7 @@ class Simulation {
       case 7: {
         const bound = this.#key(line);
         for (const key of rows.keys()) if (key >= bound) rows.delete(key);
-        const range = keyRange({ prefix: line.prefix, gte: bound });
+        const range = buildKeyRange({ prefix: line.prefix, gte: bound });
         return this.#made(line, db.deleteMany(range, options), options.durability, rows);
       }
       case 8:

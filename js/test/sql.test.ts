@@ -10,7 +10,7 @@ import { sqlite } from '../src/storage/sql/node.js';
 import { opSqlite } from '../src/storage/sql/op-sqlite.js';
 import { opConnection } from '../src/storage/sql/op-sqlite-driver.js';
 import { opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
-import { sqlStorage } from '../src/storage/sql/storage.js';
+import { sqlStorage } from '../src/storage/sql/sql-storage.js';
 import { random } from './random.js';
 import {
   connectionTo,

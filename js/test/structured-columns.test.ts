@@ -1,9 +1,9 @@
 /** Columns of indexes over structured values, and files within rows. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { columnOf } from '../src/store/tables/values/column.js';
+import { toColumnValue } from '../src/store/tables/values/column.js';
 import { decodeStructured } from '../src/store/tables/values/decode.js';
-import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { encodeStructured } from '../src/store/tables/values/encode-structured.js';
 import { file, StoredFile } from '../src/store/tables/values/file.js';
 import { compareKeys, failure } from './model.js';
 import { forSeeds } from './property.js';
@@ -16,7 +16,7 @@ describe('columns of structured values', () => {
   it('have dates in the order of time', async () => {
     await forSeeds(50, async (from) => {
       const dates = Array.from({ length: 50 }, () => someDate(from));
-      const texts = dates.map((date) => columnOf(date) as string);
+      const texts = dates.map((date) => toColumnValue(date) as string);
       const byText = texts.toSorted(compareKeys).map((text) => (valueIn(text) as Date).getTime());
       expect(byText).toEqual(dates.map(Number).sort((a, b) => a - b));
     });
@@ -28,10 +28,10 @@ describe('columns of structured values', () => {
         { length: 20 },
         () => from.pick(['~', '~t', '', 'z', 'é']) + from.text(3),
       );
-      const columns = texts.map((text) => columnOf(text) as string);
+      const columns = texts.map((text) => toColumnValue(text) as string);
       expect(columns.toSorted(compareKeys).map(valueIn)).toEqual(texts.toSorted(compareKeys));
       const start = from.pick(texts).slice(0, 2);
-      const found = columns.filter((column) => column.startsWith(columnOf(start) as string));
+      const found = columns.filter((column) => column.startsWith(toColumnValue(start) as string));
       // An empty beginning is also that of dates.
       expect(found.map(valueIn)).toEqual(texts.filter((text) => text.startsWith(start)));
     });
@@ -43,16 +43,16 @@ describe('columns of structured values', () => {
       const form = stored([value]) as unknown[];
       const isScalar = value === null || /^[sn]|^bo/.test(typeof value) || value instanceof Date;
       if (!isScalar || (typeof value === 'number' && !Number.isFinite(value))) return;
-      expect(columnOf(value)).toEqual(form[0]);
+      expect(toColumnValue(value)).toEqual(form[0]);
       expectEqual(valueIn(form[0]), value);
     });
   });
 
   it('leave alone what an index refuses', () => {
     for (const value of [5n, Number.NaN, undefined, new Set([1])])
-      expect(columnOf(value)).toBe(value);
+      expect(toColumnValue(value)).toBe(value);
     const invalid = new Date(Number.NaN);
-    expect(columnOf(invalid)).toBe(invalid);
+    expect(toColumnValue(invalid)).toBe(invalid);
   });
 
   it('find rows by an index', async () => {
@@ -64,8 +64,8 @@ describe('columns of structured values', () => {
     for (const [key, row] of rows) await db.put(key, encodeStructured(row));
     const range = {
       index: 'due',
-      gt: columnOf(new Date(0)) as string,
-      lt: columnOf(new Date(9)) as string,
+      gt: toColumnValue(new Date(0)) as string,
+      lt: toColumnValue(new Date(9)) as string,
     };
     const found = await db.scan(range).toArray();
     expect(found.map(([, row]) => Number((decodeStructured(row) as { due: Date }).due))).toEqual([

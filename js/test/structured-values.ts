@@ -1,7 +1,7 @@
 /** Random structured values, for tests. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { encodeStructured } from '../src/store/tables/values/encode-structured.js';
 import { StoredFile } from '../src/store/tables/values/file.js';
 import { line } from './one-line.js';
 import type { Random } from './random.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeStructured } from '../src/store/tables/values/decode.js';
-import { encodeStructured } from '../src/store/tables/values/encode.js';
+import { encodeStructured } from '../src/store/tables/values/encode-structured.js';
 import { StoredFile } from '../src/store/tables/values/file.js';
 import { expectSame, failure, storeOf, thrown } from './model.js';
 import { forSeeds } from './property.js';

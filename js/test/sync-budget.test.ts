@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { Changes } from '../src/engine/read/changes.js';
 import { memory, open, type Store } from '../src/index.js';
 import type { Link } from '../src/sync/link/link.js';
-import { openLink } from '../src/sync/link/open-link.js';
+import { createLink } from '../src/sync/link/open-link.js';
 import { memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { deep } from './property.js';
 import { type Random, random } from './random.js';
@@ -34,7 +34,7 @@ async function device(remote: Remote): Promise<{ db: Store; link: Link }> {
   const host = { shared, branchName: 'main', durability: 'relaxed' } as const;
   const rest = { changes: new Changes(), check: () => {}, settle: () => {} };
   const tools = { packBytes: PACK_BYTES };
-  return { db, link: await openLink({ ...host, ...rest }, remote, { probe: false }, tools) };
+  return { db, link: await createLink({ ...host, ...rest }, remote, { probe: false }, tools) };
 }
 
 async function step(from: Random, { db, link }: { db: Store; link: Link }, nth: number) {

@@ -1,6 +1,6 @@
 /** Remotes of both suites that lie: each lie is a typed error, and without the key nobody makes what a device takes. */
 import { describe, expect, it } from 'vitest';
-import { joined } from '../src/base/bytes.js';
+import { concatBytes } from '../src/base/bytes.js';
 import { hex } from '../src/base/hex.js';
 import { HedgerowError } from '../src/index.js';
 import { remoteKeys } from '../src/sync/encryption/index.js';
@@ -8,7 +8,7 @@ import { inflate } from '../src/sync/remote/format/deflate.js';
 import { decodeDeltaObject } from '../src/sync/remote/format/delta-object.js';
 import { decodeDirectory } from '../src/sync/remote/format/directory.js';
 import { decodeHead, encodeHead } from '../src/sync/remote/format/head-codec.js';
-import { decodeBlock } from '../src/sync/remote/format/history.js';
+import { decodeBlock } from '../src/sync/remote/format/history-block.js';
 import { decodeLog } from '../src/sync/remote/format/log.js';
 import { decodePack } from '../src/sync/remote/format/pack.js';
 import { decodeRepository } from '../src/sync/remote/format/repository.js';
@@ -147,7 +147,7 @@ describe.each([
           flipped(bytes, from.below(8 * bytes.length)),
         ),
         ...Array.from({ length: isDeep ? 20 : 5 }, () => bytes.slice(0, from.below(bytes.length))),
-        joined([bytes, new Uint8Array(1)]),
+        concatBytes([bytes, new Uint8Array(1)]),
         new Uint8Array(),
         ...others.map(([, other]) => other),
       ];

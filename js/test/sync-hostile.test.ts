@@ -11,7 +11,7 @@ import { memory, open, type Store } from '../src/index.js';
 import { serveRemote } from '../src/server/server.js';
 import type { SyncTools } from '../src/sync/link/context.js';
 import type { Link } from '../src/sync/link/link.js';
-import { openLink } from '../src/sync/link/open-link.js';
+import { createLink } from '../src/sync/link/open-link.js';
 import { deflate } from '../src/sync/remote/format/deflate.js';
 import { httpRemote, memoryRemote, type Remote } from '../src/sync/remote/index.js';
 import { failure } from './model.js';
@@ -51,7 +51,7 @@ async function liar(remote: Remote, tools: Partial<SyncTools>): Promise<{ db: St
     check: () => {},
     settle: () => {},
   } as const;
-  return { db, link: await openLink(host, remote, { probe: false }, tools) };
+  return { db, link: await createLink(host, remote, { probe: false }, tools) };
 }
 
 /** Pulls what it must refuse; its own rows stay, and it works with a sound remote. */

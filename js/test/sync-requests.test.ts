@@ -1,6 +1,6 @@
 /** What sync may cost in requests and bytes, which needs no clock. `npm run bench -- --only sync` has the times. */
 import { expect, it } from 'vitest';
-import { PACK_BYTES } from '../src/sync/remote/format/limits.js';
+import { PACK_BYTES } from '../src/sync/remote/format/format-limits.js';
 import { memoryRemote } from '../src/sync/remote/index.js';
 import { isDeep } from './property.js';
 import { random } from './random.js';

@@ -4,7 +4,7 @@ import { hex } from '../src/base/hex.js';
 import { Changes } from '../src/engine/read/changes.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
 import type { Link } from '../src/sync/link/link.js';
-import { type LinkOptions, openLink } from '../src/sync/link/open-link.js';
+import { createLink, type LinkOptions } from '../src/sync/link/open-link.js';
 import type { ConflictPolicy } from '../src/sync/link/policy.js';
 import type { Remote } from '../src/sync/remote/index.js';
 import type { Random } from './random.js';
@@ -67,7 +67,7 @@ export class Device {
       chance: () => this.#from.next(),
       random: (length: number) => this.#from.bytes(length),
     };
-    this.#link = await openLink({ ...host, ...rest }, this.#remote, options, tools);
+    this.#link = await createLink({ ...host, ...rest }, this.#remote, options, tools);
     this.#db = db;
   }
 

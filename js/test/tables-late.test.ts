@@ -7,7 +7,7 @@ import { rest } from './watching.js';
 /** What loads the code of filters waits for this. */
 const gate = vi.hoisted(() => ({ opened: Promise.resolve() }));
 
-vi.mock(import('../src/store/tables/later.js'), async (original) => {
+vi.mock(import('../src/store/tables/load-parts.js'), async (original) => {
   const later = await original();
   const loadMatch = async () => {
     await gate.opened;

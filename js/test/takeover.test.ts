@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { bytesOf } from '../src/base/root.js';
+import { parseRoot } from '../src/base/root.js';
 import { Inspection } from '../src/engine/verify/verify.js';
 import { HedgerowError, type Snapshot, type Store } from '../src/index.js';
 import { type Entry, expectSame, sorted } from './model.js';
@@ -148,7 +148,7 @@ class Worker {
   async #checkStored(root: string): Promise<void> {
     const segments = await this.#browser.inner.open('test');
     const inspection = await Inspection.of(segments, 8);
-    const { faults } = await inspection.verify(bytesOf(root), {});
+    const { faults } = await inspection.verify(parseRoot(root), {});
     expect(faults).toEqual([]);
   }
 }

@@ -1,6 +1,6 @@
 /** Watching the entries of an index: copies equal the results of scans. */
 import { expect, it } from 'vitest';
-import { keyRange } from '../src/base/range.js';
+import { buildKeyRange } from '../src/base/range.js';
 import { type Change, type IndexRange, memory, open, type Store } from '../src/index.js';
 import { compareKeys, failure } from './model.js';
 import { line } from './one-line.js';
@@ -22,14 +22,14 @@ function rangeFrom(from: Random): IndexRange {
   return from.pick<() => IndexRange>([
     () => ({ index: 'byTag' }),
     () => ({ index: 'byTag', equals: tag() }),
-    () => ({ index: 'byTag', ...keyRange({ prefix: tag() }) }),
+    () => ({ index: 'byTag', ...buildKeyRange({ prefix: tag() }) }),
     () => ({ index: 'byTag', gte: tag(), lt: tag() }),
     () => ({ index: 'byTag', gt: tag() }),
     () => ({ index: 'byBoth' }),
     () => ({ index: 'byBoth', equals: both() }),
     () => ({ index: 'byBoth', lte: both(), gt: -1 }),
     () => ({ index: 'byBoth', equals: from.below(3), gt: tag() }),
-    () => ({ index: 'byBoth', equals: [from.below(3)], ...keyRange({ prefix: tag() }) }),
+    () => ({ index: 'byBoth', equals: [from.below(3)], ...buildKeyRange({ prefix: tag() }) }),
     () => ({ index: 'old' }),
     () => ({ index: 'old', lte: null }),
     () => ({ index: 'words', equals: from.pick([null, 1]) }),

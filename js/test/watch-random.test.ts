@@ -1,6 +1,6 @@
 /** Random commits by several handles, watched in random ranges: copies equal the store. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { keyRange } from '../src/base/range.js';
+import { buildKeyRange } from '../src/base/range.js';
 import { intervalOf, isEmpty } from '../src/engine/watch/interval.js';
 import { Matcher } from '../src/engine/watch/matcher.js';
 import type { KeyRange } from '../src/index.js';
@@ -33,7 +33,7 @@ function rangeFrom(from: Random): KeyRange {
   if (from.next() < 0.4) range.prefix = from.pick(CHARS) + from.pick(CHARS);
   if (from.next() < 0.4) range[from.pick(['gt', 'gte'])] = keyFrom(from);
   if (from.next() < 0.4) range[from.pick(['lt', 'lte'])] = keyFrom(from);
-  return keyRange(range);
+  return buildKeyRange(range);
 }
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,12 +1,12 @@
 /** Storage that records writes, and lets a test change what a store reads. */
 import {
+  cutSegment,
   type SegmentRecord,
   type SegmentStore,
   type Storage,
   type StoreContents,
   segmentOf,
   type WriteBatch,
-  wantedOf,
 } from '../src/storage/segment-store.js';
 
 export interface Hooks {
@@ -60,7 +60,7 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       const found = await store.read(ids);
       return found.map((bytes, at) => {
         const changed = bytes && read(ids[at]!, bytes);
-        return changed && wantedOf(wanted[at]!, changed);
+        return changed && cutSegment(wanted[at]!, changed);
       });
     },
     async write(batch) {

@@ -4,6 +4,7 @@ import { memory, open } from '../src/index.js';
 import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
 import {
+  type ArgumentRef,
   CALL,
   CALLS,
   FEED,
@@ -12,7 +13,6 @@ import {
   OK,
   PROTOCOL,
   RAN,
-  type Ref,
   RUN,
   STOP,
 } from '../src/worker/protocol.js';
@@ -182,7 +182,7 @@ describe('a page', () => {
     [5],
   ])('that places %j breaks nothing', async (ref) => {
     const { call, works } = await page();
-    await call([['get', 'a']], { refs: [ref as unknown as Ref] });
+    await call([['get', 'a']], { refs: [ref as unknown as ArgumentRef] });
     await call([['get', { a: 1 }]], { refs: ref });
     expect(await works()).toBe(true);
     expect(({} as { signal?: unknown }).signal).toBeUndefined();

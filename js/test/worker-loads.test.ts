@@ -1,7 +1,7 @@
 /** Loads of a store in a worker: whatever has rows is read in the page, as fast as the worker takes them. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { OK, PART_MEMBERS, PULL, TELL } from '../src/worker/protocol.js';
-import { Source } from '../src/worker/source-sender.js';
+import { ArgumentSource } from '../src/worker/source-sender.js';
 import { entries, seen } from './worker-seen.js';
 import { closeAll } from './worker-wire.js';
 import { until } from './worker-world.js';
@@ -119,7 +119,7 @@ describe('a load', () => {
 
   it('sends of views what they show, and not their buffers', async () => {
     const buffer = new Uint8Array(1 << 20);
-    const source = new Source([['a', buffer.subarray(8, 16)]]);
+    const source = new ArgumentSource([['a', buffer.subarray(8, 16)]]);
     const [, bytes] = source.prepareMember(['a', buffer.subarray(8, 16)]) as [string, Uint8Array];
     expect([bytes.length, bytes.buffer.byteLength]).toEqual([8, 8]);
     const { remote } = await seen();

@@ -56,7 +56,7 @@ export const FEATURES = [
   {
     name: 'IndexedDB, with `commit()` of a transaction',
     data: ['api/IDBTransaction/commit'],
-    used: ['js/src/storage/idb/transaction.ts', 'tx.commit()'],
+    used: ['js/src/storage/idb/idb-transaction.ts', 'tx.commit()'],
     needed: true,
     without: '`unsupported`, which names the other storages (`memory()`, `sqlite()`)',
     tests: [

@@ -80,7 +80,8 @@ const filesOf = (dir) =>
   readdirSync(dir, { recursive: true })
     .map((file) => file.split(sep).join('/'))
     .filter(
-      (file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !/(^|\/)generated\//.test(file),
+      (file) =>
+        /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !/(^|\/)(generated|abi)\//.test(file),
     )
     .sort();
 

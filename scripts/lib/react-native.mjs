@@ -30,25 +30,25 @@ async function entries() {
 /** Sources that are left out, and the files that replace them. */
 const SWAPPED = new Map(
   [
-    ['core/module.ts', 'core.ts'],
-    ['core/later-module.ts', 'later-core.ts'],
-    ['base/platform.ts', 'platform.ts'],
-    ['core/speed.ts', 'speed.ts'],
-    ['base/task.ts', 'task.ts'],
-    ['storage/idb/idb.ts', 'idb.ts'],
+    ['core/module.ts', 'hermes-core.ts'],
+    ['core/later-module.ts', 'hermes-later-core.ts'],
+    ['base/platform.ts', 'hermes-platform.ts'],
+    ['core/speed.ts', 'hermes-speed.ts'],
+    ['base/task.ts', 'hermes-task.ts'],
+    ['storage/idb/idb.ts', 'hermes-idb.ts'],
   ].map(([from, to]) => [join(SOURCE_DIR, from), join(STAND_INS, to)]),
 );
 
 /** Globals, and members of them, that Hermes may lack. */
 const INJECTED = {
-  TextEncoder: [join(STAND_INS, 'text.ts'), 'TextEncoder'],
-  TextDecoder: [join(STAND_INS, 'text.ts'), 'TextDecoder'],
+  TextEncoder: [join(STAND_INS, 'hermes-text.ts'), 'TextEncoder'],
+  TextDecoder: [join(STAND_INS, 'hermes-text.ts'), 'TextDecoder'],
   ...Object.fromEntries(
     ['performance', 'queueMicrotask', 'AbortController', 'crypto', 'structuredClone'].map(
-      (name) => [name, [join(STAND_INS, 'globals.ts'), name]],
+      (name) => [name, [join(STAND_INS, 'hermes-globals.ts'), name]],
     ),
   ),
-  'Symbol.asyncIterator': [join(STAND_INS, 'globals.ts'), 'asyncIterator'],
+  'Symbol.asyncIterator': [join(STAND_INS, 'hermes-globals.ts'), 'asyncIterator'],
 };
 
 const swap = {

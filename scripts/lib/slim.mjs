@@ -13,8 +13,8 @@ const DIST = join(ROOT, 'js', 'dist');
 /** Modules that are left out, and those that replace them. */
 const SWAPPED = new Map(
   [
-    ['core/module.ts', 'core/slim/core.ts'],
-    ['core/later-module.ts', 'core/slim/later-core.ts'],
+    ['core/module.ts', 'core/slim/slim-core.ts'],
+    ['core/later-module.ts', 'core/slim/slim-later-core.ts'],
   ].map(([from, to]) => [join(SOURCE, from), join(SOURCE, to)]),
 );
 

@@ -37,7 +37,7 @@ test('nothing else in the package has a version of a format of its own', () => {
     'engine/transfer/format.ts': 'EXPORT_FORMAT',
     'sync/remote/format/envelope.ts': 'REMOTE_FORMAT',
     'sync/encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
-    'storage/sql/schema.ts': 'SQL_FORMAT',
+    'storage/sql/sql-schema.ts': 'SQL_FORMAT',
     'storage/idb/open-database.ts': 'IDB_FORMAT',
     'engine/history/inventory.ts': 'FORMAT',
   };

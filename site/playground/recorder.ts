@@ -5,8 +5,12 @@
 
 import type { SegmentStore, Storage } from 'hedgerow';
 import { hex } from '../../js/src/base/hex.js';
-import { segmentLength } from '../../js/src/base/segment-table.js';
-import { type Chunk, entriesOf, storedChunkOf } from '../../js/src/inspector/model/chunks.js';
+import { readSegmentLength } from '../../js/src/base/segment-table.js';
+import {
+  type Chunk,
+  readTableEntries,
+  storedChunkOf,
+} from '../../js/src/inspector/model/chunks.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 
@@ -53,7 +57,7 @@ export class Book {
   add(id: number, tableBytes: Uint8Array, segmentBytes: Uint8Array, since: number): void {
     if (this.segments.has(id)) return;
     const chunks: string[] = [];
-    for (const entry of entriesOf(tableBytes)) {
+    for (const entry of readTableEntries(tableBytes)) {
       const { hash, from, to } = entry;
       chunks.push(hash);
       const chunk = storedChunkOf(segmentBytes.subarray(from, to), entry);
@@ -107,7 +111,7 @@ export class Recorder {
   async #readAll(book: Book, inner: SegmentStore): Promise<void> {
     const { refs, tables } = await inner.load();
     const unknown = tables.filter(({ id }) => !book.segments.has(id));
-    const bytes = unknown.reduce((sum, { tableBytes }) => sum + segmentLength(tableBytes), 0);
+    const bytes = unknown.reduce((sum, { tableBytes }) => sum + readSegmentLength(tableBytes), 0);
     book.isPartial = bytes > MOST_READ_BYTES || book.isPartial;
     if (book.isPartial) return;
     const read = await inner.read(unknown.map(({ id }) => id));

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memory, open } from '../../../js/dist/index.js';
-import { mutators } from '../../../js/dist/mutators/index.js';
+import { mutators } from '../../../js/dist/sync/mutators/index.js';
 import { CLEAR, onEachDatabase, put } from './each-database.mjs';
 
 const TABLES = ['space', 'stamp', 'client', 'refusal', 'row'].map((name) => `hedgerow_${name}`);

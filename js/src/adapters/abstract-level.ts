@@ -13,9 +13,9 @@ import {
 import type { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { checkPlain } from '../base/options.js';
-import { isInRange, keyRange } from '../base/range.js';
+import { buildKeyRange, isInRange } from '../base/range.js';
 import type { KeyRange, PatchOperation, Snapshot, Store } from '../index.js';
-import { deleteRange } from './delete-range.js';
+import { clearKeyRange } from './delete-range.js';
 import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of a `HedgerowLevel`. */
@@ -137,7 +137,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
 
   #range({ gt, gte, lt, lte }: LevelRange): KeyRange {
     const toBound = (bytes?: Uint8Array) => bytes && this.#key(bytes);
-    return keyRange({
+    return buildKeyRange({
       prefix: this.#prefix,
       ...(gte ? { gte: toBound(gte) } : { gt: toBound(gt) }),
       ...(lte ? { lte: toBound(lte) } : { lt: toBound(lt) }),
@@ -195,7 +195,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
       const reader = this.#reader(range);
       const scanMatches = () =>
         reader.scan({ ...keys, reverse, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit });
-      if (isWhole) await deleteRange(this.#store, keys);
+      if (isWhole) await clearKeyRange(this.#store, keys);
       else await this.#store.deleteMany(await scanMatches().keys().toArray());
     });
   }
@@ -232,8 +232,8 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
 /** The part of a range that an iterator reads on after `seek`: nothing if the target is outside. */
 function begunAt(range: KeyRange, key: string, reverse: boolean): KeyRange {
   const { prefix, gt, gte, lt, lte } = range;
-  if (!isInRange(key, range)) return keyRange({ prefix, gt: key, lt: key });
-  return keyRange(reverse ? { prefix, gt, gte, lte: key } : { prefix, gte: key, lt, lte });
+  if (!isInRange(key, range)) return buildKeyRange({ prefix, gt: key, lt: key });
+  return buildKeyRange(reverse ? { prefix, gt, gte, lte: key } : { prefix, gte: key, lt, lte });
 }
 
 type Entry = [key: Uint8Array, value: Uint8Array | undefined];

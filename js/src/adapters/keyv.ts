@@ -4,9 +4,9 @@ import { HedgerowError } from '../base/errors.js';
 import { listOf } from '../base/key.js';
 import { shownAs } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
-import { keyRange } from '../base/range.js';
+import { buildKeyRange } from '../base/range.js';
 import type { Store } from '../index.js';
-import { deleteRange } from './delete-range.js';
+import { clearKeyRange } from './delete-range.js';
 import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `HedgerowKeyv`. */
@@ -129,7 +129,10 @@ export class HedgerowKeyv {
 
   /** Deletes all of the namespace, or without one all below the prefix. */
   async clear(): Promise<void> {
-    await deleteRange(await this.#opened(), keyRange({ prefix: this.#within(this.namespace) }));
+    await clearKeyRange(
+      await this.#opened(),
+      buildKeyRange({ prefix: this.#within(this.namespace) }),
+    );
   }
 
   /** Deletes what has expired, also of other namespaces: Keyv itself only hides it. Resolves to the number of rows. */
@@ -137,7 +140,7 @@ export class HedgerowKeyv {
     const db = await this.#opened();
     return db.transaction(async (tx) => {
       let deleted = 0;
-      for await (const [key, row] of tx.scan(keyRange({ prefix: this.#prefix }))) {
+      for await (const [key, row] of tx.scan(buildKeyRange({ prefix: this.#prefix }))) {
         if (!isExpired(row as Row)) continue;
         tx.delete(key);
         deleted += 1;
@@ -151,7 +154,7 @@ export class HedgerowKeyv {
     namespace?: string,
   ): AsyncGenerator<(string | Awaited<Value> | undefined)[], void> {
     const db = await this.#opened();
-    for await (const [key, row] of db.scan(keyRange({ prefix: this.#within(namespace) }))) {
+    for await (const [key, row] of db.scan(buildKeyRange({ prefix: this.#within(namespace) }))) {
       if (isExpired(row as Row)) continue;
       yield [key.slice(this.#prefix.length), (row as Row).value as Awaited<Value>];
     }

@@ -2,7 +2,7 @@
 
 import { checkKey, utf8Length } from '../base/key.js';
 import { optionsOf } from '../base/options.js';
-import { keyRange } from '../base/range.js';
+import { buildKeyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
@@ -88,7 +88,9 @@ export function queryStorage<Value = string>(
     setItem: (key, value) => callOrReport(key, (db) => db.put(rowOf(key), [key, value])),
     removeItem: (key) => callOrReport(key, (db) => db.delete(rowOf(key))),
     async entries() {
-      const rows = await (await opened()).scan<[string, Value]>(keyRange({ prefix })).toArray();
+      const rows = await (await opened())
+        .scan<[string, Value]>(buildKeyRange({ prefix }))
+        .toArray();
       // Other rows of the app may be below the prefix, too.
       const isOwn = ([at, row]: (typeof rows)[number]) =>
         Array.isArray(row) && typeof row[0] === 'string' && rowOf(row[0]) === at;

@@ -5,9 +5,9 @@ import { HedgerowError } from '../base/errors.js';
 import { listOf } from '../base/key.js';
 import { isRevoked } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
-import { keyRange } from '../base/range.js';
+import { buildKeyRange } from '../base/range.js';
 import type { Store } from '../index.js';
-import { deleteRange } from './delete-range.js';
+import { clearKeyRange } from './delete-range.js';
 import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `hedgerowDriver`. */
@@ -96,17 +96,17 @@ export function hedgerowDriver(
     removeItem: async (key) => (await opened()).delete(rowKey(prefix, key)),
     async getKeys(base = '') {
       const keys = await (await opened())
-        .scan(keyRange({ prefix: rowKey(prefix, base) }))
+        .scan(buildKeyRange({ prefix: rowKey(prefix, base) }))
         .keys()
         .toArray();
       return keys.map((key) => key.slice(prefix.length));
     },
     async clear(base = '') {
-      await deleteRange(await opened(), keyRange({ prefix: rowKey(prefix, base) }));
+      await clearKeyRange(await opened(), buildKeyRange({ prefix: rowKey(prefix, base) }));
     },
     async watch(callback) {
       checkCallback('hedgerowDriver: watch', callback);
-      const stop = (await opened()).watch(keyRange({ prefix }), (changes) => {
+      const stop = (await opened()).watch(buildKeyRange({ prefix }), (changes) => {
         for (const { op, key } of changes) {
           callback(op === 'del' ? 'remove' : 'update', key.slice(prefix.length));
         }

@@ -1,7 +1,7 @@
 /** Bytes, which may come from another realm: under jsdom, IndexedDB and SQLite return those of Node. */
 
 /** A `Uint8Array` of this realm over the same memory; `undefined` if `value` is not an `ArrayBufferView`. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
+export function toUint8Array(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (!ArrayBuffer.isView(value)) return undefined;
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -13,7 +13,7 @@ export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined):
 }
 
 /** All bytes, one after the other. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

@@ -4,7 +4,7 @@
 const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
 
 /** The names in a pointer; `undefined` if it is malformed. */
-export function namesOf(pointer: unknown): string[] | undefined {
+export function parsePointer(pointer: unknown): string[] | undefined {
   if (typeof pointer !== 'string' || !POINTER.test(pointer)) return undefined;
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));

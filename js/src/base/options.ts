@@ -141,7 +141,7 @@ export function checkNumber(call: string, value: unknown): asserts value is numb
 }
 
 /** Throws `invalid-argument` unless a store can have this name. */
-export function checkName(name: unknown): void {
+export function checkStoreName(name: unknown): void {
   if (typeof name === 'string' && !/\p{Surrogate}/u.test(name)) return;
   refuse(`the name of a store is well-formed text, not ${kindOf(name)}`);
 }
@@ -168,7 +168,7 @@ const BOUND = /^(prefix|[gl]te?|equals|index)$/;
  * As `optionsOf`, for a range. A bound that is `undefined`, or an empty prefix, is refused: a variable that was forgotten must
  * not select all rows.
  */
-export function rangeOf<T extends object>(
+export function checkRangeOptions<T extends object>(
   call: string,
   given: T,
   names: (typeof RANGE)[keyof typeof RANGE],

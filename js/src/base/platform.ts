@@ -2,7 +2,7 @@
 import { HedgerowError } from './errors.js';
 
 /** The missing features, each with its likely cause or remedy; empty where the library works. */
-export function missingFeatures(): string[] {
+export function listMissingFeatures(): string[] {
   const missing: string[] = [];
   // The smallest module with an instruction of SIMD: `(func i32.const 0 i8x16.splat drop)`.
   const head = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0];
@@ -30,7 +30,7 @@ export function missingFeatures(): string[] {
 
 /** The error for a core that did not start. */
 export function buildUnsupportedError(cause: unknown): HedgerowError {
-  const [first = String(cause), ...others] = missingFeatures();
+  const [first = String(cause), ...others] = listMissingFeatures();
   const missing = [first, ...others].join('; ');
   return new HedgerowError('unsupported', `Hedgerow cannot start without ${missing}`, { cause });
 }

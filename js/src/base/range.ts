@@ -4,7 +4,7 @@ import { HedgerowError } from './errors.js';
 import type { Exactly } from './exactly.js';
 import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
-import { RANGE, rangeOf } from './options.js';
+import { checkRangeOptions, RANGE } from './options.js';
 
 /** The keys that satisfy all given members, in the order of their UTF-8 bytes. */
 export interface KeyRange {
@@ -21,7 +21,7 @@ export interface KeyRange {
 }
 
 /** The range of those bounds that are there. All keys begin with an empty prefix, so that it is none. */
-export function keyRange(
+export function buildKeyRange(
   bounds: {
     readonly [Name in keyof KeyRange]: string | undefined;
   },
@@ -109,10 +109,10 @@ export function cut(
   const [lower, upper] = [gt ?? gte, lt ?? lte];
   if (side === 'above') {
     const isIn = lower === undefined || compareKeys(lower, key) <= 0;
-    return isIn ? keyRange({ prefix, gt: key, lt, lte }) : range;
+    return isIn ? buildKeyRange({ prefix, gt: key, lt, lte }) : range;
   }
   const isIn = upper === undefined || compareKeys(upper, key) >= 0;
-  return isIn ? keyRange({ prefix, gt, gte, lt: key }) : range;
+  return isIn ? buildKeyRange({ prefix, gt, gte, lt: key }) : range;
 }
 
 /** Whether `keys` is a range rather than a list of keys. */
@@ -122,7 +122,7 @@ export function isRange(keys: unknown): boolean {
 
 /** Checks a range to delete. Refuses one without a bound, which would delete all rows by mistake. */
 export function deletedRange<Range extends object>(call: string, range: Range): Range {
-  const wanted = rangeOf(call, range, RANGE.waiting);
+  const wanted = checkRangeOptions(call, range, RANGE.waiting);
   if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;
   throw new HedgerowError(
     'invalid-argument',

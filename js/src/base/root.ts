@@ -7,7 +7,7 @@ import { shownAs } from './kind.js';
 export const EMPTY_ROOT = '0'.repeat(64);
 
 /** The hash in a root. Throws `invalid-argument` if the root is malformed. */
-export function bytesOf(root: string): Uint8Array {
+export function parseRoot(root: string): Uint8Array {
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
     const message = `not a root, 64 hexadecimal digits: ${shownAs(root)}`;
     throw new HedgerowError('invalid-argument', message);

@@ -37,7 +37,7 @@ const COARSEST_MS = 2000;
 const weightOf = (grain: number) => Math.min(0.3, 2.5 / grain);
 
 /** Learns from earlier slices how much work fits in a slice. */
-export class Pace {
+export class SlicePace {
   readonly #sliceMs: number;
   readonly #first: number;
   #perMs: number;

@@ -56,7 +56,7 @@ export function chunkLength(tableBytes: Uint8Array, all: number, index: number):
 }
 
 /** The length of a segment, by its table, which must be well-formed. */
-export function segmentLength(tableBytes: Uint8Array): number {
+export function readSegmentLength(tableBytes: Uint8Array): number {
   const { here, all } = chunkCounts(tableBytes);
   return chunkEnd(tableBytes, all, here - 1);
 }

@@ -1,4 +1,4 @@
-/** How to post a task. `react-native/task.ts` replaces this file in React Native. */
+/** How to post a task. `react-native/hermes-task.ts` replaces this file in React Native. */
 import { whenDrawn } from './frames.js';
 
 const FIRST = 0;

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 /** `npx hedgerow <command>`: exits with 0, with 1 when it fails, and with 2 when it was called wrongly. */
-import { CHECK_USAGE, check } from './check.js';
-import { COLLECT_USAGE, collect } from './collect.js';
-import { CLONE_USAGE, clone, MEND_USAGE, mend, PUBLISH_USAGE, publish } from './copy.js';
-import { process, UsageError } from './platform.js';
-import { USAGE as SERVE_USAGE, serve } from './serve.js';
+import { CHECK_USAGE, runCheck } from './check.js';
+import { COLLECT_USAGE, runCollect } from './collect.js';
+import { CLONE_USAGE, MEND_USAGE, PUBLISH_USAGE, runClone, runMend, runPublish } from './copy.js';
+import { process, UsageError } from './node-platform.js';
+import { runServe, USAGE as SERVE_USAGE } from './serve.js';
 
 const COMMANDS = {
-  serve: { run: serve, usage: SERVE_USAGE },
-  publish: { run: publish, usage: PUBLISH_USAGE },
-  clone: { run: clone, usage: CLONE_USAGE },
-  mend: { run: mend, usage: MEND_USAGE },
-  collect: { run: collect, usage: COLLECT_USAGE },
-  check: { run: check, usage: CHECK_USAGE },
+  serve: { run: runServe, usage: SERVE_USAGE },
+  publish: { run: runPublish, usage: PUBLISH_USAGE },
+  clone: { run: runClone, usage: CLONE_USAGE },
+  mend: { run: runMend, usage: MEND_USAGE },
+  collect: { run: runCollect, usage: COLLECT_USAGE },
+  check: { run: runCheck, usage: CHECK_USAGE },
 } as const;
 
 const USAGE = Object.values(COMMANDS)

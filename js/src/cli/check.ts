@@ -2,8 +2,8 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { hashedName, probeRemote, type Remote } from '../sync/remote/index.js';
+import { isFolder, parseArguments, UsageError } from './node-platform.js';
 import { pageFetch } from './page-fetch.js';
-import { isFolder, parseArguments, UsageError } from './platform.js';
 import { ADDRESS, kindAt, plainRemoteAt, S3_USAGE } from './remote-at.js';
 
 export const CHECK_USAGE = `hedgerow check ${ADDRESS} [--role writer] [--origin https://app.example]
@@ -101,7 +101,7 @@ async function pageFaults(
   );
 }
 
-export async function check(args: readonly string[]): Promise<void> {
+export async function runCheck(args: readonly string[]): Promise<void> {
   const types = { role: 'string', origin: 'string' } as const;
   const { values, positionals } = parseArguments(args, CHECK_USAGE, types, 1);
   const { role = 'writer', origin } = values as Record<string, string | undefined>;

@@ -1,6 +1,6 @@
 /** `npx hedgerow collect`: deletes what a remote needs no more. */
 import { memory, open, type RemoteAmount } from '../index.js';
-import { encryption, parseArguments, UsageError } from './platform.js';
+import { encryption, parseArguments, UsageError } from './node-platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
 export const COLLECT_USAGE = `hedgerow collect ${ADDRESS} [--days 7]
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const describeAmount = ({ objects, bytes }: RemoteAmount): string =>
   `${objects.toLocaleString('en')} objects (${(bytes / 1e6).toFixed(1)} MB)`;
 
-export async function collect(args: readonly string[]): Promise<void> {
+export async function runCollect(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, COLLECT_USAGE, { days: 'string' }, 1);
   const [place = ''] = positionals;
   const days = Number(values.days ?? 7);

@@ -2,7 +2,7 @@
 import { open, type SyncProgress } from '../index.js';
 import { sqlite } from '../node/index.js';
 import type { Remote } from '../sync/remote/index.js';
-import { encryption, folderAt, isFolder, parseArguments, process } from './platform.js';
+import { encryption, folderAt, isFolder, parseArguments, process } from './node-platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';
 
 export const CLONE_USAGE = `hedgerow clone ${ADDRESS} <folder> [--store app] [--branch main]
@@ -107,7 +107,7 @@ async function withLink(job: Job, work: CopyTransfer): Promise<void> {
   }
 }
 
-export async function clone(args: readonly string[]): Promise<void> {
+export async function runClone(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, CLONE_USAGE, OPTIONS, 2);
   const [place = '', folder = ''] = positionals;
   const job = await jobOf([folder, place], values, false);
@@ -122,7 +122,7 @@ export async function clone(args: readonly string[]): Promise<void> {
   });
 }
 
-export async function publish(args: readonly string[]): Promise<void> {
+export async function runPublish(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, PUBLISH_USAGE, OPTIONS, 2);
   await withLink(await jobOf(positionals, values, true), async (link, how) => {
     const { isPushed, seq } = await link.push(how);
@@ -130,7 +130,7 @@ export async function publish(args: readonly string[]): Promise<void> {
   });
 }
 
-export async function mend(args: readonly string[]): Promise<void> {
+export async function runMend(args: readonly string[]): Promise<void> {
   const options = { ...OPTIONS, replace: 'boolean' } as const;
   const { values, positionals } = parseArguments(args, MEND_USAGE, options, 2);
   const remote = values.replace === true ? 'replace' : true;

@@ -1,5 +1,5 @@
 /** `fetch` as a page has it: it asks for leave (CORS) as a browser does, and sees only what it may see. */
-import type { Fetch } from '../sync/remote/adapters/exchange.js';
+import type { FetchFunction } from '../sync/remote/adapters/exchange.js';
 
 /** Headers that a page may send unasked, of those that adapters send. */
 const SENT_UNASKED = /^(accept|range)$/;
@@ -21,7 +21,7 @@ const has = (list: readonly string[], one: string): boolean =>
   list.includes(one) || (list.includes('*') && one !== 'authorization');
 
 /** A `fetch` of pages of this origin. What CORS lacks for them is added to `lacks`, in words. */
-export function pageFetch(origin: string, lacks: Set<string>): Fetch {
+export function pageFetch(origin: string, lacks: Set<string>): FetchFunction {
   const isOpen = ({ headers }: Response) =>
     has(readHeaderList(headers, 'allow-origin'), origin.toLowerCase());
 

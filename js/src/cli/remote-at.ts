@@ -1,9 +1,9 @@
 /** The remote at an address: the one place that makes one of what a command was given. */
 import { folderRemote } from '../node/index.js';
-import type { Fetch } from '../sync/remote/adapters/exchange.js';
+import type { FetchFunction } from '../sync/remote/adapters/exchange.js';
 import { s3Remote } from '../sync/remote/adapters/s3.js';
 import { httpRemote, type Remote } from '../sync/remote/index.js';
-import { applySigningKeys, folderAt, process, token, UsageError } from './platform.js';
+import { applySigningKeys, folderAt, process, token, UsageError } from './node-platform.js';
 
 /** How a usage names what `remoteAt` takes. */
 export const ADDRESS = '<url, s3://bucket/prefix or folder of the remote>';
@@ -43,7 +43,7 @@ export function kindAt(place: string): 'bucket' | 'server' | 'folder' {
 }
 
 /** A remote by what a command was given, without signatures; `fetch` replaces that of the platform. */
-export function plainRemoteAt(place: string, fetch?: Fetch): Remote {
+export function plainRemoteAt(place: string, fetch?: FetchFunction): Remote {
   const s3 = bucketAt(place);
   if (s3 !== undefined) return s3Remote({ ...s3Options(s3.bucket), ...s3, fetch });
   if (kindAt(place) === 'folder') return folderRemote(folderAt(place));

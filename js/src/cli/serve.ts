@@ -2,7 +2,7 @@
 
 import { serveRemote } from '../server/server.js';
 import { folderRemote } from '../sync/remote/adapters/folder.js';
-import { folderAt, parseArguments, process, token, UsageError } from './platform.js';
+import { folderAt, parseArguments, process, token, UsageError } from './node-platform.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 
@@ -17,7 +17,7 @@ const OPTIONS = {
   'public-reads': 'boolean',
 } as const;
 
-export async function serve(args: readonly string[]): Promise<void> {
+export async function runServe(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, USAGE, OPTIONS, 1);
   const { port = '7080', host = '127.0.0.1', origin } = values as Record<string, string>;
   const tokens = {

@@ -3,8 +3,8 @@ import * as Status from '../base/abi/status.js';
 import type { EncodedRange } from '../base/range.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
 import type { Engine, Op } from './engine.js';
+import type { Host, Runner } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
-import type { Host, Runner } from './host.js';
 import { laterCore } from './later-link.js';
 
 /** The calls of the later part, for the current instance. */

@@ -3,7 +3,7 @@ import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
-import { type Core, guard, refuse } from './guard.js';
+import { blockExports, type Core, guard } from './guard.js';
 import { instantiate } from './module.js';
 import type { NeededPart } from './needed-part.js';
 import { leave, rebalance } from './shared-cache.js';
@@ -44,7 +44,7 @@ export class Engine {
   #ended: HedgerowError | undefined;
   /** Called when a new instance has started, which has no state yet. */
   onStart: () => void = () => {};
-  /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest.ts`. */
+  /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest-calls.ts`. */
   bytesPerUnit = 1;
   readonly encoder = new TextEncoder();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -122,7 +122,7 @@ export class Engine {
   #drop(error: HedgerowError): void {
     this.#isReady = false;
     this.#firstHandle += HANDLES;
-    this.#core = refuse(this.#core, () => this.#refusal());
+    this.#core = blockExports(this.#core, () => this.#refusal());
     this.#raw = this.#core;
     this.#bytes = new Uint8Array();
     this.#words = new Float64Array();

@@ -27,7 +27,7 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
 }
 
 /** Exports that throw what `refusal` makes, at each call and each access to memory. */
-export function refuse(core: Core, refusal: () => HedgerowError): Core {
+export function blockExports(core: Core, refusal: () => HedgerowError): Core {
   const memory = {
     get buffer(): ArrayBuffer {
       throw refusal();

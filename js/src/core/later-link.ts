@@ -3,8 +3,8 @@
  * may import this one.
  */
 import type { Engine } from './engine.js';
+import type { Host } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
-import type { Host } from './host.js';
 import { instantiateLater } from './later-module.js';
 
 const linked = new WeakMap<Engine, { epoch: number; core: Promise<LaterOutput> }>();

@@ -5,9 +5,9 @@
 import type { LaterOutput } from './generated/exports.js';
 import { LATER_BASE64 } from './generated/later-module.js';
 import { instances } from './instances.js';
-import { unpack } from './unpack.js';
+import { compilePackedModule } from './unpack.js';
 
-const instantiate = instances<LaterOutput>(() => unpack(LATER_BASE64));
+const instantiate = instances<LaterOutput>(() => compilePackedModule(LATER_BASE64));
 
 /**
  * Starts the later part on the memory, the stack and the table of a running core. `first` are the

@@ -1,13 +1,13 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
-import { joined } from '../base/bytes.js';
+import { concatBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import type { MadeSegment } from './calls/segments.js';
+import type { MadeSegment } from './calls/segment-calls.js';
 import type { Engine, Op } from './engine.js';
+import type { Host } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
-import type { Host } from './host.js';
 import { laterCore } from './later-link.js';
-import { fail } from './status.js';
+import { fail } from './status-errors.js';
 
 const NO_HASH = new Uint8Array(32);
 
@@ -84,7 +84,7 @@ export class LazyEngine {
   }
 
   #land(rootBytes: Uint8Array, recordsBytes: Uint8Array, isAgain: boolean): void {
-    this.#give(joined([rootBytes, recordsBytes]));
+    this.#give(concatBytes([rootBytes, recordsBytes]));
     this.#check(this.#core.remote_land_nodes(Number(isAgain)), 'nodes');
   }
 
@@ -108,14 +108,14 @@ export class LazyEngine {
   /** Makes a node, and all below it; `false` if the rows do not make it. */
   make(op: Op, { hashBytes, lastKey, count }: NodeAt): boolean {
     const own = this.#engine.own(op);
-    this.#give(joined([hashBytes, lastKey]));
+    this.#give(concatBytes([hashBytes, lastKey]));
     return this.#core.remote_leaves_make(own, count) === 1;
   }
 
   /** Makes the parts of the large value of a key if one of them has this hash; `false` if none has. */
   makeValue(op: Op, hashBytes: Uint8Array, key: Uint8Array): boolean {
     const own = this.#engine.own(op);
-    this.#give(joined([hashBytes, key]));
+    this.#give(concatBytes([hashBytes, key]));
     return this.#core.remote_leaves_value(own) === 1;
   }
 

@@ -7,7 +7,7 @@ import { turn } from '../base/scheduler.js';
 import { hasHashFrom } from '../base/segment-table.js';
 import { later } from '../base/timeout.js';
 import type { SegmentRequest, TableRecord } from '../storage/segment-store.js';
-import { addTable, awaitTables, reserve } from './calls/segments.js';
+import { addTable, awaitTables, reserve } from './calls/segment-calls.js';
 import type { Engine } from './engine.js';
 
 /** So many are searched for one by one. Each search looks at half of the tables: see `docs/decisions.md`. */

@@ -3,10 +3,10 @@ import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { describeMalformedChunk } from '../base/faults.js';
 import type { Engine, Op } from './engine.js';
+import type { Host } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
-import type { Host } from './host.js';
 import { laterCore } from './later-link.js';
-import { fail } from './status.js';
+import { fail } from './status-errors.js';
 
 /** The tree of rows of a commit. Equal rows have the same, whatever indexes and sum trees the commit has. */
 export interface RowsRoot {

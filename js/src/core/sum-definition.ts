@@ -1,11 +1,11 @@
 /** Definitions of sum trees that follow rows: their check, and their text for the core. */
 import { HedgerowError } from '../base/errors.js';
-import { namesOf } from '../base/json-pointer.js';
+import { parsePointer } from '../base/json-pointer.js';
 import { LONE_SURROGATE } from '../base/key.js';
 import { shownAs } from '../base/kind.js';
 import { MAX_SUM_DEFINITION_BYTES } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
-import { checkName } from './sum-name.js';
+import { checkTreeName } from './sum-name.js';
 
 /** How a sum tree that follows rows makes a leaf of each row. */
 export interface SumDefinition {
@@ -27,7 +27,7 @@ const encoder = new TextEncoder();
 /** The text of a definition. Throws `invalid-argument`. */
 function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
-    if (namesOf(pointer) !== undefined) continue;
+    if (parsePointer(pointer) !== undefined) continue;
     throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
   }
   if (LONE_SURROGATE.test(prefix ?? '')) {
@@ -38,7 +38,7 @@ function definitionText({ key, sum, value, prefix }: SumDefinition): string {
 
 /** The bytes of a name. Throws `invalid-argument` if it cannot name a sum tree. */
 export function nameBytes(name: string): Uint8Array {
-  checkName(name);
+  checkTreeName(name);
   return encoder.encode(name);
 }
 

@@ -4,10 +4,10 @@ import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
 import type { Engine, Op } from './engine.js';
+import type { Host } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
-import type { Host } from './host.js';
 import { laterCore } from './later-link.js';
-import { fail } from './status.js';
+import { fail } from './status-errors.js';
 import { nameBytes } from './sum-definition.js';
 import type { SumLeaf } from './sum-types.js';
 

@@ -3,17 +3,17 @@
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import * as Status from '../base/abi/status.js';
 import { turn } from '../base/scheduler.js';
-import { collect, collectCommit, readCollectReply } from './calls/collect.js';
+import { collectCommit, readCollectReply, startCollection } from './calls/collection-calls.js';
 import type { Op } from './engine.js';
-import { endSlice, type Host, type Slices } from './host.js';
-import { fail } from './status.js';
+import { endSlice, type Host, type SliceStats } from './engine-host.js';
+import { fail } from './status-errors.js';
 
 /** Steps a collection until the core is done; returns what `answer` takes from the last reply. */
 export async function stepToEnd<T>(
   host: Host,
   op: Op,
   answer: () => T,
-  times: Slices = { slices: 0, longestSliceMs: 0 },
+  times: SliceStats = { slices: 0, longestSliceMs: 0 },
 ): Promise<T> {
   for (;;) {
     await turn();
@@ -33,14 +33,14 @@ export async function stepToEnd<T>(
  * The bytes that a commit reaches. The caller must hold it. Rejects with `missing-chunk` if a chunk
  * of it is missing. Reads internal nodes, and leaves with values out of line.
  */
-export async function survey(host: Host, commitBytes: Uint8Array): Promise<number> {
+export async function surveyCommit(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;
   // A commit is looked for by its hash: an instance that follows a trap knows none before it has its tables.
   if (!engine.isReady) await host.recover();
   const { epoch } = engine;
   await host.complete();
   engine.own(epoch);
-  const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
+  const op = startCollection(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     collectCommit(engine, op, commitBytes);
     return await stepToEnd(host, op, () => readCollectReply(engine).liveBytes);

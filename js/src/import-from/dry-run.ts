@@ -1,9 +1,9 @@
 /** A dry run: reads and maps all records, and lets a transaction check the rows that then writes nothing. */
 
 import type { Store } from '../index.js';
-import { Failures, rowsOf, Slices } from './encode.js';
-import { Reader } from './reader.js';
-import type { Target } from './target.js';
+import { EncodeSlices, encodeRecords, Failures } from './encode-records.js';
+import { RecordReader } from './record-reader.js';
+import type { ImportTarget } from './target.js';
 import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
 
 /** Ends a transaction that is not to be made. */
@@ -12,19 +12,19 @@ const NOT_MADE = new Error('a dry run writes nothing');
 export async function tryAll(
   source: OpenRecords,
   db: Store,
-  target: Target,
+  target: ImportTarget,
   { map, signal }: ImportFromOptions,
   onRead: (read: Pick<ImportFromProgress, 'done' | 'bytes'>) => void,
 ) {
-  const reader = new Reader(source, '', signal);
+  const reader = new RecordReader(source, '', signal);
   const failures = new Failures(true);
   const keys = new Set<string>();
   let [done, bytes, skipped, rows] = [0, 0, 0, 0];
   for (;;) {
     const batch = await reader.next();
-    const made = await rowsOf(batch.records, target, map, failures);
+    const made = await encodeRecords(batch.records, target, map, failures);
     const check = async (tx: { put(key: string, value: unknown): void }) => {
-      const slices = new Slices();
+      const slices = new EncodeSlices();
       for (const { key, value, from } of made.rows) {
         try {
           tx.put(key, value);

@@ -6,7 +6,7 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { within } from '../base/timeout.js';
-import { keyAt, placeOf } from './keys.js';
+import { encodeSourceKey, keyAt } from './keys.js';
 import type { OpenRecords, RecordBatch } from './types.js';
 
 /** Milliseconds until an opening is given up: it waits for upgrades and deletions by others. */
@@ -113,7 +113,7 @@ export async function openStore<Value, Key>(
       );
       return {
         records: keys.map((key, at) => [key as Key, made(values[at])] as const),
-        next: keys.length === 0 ? after : placeOf(keys.at(-1)),
+        next: keys.length === 0 ? after : encodeSourceKey(keys.at(-1)),
         isLast: keys.length < limit,
       };
     },

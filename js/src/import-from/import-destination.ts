@@ -4,7 +4,7 @@ import { HedgerowError } from '../base/errors.js';
 import { hasCalls, kindOf, memberOf, shownAs } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
 import type { Store } from '../index.js';
-import { textOf } from './text.js';
+import { checkTextOption } from './text-option.js';
 import type { ImportRange, ImportTable } from './types.js';
 
 /** A table, or the keys of a store that begin with a prefix. */
@@ -16,7 +16,7 @@ export interface ImportDestination {
   readonly key?: ImportRange['key'];
 }
 
-export function placeOf(given: ImportTable | ImportRange): ImportDestination {
+export function resolveDestination(given: ImportTable | ImportRange): ImportDestination {
   if (hasCalls(memberOf(given, 'op'), 'put') && hasCalls(given, 'source')) {
     const table = given as ImportTable;
     const { db, options } = table.source();
@@ -32,5 +32,5 @@ export function placeOf(given: ImportTable | ImportRange): ImportDestination {
   }
   if (typeof (key ?? refuse) !== 'function')
     refuse(`: key must be a function, not ${shownAs(key)}`);
-  return { db, prefix: textOf('importFrom', 'prefix', prefix), ...(key && { key }) };
+  return { db, prefix: checkTextOption('importFrom', 'prefix', prefix), ...(key && { key }) };
 }

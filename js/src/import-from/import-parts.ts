@@ -1,5 +1,5 @@
 /** All that is loaded later. */
 
-export { runImport, tryImport } from './engine.js';
-export { openEntries } from './entries.js';
+export { openEntries } from './entry-source.js';
 export { openStore } from './idb-source.js';
+export { runImport, tryImport } from './run-import.js';

@@ -4,10 +4,10 @@
  */
 import { checkHas, optionsOf } from '../base/options.js';
 import { ending } from '../base/signal.js';
-import { placeOf } from './import-destination.js';
+import { resolveDestination } from './import-destination.js';
 import { loadImport } from './load-import.js';
-import { earlierResult, type Job, resultOf } from './start.js';
-import { textOf } from './text.js';
+import { buildImportResult, earlierResult, type ImportJob } from './start.js';
+import { checkTextOption } from './text-option.js';
 import type {
   ImportFromOptions,
   ImportFromResult,
@@ -62,20 +62,20 @@ export async function importFrom(
 ): Promise<ImportFromResult> {
   const options = optionsOf('importFrom', given, OPTIONS) as ImportFromOptions;
   checkHas('importFrom', source, 'open', 'a source, such as fromIndexedDB({ database, store })');
-  textOf('importFrom', 'the name of a source', source.name);
-  const place = placeOf(target);
+  checkTextOption('importFrom', 'the name of a source', source.name);
+  const place = resolveDestination(target);
   const run = (signal: AbortSignal | undefined) =>
     performImport({ source, place, options: { ...options, signal }, startMs: performance.now() });
   return ending(options.signal, run).result;
 }
 
-async function performImport(job: Job): Promise<ImportFromResult> {
+async function performImport(job: ImportJob): Promise<ImportFromResult> {
   const { again, dryRun } = job.options;
   const before = again || dryRun ? undefined : await earlierResult(job);
   if (before !== undefined) return before;
   // Before anything is written.
   const opened = await job.source.open();
-  if (opened === undefined) return resultOf(job, { status: 'absent' });
+  if (opened === undefined) return buildImportResult(job, { status: 'absent' });
   try {
     const { runImport, tryImport } = await loadImport();
     return await (dryRun ? tryImport : runImport)(job, opened);

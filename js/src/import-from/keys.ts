@@ -34,16 +34,16 @@ function fromJsonKey(key: JsonKey): IDBValidKey {
 }
 
 /** A key of a database as well-formed text. */
-export const placeOf = (key: unknown): string => JSON.stringify(toJsonKey(key));
+export const encodeSourceKey = (key: unknown): string => JSON.stringify(toJsonKey(key));
 
 /** The key that `placeOf` was given. */
 export const keyAt = (place: string): IDBValidKey => fromJsonKey(JSON.parse(place));
 
 /** A key as messages show it. */
-export function shownKey(key: unknown): string {
+export function describeSourceKey(key: unknown): string {
   if (key instanceof Date) return key.toISOString();
   if (isBinary(key)) return `0x${hex(bytesOf(key))}`;
-  if (Array.isArray(key)) return `[${key.map(shownKey)}]`;
+  if (Array.isArray(key)) return `[${key.map(describeSourceKey)}]`;
   return typeof key === 'string' ? JSON.stringify(key) : String(key);
 }
 

@@ -6,37 +6,37 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { keyRange } from '../base/range.js';
+import { buildKeyRange } from '../base/range.js';
 import type { Store } from '../index.js';
-import { Failures, type RecordRow, rowsOf, Slices } from './encode.js';
-import { type Batch, Reader } from './reader.js';
-import { firstState, NOTHING, type State, type StateRow } from './state.js';
+import { EncodeSlices, encodeRecords, Failures, type RecordRow } from './encode-records.js';
+import { firstState, type ImportState, NOTHING, type StateRow } from './import-state.js';
+import { RecordReader, type SizedBatch } from './record-reader.js';
 import { KEY } from './state-key.js';
-import type { Target } from './target.js';
+import type { ImportTarget } from './target.js';
 import type { ImportFromOptions, OpenRecords } from './types.js';
 
 /** An app that writes all the time must not keep an import from its end. */
 const MAX_ROUNDS = 4;
 
 /** What a round works with. */
-export interface Work {
+export interface RoundWork {
   readonly source: OpenRecords;
-  readonly target: Target;
+  readonly target: ImportTarget;
   readonly prefix: string;
   readonly branch: Store;
   readonly row: StateRow;
   readonly options: ImportFromOptions;
   /** Called with how many records of a round were read. */
-  onRead(state: State): void;
+  onRead(state: ImportState): void;
 }
 
 /** Runs all rounds. Resolves to the state of the last one, and whether it found nothing to change. */
 export async function runRounds(
-  work: Work,
-  begun: State,
-): Promise<{ readonly state: State; readonly verified: boolean }> {
+  work: RoundWork,
+  begun: ImportState,
+): Promise<{ readonly state: ImportState; readonly verified: boolean }> {
   // What was compared before the import was cut off may have changed since.
-  let state: State = isCompared(begun)
+  let state: ImportState = isCompared(begun)
     ? { ...begun, after: '', tally: NOTHING, changed: changedBy(begun) }
     : begun;
   for (;;) {
@@ -61,15 +61,19 @@ export async function runRounds(
 }
 
 /** Whether rows are compared with what the branch has; else it had nothing. */
-const isCompared = ({ round, isAgain }: State): boolean => round > 0 || isAgain;
+const isCompared = ({ round, isAgain }: ImportState): boolean => round > 0 || isAgain;
 
 /** What was found changed since the first round. */
-const changedBy = ({ round, changed, tally }: State): number =>
+const changedBy = ({ round, changed, tally }: ImportState): number =>
   changed + (round > 0 ? tally.put : 0);
 
 /** From where the state stands to the end of the source. */
-async function runRound(work: Work, begun: State, seen: Set<string> | undefined): Promise<State> {
-  const reader = new Reader(work.source, begun.after, work.options.signal);
+async function runRound(
+  work: RoundWork,
+  begun: ImportState,
+  seen: Set<string> | undefined,
+): Promise<ImportState> {
+  const reader = new RecordReader(work.source, begun.after, work.options.signal);
   let state = begun;
   try {
     for (;;) {
@@ -84,15 +88,15 @@ async function runRound(work: Work, begun: State, seen: Set<string> | undefined)
 
 /** Writes a batch. */
 async function take(
-  work: Work,
-  before: State,
-  { records, bytes, next }: Batch,
+  work: RoundWork,
+  before: ImportState,
+  { records, bytes, next }: SizedBatch,
   seen: Set<string> | undefined,
-): Promise<State> {
+): Promise<ImportState> {
   const { target, row, branch, onRead, options } = work;
   const { map, skipFailed, signal, durability } = options;
   const failures = new Failures(skipFailed);
-  const { rows, skipped } = await rowsOf(records, target, map, failures);
+  const { rows, skipped } = await encodeRecords(records, target, map, failures);
   const fresh =
     seen === undefined ? rows : rows.filter(({ key, from }) => failures.isFirst(key, from, seen));
   const changed = isCompared(before) ? await different(branch, fresh) : fresh;
@@ -102,7 +106,7 @@ async function take(
     async (tx) => {
       lost = [];
       const refused = new Failures(skipFailed);
-      const slices = new Slices();
+      const slices = new EncodeSlices();
       for (const { key, value, from } of changed) {
         try {
           tx.put(key, value);
@@ -137,7 +141,7 @@ async function take(
 async function different(branch: Store, rows: readonly RecordRow[]): Promise<RecordRow[]> {
   const found = await branch.getMany(rows.map(({ key }) => key));
   const others: RecordRow[] = [];
-  const slices = new Slices();
+  const slices = new EncodeSlices();
   for (const [at, row] of rows.entries()) {
     if (!isSame(found[at], row.value)) others.push(row);
     if (slices.isOver) await slices.next();
@@ -161,13 +165,13 @@ function isSame(stored: unknown, value: unknown): boolean {
 
 /** Deletes rows that have no record any more; resolves to their number. */
 async function sweep(
-  { branch, row, prefix, options }: Work,
-  state: State,
+  { branch, row, prefix, options }: RoundWork,
+  state: ImportState,
   seen: ReadonlySet<string>,
 ): Promise<number> {
   const { signal, durability } = options;
   const left: string[] = [];
-  for await (const key of branch.scan({ ...keyRange({ prefix }), signal }).keys()) {
+  for await (const key of branch.scan({ ...buildKeyRange({ prefix }), signal }).keys()) {
     if (!seen.has(key)) left.push(key);
   }
   if (left.length === 0) return 0;

@@ -3,9 +3,9 @@
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { optionsOf } from '../base/options.js';
-import type { Entries } from './entries.js';
+import type { Entries } from './entry-source.js';
 import { loadImport } from './load-import.js';
-import { textOf } from './text.js';
+import { checkTextOption } from './text-option.js';
 import type { RecordSource } from './types.js';
 
 const same = (stored: unknown) => stored as never;
@@ -16,7 +16,7 @@ function sourceOf<Value, Key>(
   made: (stored: unknown) => Value = same,
 ): RecordSource<Value, Key> {
   const [database, store] = Object.entries(names).map(([name, value]) =>
-    textOf(call, name, value),
+    checkTextOption(call, name, value),
   ) as [string, string];
   // So that no two sources have one name.
   const name = [database, store].map(encodeURIComponent).join('/');
@@ -97,7 +97,7 @@ export function fromEntries<Value = unknown, Key = string>(given: {
     throw new HedgerowError('invalid-argument', message);
   }
   return {
-    name: textOf('fromEntries', 'name', name),
+    name: checkTextOption('fromEntries', 'name', name),
     open: async () => (await loadImport()).openEntries(entries),
   };
 }

@@ -6,7 +6,7 @@ import { KEY, type StoredState } from './state-key.js';
 import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
 
 /** A call of `importFrom`, checked. */
-export interface Job {
+export interface ImportJob {
   readonly source: RecordSource;
   readonly place: ImportDestination;
   readonly options: ImportFromOptions;
@@ -14,7 +14,7 @@ export interface Job {
 }
 
 /** The branch of an import: of one source into one place. */
-export function branchOf({ source, place: { db, prefix } }: Job): string {
+export function branchOf({ source, place: { db, prefix } }: ImportJob): string {
   const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
   return `import/${encodeURIComponent(source.name)}/${prefix}${to}`;
 }
@@ -23,9 +23,13 @@ export function branchOf({ source, place: { db, prefix } }: Job): string {
  * Opens that branch. It begins with nothing but what is imported: so rows can be counted, and those of the app are never
  * taken for imported ones.
  */
-export const openBranch = (job: Job) => job.place.db.branch(branchOf(job), { from: EMPTY_ROOT });
+export const openImportBranch = (job: ImportJob) =>
+  job.place.db.branch(branchOf(job), { from: EMPTY_ROOT });
 
-export function resultOf(job: Job, members: Partial<ImportFromResult>): ImportFromResult {
+export function buildImportResult(
+  job: ImportJob,
+  members: Partial<ImportFromResult>,
+): ImportFromResult {
   return {
     ...{ status: 'imported', rows: 0, skipped: 0, refused: 0, failed: [], changedMeanwhile: 0 },
     ...{ applied: 0, conflicts: 0, verified: false, ...members, branch: branchOf(job) },
@@ -34,18 +38,21 @@ export function resultOf(job: Job, members: Partial<ImportFromResult>): ImportFr
 }
 
 /** The result of a call that was made before, if the state says so. */
-export function doneResult(job: Job, state: StoredState | undefined): ImportFromResult | undefined {
-  return state?.done && resultOf(job, { ...state.done, status: 'already' });
+export function doneResult(
+  job: ImportJob,
+  state: StoredState | undefined,
+): ImportFromResult | undefined {
+  return state?.done && buildImportResult(job, { ...state.done, status: 'already' });
 }
 
 /** What an earlier call has come to; `undefined` if there is more to do. */
-export async function earlierResult(job: Job): Promise<ImportFromResult | undefined> {
+export async function earlierResult(job: ImportJob): Promise<ImportFromResult | undefined> {
   const { db } = job.place;
   const name = branchOf(job);
   const all = await db.branches();
   if (!all.some((one) => one.name === name)) return undefined;
   // Another tab may have deleted it since.
-  const branch = await openBranch(job);
+  const branch = await openImportBranch(job);
   try {
     const row = (await branch.get(KEY)) as { import: StoredState } | undefined;
     return doneResult(job, row?.import);

@@ -5,23 +5,23 @@ import type { ImportDestination } from './import-destination.js';
 import { storeKeyOf } from './keys.js';
 
 /** A row as the store keeps it. */
-export interface StoredRow {
+export interface ImportedRow {
   readonly key: string;
   readonly value: unknown;
 }
 
-export interface Target {
+export interface ImportTarget {
   /** Whether its rows can hold files. */
   readonly isTable: boolean;
   /** Makes of a row what the store keeps; throws if that cannot be. `key` is that of the record. */
-  toStoredRow(row: unknown, key: unknown): StoredRow;
+  toStoredRow(row: unknown, key: unknown): ImportedRow;
   /** What the store keeps of a row in the place of another one, whose key it must have. */
   valueOf(row: unknown, key: string): unknown;
   /** The row of what the store keeps. */
   rowOf(key: string, stored: unknown): unknown;
 }
 
-export function targetOf({ prefix, table, key = storeKeyOf }: ImportDestination): Target {
+export function targetOf({ prefix, table, key = storeKeyOf }: ImportDestination): ImportTarget {
   if (table === undefined) {
     return {
       isTable: false,
@@ -31,7 +31,7 @@ export function targetOf({ prefix, table, key = storeKeyOf }: ImportDestination)
     };
   }
   const put = table.op.put as (row: unknown) => unknown;
-  const makePut = (row: unknown) => put(row) as StoredRow;
+  const makePut = (row: unknown) => put(row) as ImportedRow;
   const { rowOf } = table.source();
   return {
     isTable: true,

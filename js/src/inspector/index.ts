@@ -33,7 +33,7 @@ const STYLE =
 const buildInspectorError = (message: string) =>
   new HedgerowError('invalid-argument', `openInspector: ${message}`);
 
-/** The address with the store in its hash, as `inspector/model/place.ts` reads it. */
+/** The address with the store in its hash, as `inspector/model/page-address.ts` reads it. */
 function addressOf({ page, store }: InspectorOptions): URL {
   let url: URL;
   try {

@@ -12,7 +12,7 @@ import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
 import type { Change } from '../engine/read/diff.js';
 
 /** Where rows, or entries of an index, are in their order: a text. */
-export interface Places {
+export interface RangePlaces {
   positionOf(key: string, secondary: unknown): string;
   /** Whether a position of the watched range is in the followed one; without it all are. */
   isIn?(position: string): boolean;
@@ -24,7 +24,7 @@ export interface FollowedRange {
   readonly cut?: EntryCut | undefined;
   /** Equal for equal ranges. */
   readonly rangeName: string;
-  readonly places: Places;
+  readonly places: RangePlaces;
 }
 
 /** The places of a range. Throws `invalid-argument` if it is malformed. */
@@ -32,7 +32,7 @@ export function placesOf(
   indexes: IndexSet,
   range: KeyRange | IndexRange,
   cut: EntryCut | undefined,
-): Places {
+): RangePlaces {
   indexes.encode(range, cut);
   if (!isOfIndex(range)) return { positionOf: (key) => key };
   const index = indexes.get(range.index);
@@ -51,13 +51,13 @@ export function placesOf(
 export class ChangeBatch {
   readonly changes: readonly Change[];
   readonly #sign: number;
-  readonly #places: Places;
+  readonly #places: RangePlaces;
   readonly #positions: string[] = [];
   /** How many rows more there are after so many of the changes. */
   readonly #net: Int32Array;
 
   /** `changes` are in ascending order. */
-  constructor(changes: readonly Change[], isReverse: boolean, places: Places) {
+  constructor(changes: readonly Change[], isReverse: boolean, places: RangePlaces) {
     this.changes = isReverse ? [...changes].reverse() : changes;
     this.#sign = isReverse ? -1 : 1;
     this.#places = places;

@@ -1,7 +1,7 @@
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/diff.js';
 import { ChangeBatch, type FollowedRange } from './change-batch.js';
-import { inSlices } from './slices.js';
+import { runInSlices } from './run-in-slices.js';
 import type { LocalHandle } from './types.js';
 import { type Member, WindowList } from './window-list.js';
 
@@ -123,7 +123,7 @@ export class Group {
     const take = () => {
       const partMs = this.#ground.from.host.sliceMs * PART_OF_SLICE;
       const work = this.#take(isForth ? changes : undefined, root);
-      return inSlices(work, partMs, () => this.#ground.flush());
+      return runInSlices(work, partMs, () => this.#ground.flush());
     };
     return this.#reading === undefined ? take() : this.#reading.then(take);
   }

@@ -3,7 +3,7 @@
  * unchanged row is the same object, and a list in which nothing has changed the same array. What is in memory is there
  * at once.
  */
-import { RANGE, rangeOf } from '../base/options.js';
+import { checkRangeOptions, RANGE } from '../base/options.js';
 import type { SecondaryKey } from '../core/indexes/columns.js';
 import { CountFollower } from './counter.js';
 import { LiveView } from './live-view.js';
@@ -13,7 +13,7 @@ import {
   findRemoteFollow,
   rowSourceOf,
   sourceOf,
-} from './source.js';
+} from './query-spec.js';
 import type {
   Live,
   LiveCount,
@@ -127,7 +127,11 @@ export function liveCount(query: LiveQuery<unknown>): LiveCount;
 export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
 export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {
   const make = (before: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
-    const source = sourceOf<unknown>(query, rangeOf('liveCount', range, RANGE.entries), entryOf);
+    const source = sourceOf<unknown>(
+      query,
+      checkRangeOptions('liveCount', range, RANGE.entries),
+      entryOf,
+    );
     const follow = findRemoteFollow(source);
     if (follow) return follow('count', source, countState, before);
     return new CountFollower(buildCountSpec('liveCount', source));

@@ -5,21 +5,21 @@
  */
 import { HedgerowError } from '../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../base/limits.js';
-import { builtin } from '../base/node.js';
+import { builtin } from '../base/node-builtin.js';
 import { optionsOf } from '../base/options.js';
 import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../sync/remote/names.js';
 import type { ByteRange, Remote } from '../sync/remote/remote.js';
 import { checkedRemote } from '../sync/remote/remote-check.js';
-import { Access, type ServerOptions } from './access.js';
 import { slicedName } from './hash.js';
 import {
   bodyOf,
   type Crypto,
   type Http,
+  HttpRefusal,
   type HttpRequest,
   type HttpResponse,
-  Refusal,
-} from './http.js';
+} from './node-http.js';
+import { RequestAccess, type ServerOptions } from './request-access.js';
 
 export type { ServerOptions };
 
@@ -44,12 +44,12 @@ const ALIVE_MS = 20_000;
 
 class Server {
   readonly #remote: Remote;
-  readonly #access: Access;
+  readonly #access: RequestAccess;
   readonly #listeners = new Set<HttpResponse>();
 
   constructor(remote: Remote, options: ServerOptions) {
     this.#remote = remote;
-    this.#access = new Access(builtin<Crypto>('node:crypto', 'serveRemote'), options);
+    this.#access = new RequestAccess(builtin<Crypto>('node:crypto', 'serveRemote'), options);
   }
 
   readonly handle = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
@@ -61,7 +61,7 @@ class Server {
     } catch (cause) {
       if (response.headersSent) return response.destroy();
       const code = cause instanceof HedgerowError ? cause.code : '';
-      const status = cause instanceof Refusal ? cause.status : (STATUSES[code] ?? 500);
+      const status = cause instanceof HttpRefusal ? cause.status : (STATUSES[code] ?? 500);
       this.#answer(response, status, {}, status < 500 ? String((cause as Error).message) : '');
     }
   };
@@ -96,7 +96,7 @@ class Server {
     if (method === 'GET' && name === 'events') return this.#listen(response);
     if (method === 'GET' && name === '') return this.#list(url, response);
     const parsed = parseName(name);
-    if (parsed === undefined) throw new Refusal(404, 'no object has such a name');
+    if (parsed === undefined) throw new HttpRefusal(404, 'no object has such a name');
     if (method === 'GET' && parsed.kind === 'head') {
       return this.#readHead(parsed.branch, request, response);
     }
@@ -105,7 +105,7 @@ class Server {
       await this.#remote.remove([name]);
       return this.#answer(response, 204, {});
     }
-    if (method !== 'PUT') throw new Refusal(405, 'GET, PUT or DELETE');
+    if (method !== 'PUT') throw new HttpRefusal(405, 'GET, PUT or DELETE');
     const bytes = await bodyOf(request, maxBytesOf(name));
     if (parsed.kind === 'head') return this.#swap(parsed.branch, bytes, request, response);
     return this.#put(name, parsed, bytes, response);
@@ -113,7 +113,7 @@ class Server {
 
   async #readHead(branch: string, request: HttpRequest, response: HttpResponse): Promise<void> {
     const head = await this.#remote.readHead(branch);
-    if (head === undefined) throw new Refusal(404, 'there is no such head');
+    if (head === undefined) throw new HttpRefusal(404, 'there is no such head');
     const { token, modifiedMs } = head;
     const headers = {
       ETag: token,
@@ -129,9 +129,9 @@ class Server {
     const headers = { 'Cache-Control': cache, 'Accept-Ranges': 'bytes' };
     const range = rangeOf(request.headers.range);
     const bytes = await this.#remote.get(name, range);
-    if (bytes === undefined) throw new Refusal(404, 'there is no such object');
+    if (bytes === undefined) throw new HttpRefusal(404, 'there is no such object');
     if (range === undefined) return this.#answer(response, 200, headers, bytes);
-    if (bytes.length === 0) throw new Refusal(416, 'the object ends before');
+    if (bytes.length === 0) throw new HttpRefusal(416, 'the object ends before');
     const told = `bytes ${range.from}-${range.from + bytes.length - 1}/*`;
     return this.#answer(response, 206, { ...headers, 'Content-Range': told }, bytes);
   }
@@ -139,7 +139,7 @@ class Server {
   async #put(name: string, parsed: ParsedName, bytes: Uint8Array, response: HttpResponse) {
     if (parsed.kind === 'pack' || parsed.kind === 'delta') {
       const right = await slicedName(parsed.kind === 'pack' ? 'p' : 'd', bytes);
-      if (right !== name) throw new Refusal(400, `these bytes have the name ${right}`);
+      if (right !== name) throw new HttpRefusal(400, `these bytes have the name ${right}`);
     }
     const done = await this.#remote.put(name, bytes);
     return this.#answer(response, done === 'exists' ? 412 : 201, {});
@@ -148,11 +148,11 @@ class Server {
   async #swap(branch: string, bytes: Uint8Array, request: HttpRequest, response: HttpResponse) {
     const { 'if-match': token, 'if-none-match': none } = request.headers;
     if ((token === undefined) === (none === undefined) || (none ?? '*') !== '*') {
-      throw new Refusal(428, 'a head needs If-Match, or If-None-Match: *');
+      throw new HttpRefusal(428, 'a head needs If-Match, or If-None-Match: *');
     }
     const swap = await this.#remote.swapHead(branch, token, bytes);
-    if (swap.state === 'unknown') throw new Refusal(503, swap.cause.message);
-    if (swap.state === 'lost') throw new Refusal(412, 'another writer was first');
+    if (swap.state === 'unknown') throw new HttpRefusal(503, swap.cause.message);
+    if (swap.state === 'lost') throw new HttpRefusal(412, 'another writer was first');
     const event = JSON.stringify({ branch, token: swap.token });
     for (const listener of this.#listeners) listener.write(`data: ${event}\n\n`);
     return this.#answer(response, token === undefined ? 201 : 200, { ETag: swap.token });
@@ -194,7 +194,7 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    throw new Refusal(400, 'the path is no UTF-8');
+    throw new HttpRefusal(400, 'the path is no UTF-8');
   }
 }
 

@@ -4,6 +4,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_HISTORY } from '../base/limits.js';
 import {
+  cutSegment,
   type Fence,
   type Ref,
   type SegmentRequest,
@@ -12,7 +13,6 @@ import {
   type StoreOptions,
   segmentOf,
   type WriteBatch,
-  wantedOf,
 } from './segment-store.js';
 
 interface StoredSegment {
@@ -81,7 +81,7 @@ export class MemorySegmentStore implements SegmentStore {
     const { segments } = this.#open();
     return wanted.map((one) => {
       const stored = segments.get(segmentOf(one));
-      return stored && copyOf(wantedOf(one, stored.segmentBytes));
+      return stored && copyOf(cutSegment(one, stored.segmentBytes));
     });
   }
 

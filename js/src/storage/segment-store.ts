@@ -84,7 +84,7 @@ export function segmentOf(wanted: SegmentRequest): number {
 }
 
 /** What is wanted of the bytes of a segment; of one that ends earlier, what there is. */
-export function wantedOf(wanted: SegmentRequest, segmentBytes: Uint8Array): Uint8Array {
+export function cutSegment(wanted: SegmentRequest, segmentBytes: Uint8Array): Uint8Array {
   if (typeof wanted === 'number') return segmentBytes;
   // Not `slice`, which copies nothing when it is a Node `Buffer`'s.
   return new Uint8Array(segmentBytes.subarray(wanted.from, wanted.to));

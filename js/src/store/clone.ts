@@ -6,10 +6,10 @@ import { part } from '../base/parts.js';
 import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchesOptions } from '../engine/branches/branches.js';
 import type { Storage } from '../storage/segment-store.js';
-import type { LazyRemote } from '../sync/lazy/open.js';
-import type { LazySegments } from '../sync/lazy/segments.js';
+import type { LazySegments } from '../sync/lazy/lazy-segments.js';
+import type { LazyRemote } from '../sync/lazy/open-lazy.js';
 import type { Link, PullOptions } from '../sync/link/link.js';
-import { originOf } from '../sync/link/names.js';
+import { originOf } from '../sync/link/link-names.js';
 import type { LinkOptions } from '../sync/link/open-link.js';
 import type { Remote } from '../sync/remote/remote.js';
 import { checkedRemote } from '../sync/remote/remote-check.js';
@@ -87,7 +87,7 @@ async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptio
 
 /** What a clone whose rows come when they are read is opened with, and what its link is made of once it is open. */
 async function lazyOpening({ encryption, ...opening }: OpenOptions) {
-  const { LazyRemote, LazyStorage } = await part(() => import('../sync/lazy/parts.js'));
+  const { LazyRemote, LazyStorage } = await part(() => import('../sync/lazy/lazy-parts.js'));
   let segments: (() => LazySegments | undefined) | undefined;
   // Above what encrypts, whose tables tell what is at the remote; over the fallback, too, if it is that.
   const over = (place: Storage): Storage => {

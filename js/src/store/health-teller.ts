@@ -1,7 +1,7 @@
 /** The health of the storage of an open store, and the calls of its listeners. Loaded at first use. */
 
 import type { HedgerowError } from '../base/errors.js';
-import { type Persistence, persistence } from '../base/persistence.js';
+import { type Persistence, persistence } from '../base/origin-persistence.js';
 import { notify } from '../base/report.js';
 import { later } from '../base/timeout.js';
 import type { Lifetime, Storage } from '../storage/segment-store.js';

@@ -1,6 +1,6 @@
 /** The types of the health of storage. */
 import type { HedgerowError } from '../base/errors.js';
-import type { Persistence } from '../base/persistence.js';
+import type { Persistence } from '../base/origin-persistence.js';
 import type { CallKind } from '../storage/report-outcomes.js';
 import type { Storage } from '../storage/segment-store.js';
 

@@ -38,10 +38,12 @@ export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): P
 /**
  * As `db.verify()`, for a store that does not open. Rejects with `store-not-found` when there is none.
  */
-export const verify: Rescue['verify'] = async (...args) => (await rescuing()).verify(...args);
+export const verify: Rescue['verifyUnopened'] = async (...args) =>
+  (await rescuing()).verifyUnopened(...args);
 
 /**
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
  * with `store-not-found` when there is none.
  */
-export const repair: Rescue['repair'] = async (...args) => (await rescuing()).repair(...args);
+export const repair: Rescue['repairUnopened'] = async (...args) =>
+  (await rescuing()).repairUnopened(...args);

@@ -1,10 +1,10 @@
 /** Opens a store: the core, what it is kept in, and what tells of other handles. */
 
 import { HedgerowError } from '../base/errors.js';
-import { checkName, optionsOf } from '../base/options.js';
+import { checkStoreName, optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
 import { Engine } from '../core/engine.js';
-import { Host } from '../core/host.js';
+import { Host } from '../core/engine-host.js';
 import { loadWords } from '../core/indexes/columns.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
 import type { SumDefinitions } from '../core/sum-definition.js';
@@ -83,7 +83,7 @@ export interface OpenOptions {
 }
 
 /** What an open store is made of. */
-export interface Parts {
+export interface StoreParts {
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly durability: Durability;
@@ -116,8 +116,8 @@ function link(
 }
 
 /** Opens the parts of a store, all of them or none, over its storage or else over its fallback. */
-export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
-  checkName(name);
+export async function openParts(name: string, given: OpenOptions): Promise<StoreParts> {
+  checkStoreName(name);
   const options = optionsOf(
     'open',
     given,
@@ -159,7 +159,7 @@ async function openOver(
   place: Storage,
   options: OpenOptions,
   { unavailable, onDenied }: Fallback,
-): Promise<Parts> {
+): Promise<StoreParts> {
   const { durability = 'relaxed', sliceMs = 8, cacheBytes, mustExist } = options;
   const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
   const storage = options.encryption?.over(place) ?? place;

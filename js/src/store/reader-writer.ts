@@ -18,7 +18,7 @@ import { transacting } from '../engine/transaction/load-transactions.js';
 import type {
   CommitOptions,
   CommitResult,
-  Job,
+  TransactionJob,
   TransactionOptions,
 } from '../engine/transaction/run.js';
 import type { CapturedValue, ValueUpdate } from '../engine/transaction/single-row.js';
@@ -171,7 +171,7 @@ export abstract class ReaderWriter extends Reader {
   #transacting<T>(
     job: TransactionOptions & { readonly durability: Durability },
     holdsUp: boolean,
-    work: (parts: Parts, job: Job) => Promise<T>,
+    work: (parts: Parts, job: TransactionJob) => Promise<T>,
   ): Promise<T> {
     this.from.check();
     const { waits } = this.handle.changes;
@@ -301,7 +301,7 @@ export abstract class ReaderWriter extends Reader {
     what: CapturedValue,
     options: TransactionOptions,
   ): Promise<unknown> {
-    const change = (parts: Parts, own: Job): Promise<unknown> =>
+    const change = (parts: Parts, own: TransactionJob): Promise<unknown> =>
       parts[call](this.from, key, what, own);
     return this.#transacting(this.jobOf(call, options), typeof what !== 'function', change);
   }

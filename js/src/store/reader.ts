@@ -3,12 +3,12 @@ import { isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import type { EncodedRange, KeyRange } from '../base/range.js';
 import { until } from '../base/signal.js';
-import * as reads from '../core/calls/reads.js';
+import * as reads from '../core/calls/read-calls.js';
 import type { Engine, Op } from '../core/engine.js';
-import type { Host } from '../core/host.js';
+import type { Host } from '../core/engine-host.js';
 import type { EntryPosition, SecondaryKey } from '../core/indexes/columns.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
-import { fail } from '../core/status.js';
+import { fail } from '../core/status-errors.js';
 import type { BranchHead, Head } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
 import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count.js';
@@ -25,8 +25,8 @@ import {
 } from '../engine/read/order.js';
 import {
   type IndexScan,
+  makeRows,
   type Rows,
-  rowsOf,
   type Scan,
   scanOf,
   yieldLoaded,
@@ -43,7 +43,7 @@ export function diffOf(
   to: string | undefined,
   options: DiffOptions,
 ): Rows<Change> {
-  return rowsOf(() => {
+  return makeRows(() => {
     const own = host();
     return yieldLoaded(async () =>
       (await readParts()).differences(own, branchHead, from, to, options),
@@ -164,7 +164,7 @@ export class Reader {
   }
 
   #count(planned: () => CountPlan): Promise<number> {
-    return this.#inRange(planned, reads.count, reads.readCountReply);
+    return this.#inRange(planned, reads.startCount, reads.readCountReply);
   }
 
   /** Runs a short read of a range of rows or of an index. */

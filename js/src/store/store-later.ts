@@ -5,7 +5,7 @@ import { part } from '../base/parts.js';
 export const storeParts = () => part(() => import('./store-parts.js'));
 
 /** Loads what watched counts are made by. */
-export const loadCounts = () => part(() => import('../engine/watch/count.js'));
+export const loadCounts = () => part(() => import('../engine/watch/count-gatherer.js'));
 
 /** Loads sync. */
 export const syncing = () => part(() => import('./store-link.js'));

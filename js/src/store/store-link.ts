@@ -1,28 +1,28 @@
 /** What `db.remote()` loads: a link to a remote, or to the app's own server. */
 import { memberOf } from '../base/kind.js';
 import { part } from '../base/parts.js';
-import type { LazyRemote } from '../sync/lazy/open.js';
-import type { SyncHost } from '../sync/link/host.js';
+import type { LazyRemote } from '../sync/lazy/open-lazy.js';
 import {
   contextOf,
+  createLink,
   type Link,
   type LinkOptions,
   loadParts,
-  openLink as openRemote,
 } from '../sync/link/index.js';
+import type { SyncHost } from '../sync/link/sync-host.js';
 import type { MutatorOptions, Mutators } from '../sync/mutators/types.js';
 import type { Remote } from '../sync/remote/remote.js';
 import type { RestOptions } from '../sync/rest/types.js';
 import { isOwnServer, type OwnServer } from '../sync/wire/own-server.js';
 
 /** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
-export async function openLink(
+export async function openStoreLink(
   host: SyncHost,
   remote: Remote | OwnServer | LazyRemote,
   options: LinkOptions,
 ): Promise<Link> {
   if (isLazy(remote)) return withMender(await (await lazily()).openLazy(host, remote, options));
-  if (!isOwnServer(remote)) return withMender(await openRemote(host, remote, options));
+  if (!isOwnServer(remote)) return withMender(await createLink(host, remote, options));
   return (await openOwn(host, remote)) as unknown as Link;
 }
 
@@ -37,13 +37,14 @@ function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
   return memberOf(remote, 'segments') !== undefined;
 }
 
-const lazily = () => part(() => import('../sync/lazy/parts.js'));
+const lazily = () => part(() => import('../sync/lazy/lazy-parts.js'));
 const mending = () => part(() => import('../sync/lazy/chunk-mender.js'));
-const mutating = () => part(() => import('../sync/mutators/open.js'));
-const resting = () => part(() => import('../sync/rest/open.js'));
+const mutating = () => part(() => import('../sync/mutators/open-server-link.js'));
+const resting = () => part(() => import('../sync/rest/open-rest-link.js'));
 
 /** Loads what links load at need: to remotes, to the app's own server, of stores that are partly at a remote. */
-export const loadAll = () => Promise.all([loadParts(), mutating(), resting(), lazily(), mending()]);
+export const loadLinkParts = () =>
+  Promise.all([loadParts(), mutating(), resting(), lazily(), mending()]);
 
 async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
   if (kind === 'mutators') {

@@ -2,7 +2,7 @@ import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { runAbortable } from '../base/run-abortable.js';
-import type { Host } from '../core/host.js';
+import type { Host } from '../core/engine-host.js';
 import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
 import type {
   MergeOptions,
@@ -253,13 +253,17 @@ export class Store extends CareCalls {
    */
   async remote(remote: Remote, options: LinkOptions = {}): Promise<Link> {
     this.#check();
-    const { openLink } = await syncing();
+    const { openStoreLink } = await syncing();
     this.#check();
     const { shared } = this.#branchHead;
     const { durability, changes } = this.handle;
     const [check, settle] = [() => this.checkOpen(), () => this.#settle()];
     const { branchName } = this;
-    return openLink({ shared, branchName, durability, changes, check, settle }, remote, options);
+    return openStoreLink(
+      { shared, branchName, durability, changes, check, settle },
+      remote,
+      options,
+    );
   }
 
   /**

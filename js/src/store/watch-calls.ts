@@ -1,5 +1,5 @@
 /** The calls of a handle that tell of changes. */
-import { optionsOf, RANGE, rangeOf } from '../base/options.js';
+import { checkRangeOptions, optionsOf, RANGE } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange } from '../core/indexes/columns.js';
 import type { CountCallback, WatchCallback, WatchOptions } from '../engine/watch/watcher.js';
@@ -31,7 +31,7 @@ export abstract class WatchCalls extends ReaderWriter {
     options: WatchOptions = {},
   ): () => void {
     this.from.check();
-    const wanted = rangeOf('watch', range, RANGE.entries);
+    const wanted = checkRangeOptions('watch', range, RANGE.entries);
     const how = optionsOf('watch', options, 'initial signal onError');
     return this.handle.watchers.watch(wanted, callback, how);
   }
@@ -49,7 +49,7 @@ export abstract class WatchCalls extends ReaderWriter {
     options: Omit<WatchOptions, 'initial'> = {},
   ): () => void {
     this.from.check();
-    const wanted = rangeOf('watchCount', range, RANGE.entries);
+    const wanted = checkRangeOptions('watchCount', range, RANGE.entries);
     const how = optionsOf('watchCount', options, 'signal onError');
     const load = async () => (await loadCounts()).counting;
     return this.handle.watchers.watch(wanted, callback, how, load);

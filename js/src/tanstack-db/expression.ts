@@ -3,7 +3,7 @@
 import type { IR } from '@tanstack/db';
 
 /** A condition on one member, which all wanted rows fulfil. */
-export type Condition =
+export type MemberCondition =
   | { readonly path: string; readonly values: readonly unknown[] }
   | { readonly path: string; readonly bound: BoundName; readonly value: unknown };
 
@@ -17,7 +17,7 @@ const FLIPPED: Readonly<Record<string, string>> = { gt: 'lt', gte: 'lte', lt: 'g
 export const pathText = (names: readonly string[]) => names.join('\0');
 
 /** The member that an expression names; `undefined` if it is another one. */
-export function pathOf(expression: Expression | undefined): string | undefined {
+export function memberPath(expression: Expression | undefined): string | undefined {
   if (expression?.type !== 'ref') return undefined;
   const { path, sourceAlias } = expression as IR.PropRef & { readonly sourceAlias?: string };
   const names = sourceAlias !== undefined && path[0] === sourceAlias ? path.slice(1) : path;
@@ -25,17 +25,17 @@ export function pathOf(expression: Expression | undefined): string | undefined {
 }
 
 /** Conditions that hold for all rows that fulfil an expression; there may be more to it. */
-export function conditionsOf(where: Expression | undefined): Condition[] {
+export function conditionsOf(where: Expression | undefined): MemberCondition[] {
   if (where?.type !== 'func') return [];
   const { name, args } = where;
   if (name === 'and') return args.flatMap(conditionsOf);
   if (name === 'or') return alternatives(args);
   const [left, right] = args;
-  const path = pathOf(left);
+  const path = memberPath(left);
   if (path === undefined) {
     const swapped = FLIPPED[name] ?? name;
     const isComparison = name === 'eq' || name in FLIPPED;
-    if (!isComparison || left?.type !== 'val' || pathOf(right) === undefined) return [];
+    if (!isComparison || left?.type !== 'val' || memberPath(right) === undefined) return [];
     return conditionsOf({ ...where, name: swapped, args: [right, left] } as Expression);
   }
   // Null also stands for what is absent.
@@ -52,7 +52,7 @@ export function conditionsOf(where: Expression | undefined): Condition[] {
 }
 
 /** Values of one member, any of which will do. */
-function alternatives(args: readonly Expression[]): Condition[] {
+function alternatives(args: readonly Expression[]): MemberCondition[] {
   const values: unknown[] = [];
   let path: string | undefined;
   for (const arg of args) {

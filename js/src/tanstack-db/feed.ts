@@ -5,13 +5,13 @@ import { report } from '../base/report.js';
 import { later } from '../base/timeout.js';
 import type { Change } from '../engine/read/diff.js';
 import type { Snapshot } from '../store/snapshot.js';
-import { type Plan, planOf, readPlanned } from './read.js';
-import type { Key, Source, TableCandidate } from './source.js';
-import { isIn, type LoadedPart, type Row, wantedOf } from './subset.js';
+import { planRequest, type RequestPlan, readPlanned } from './read.js';
+import { type CollectionRow, isIn, type LoadedPart, splitRequest } from './subset.js';
+import type { Key, TableCandidate, TableSource } from './table-source.js';
 
 /** What TanStack DB gives to a source of rows. */
-export type Target = Pick<
-  Parameters<SyncConfig<Row, Key>['sync']>[0],
+export type SyncTarget = Pick<
+  Parameters<SyncConfig<CollectionRow, Key>['sync']>[0],
   'begin' | 'write' | 'commit' | 'markReady' | 'markError'
 >;
 
@@ -21,8 +21,8 @@ const BATCH_ROWS = 2_000;
 const RETRY_MS = 1_000;
 const MOST_TRIES = 5;
 
-type Receipt = ReturnType<Target['commit']>;
-type TablePlan = Plan<TableCandidate>;
+type Receipt = ReturnType<SyncTarget['commit']>;
+type TablePlan = RequestPlan<TableCandidate>;
 
 /** Rows that were loaded for a request. */
 interface Subset {
@@ -31,7 +31,7 @@ interface Subset {
 }
 
 /** Keys of rows, and what they are now: absent if they were deleted. */
-type ChangedRows = Map<Key, Row | undefined>;
+type ChangedRows = Map<Key, CollectionRow | undefined>;
 
 /**
  * The rows of a collection are always those of one commit, its position. It goes on in two ways: by what its watch tells,
@@ -39,10 +39,10 @@ type ChangedRows = Map<Key, Row | undefined>;
  * that no change is missed and none is told twice. One thing is done after another.
  */
 export class Feed {
-  readonly #source: Source;
-  readonly #target: Target;
+  readonly #source: TableSource;
+  readonly #target: SyncTarget;
   /** The rows that the collection has of the store. */
-  readonly #held = new Map<Key, Row>();
+  readonly #held = new Map<Key, CollectionRow>();
   readonly #subsets = new Map<LoadSubsetOptions, Subset>();
   /** Whether it has all rows. */
   readonly #isWhole: boolean;
@@ -56,7 +56,7 @@ export class Feed {
   #tries = 0;
   #stopTimer = () => {};
 
-  constructor(source: Source, target: Target, isWhole: boolean) {
+  constructor(source: TableSource, target: SyncTarget, isWhole: boolean) {
     this.#source = source;
     this.#target = target;
     this.#isWhole = isWhole;
@@ -196,7 +196,7 @@ export class Feed {
   #note(changed: ChangedRows, change: Change): void {
     const { spec, keyOf } = this.#source;
     const isGone = change.op === 'del';
-    let row: Row;
+    let row: CollectionRow;
     try {
       row = spec.rowOf(change.key, isGone ? change.oldValue : change.newValue);
     } catch (cause) {
@@ -211,7 +211,7 @@ export class Feed {
   }
 
   /** Tells the collection of changes, as far as it has, or should have, the rows. */
-  #tell(changed: ReadonlyMap<Key, Row | undefined>): Receipt {
+  #tell(changed: ReadonlyMap<Key, CollectionRow | undefined>): Receipt {
     if (this.#isOver) return true;
     let isBegun = false;
     for (const [key, row] of changed) {
@@ -231,7 +231,7 @@ export class Feed {
     return isBegun ? this.#target.commit() : true;
   }
 
-  #isWanted(row: Row): boolean {
+  #isWanted(row: CollectionRow): boolean {
     if (this.#isWhole) return true;
     for (const { parts } of this.#subsets.values()) {
       if (parts.some((part) => isIn(part, row))) return true;
@@ -275,7 +275,7 @@ export class Feed {
     reading: AbortSignal,
   ): Promise<{ readonly of: Receipt } | undefined> {
     if (reading.aborted) return undefined;
-    const wanted = wantedOf(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
+    const wanted = splitRequest(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
     const plans = await this.#planRequests(wanted, reading);
     // Whoever has ended it meanwhile would not end a watch that begins now.
     if (reading.aborted) return undefined;
@@ -283,7 +283,7 @@ export class Feed {
       const changed = await this.#changedUpTo(snapshot);
       const ground = this.#source.at(snapshot, reading);
       const parts: LoadedPart[] = [];
-      const rows = new Map<Key, Row>();
+      const rows = new Map<Key, CollectionRow>();
       for (const plan of plans) {
         const { found, boundary } = await readPlanned(ground, plan);
         for (const { row } of found) rows.set(this.#source.keyOf(row), row);
@@ -305,7 +305,7 @@ export class Feed {
     const snapshot = this.#source.db.snapshot();
     try {
       const ground = this.#source.at(snapshot, reading);
-      return await Promise.all(wanted.map((part) => planOf(ground, part)));
+      return await Promise.all(wanted.map((part) => planRequest(ground, part)));
     } finally {
       snapshot.release();
     }

@@ -6,7 +6,7 @@ export {
   type HedgerowCollectionOptions,
   type HedgerowUtils,
   hedgerowCollectionOptions,
-} from './options.js';
+} from './collection-options.js';
 export { type HedgerowPersistenceOptions, hedgerowPersistence } from './persistence.js';
 export type {
   HedgerowCoordinator,

@@ -4,8 +4,8 @@ import type { PendingMutation } from '@tanstack/db';
 import type { Store } from '../store/store.js';
 import type { TxTable } from '../store/tables/tx-table.js';
 import type { Feed } from './feed.js';
-import type { Source } from './source.js';
-import type { Row } from './subset.js';
+import type { CollectionRow } from './subset.js';
+import type { TableSource } from './table-source.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: of any collection
 type Mutation = PendingMutation<any, any, any>;
@@ -16,7 +16,7 @@ export interface MutationBatch {
 }
 
 /** The tables of collections, by their `sync`, which a collection has before it begins. */
-export const sources = new WeakMap<object, Source>();
+export const sources = new WeakMap<object, TableSource>();
 /** What keeps the rows of a collection. */
 export const feeds = new WeakMap<object, Feed>();
 
@@ -38,7 +38,7 @@ function inOrder(db: Store, body: () => Promise<unknown>): Promise<unknown> {
  * Those of other collections are left alone.
  */
 export async function writeMutations({ mutations }: MutationBatch): Promise<void> {
-  const byStore = new Map<Store, (readonly [source: Source, mutation: Mutation])[]>();
+  const byStore = new Map<Store, (readonly [source: TableSource, mutation: Mutation])[]>();
   for (const mutation of mutations) {
     const source = sources.get(mutation.collection.config.sync);
     if (source === undefined) continue;
@@ -60,10 +60,10 @@ export async function writeMutations({ mutations }: MutationBatch): Promise<void
   }
 }
 
-async function write(table: TxTable, source: Source, mutation: Mutation): Promise<unknown> {
+async function write(table: TxTable, source: TableSource, mutation: Mutation): Promise<unknown> {
   const { type, original, modified, changes } = mutation;
   if (type === 'insert') return table.insert(modified);
-  const key = source.tableKey(original as Row);
+  const key = source.tableKey(original as CollectionRow);
   // Only what was changed: another tab may have changed other members.
-  return type === 'delete' ? table.delete(key) : table.update(key, changes as Row);
+  return type === 'delete' ? table.delete(key) : table.update(key, changes as CollectionRow);
 }

@@ -3,11 +3,11 @@
 import { HedgerowError } from '../base/errors.js';
 import { memberAt } from '../base/json-pointer.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
-import type { IndexMeta, Meta, Places } from './persisted-keys.js';
-import type { StoredRow } from './persisted-rows.js';
+import type { CollectionKeys, IndexMeta, Meta } from './persisted-keys.js';
+import type { RowRecord } from './persisted-rows.js';
 import type { MetadataMutation, PersistedTransaction } from './persistence-types.js';
-import type { Key } from './source.js';
-import type { Row } from './subset.js';
+import type { CollectionRow } from './subset.js';
+import type { Key } from './table-source.js';
 
 /** How values are kept. */
 export interface Form {
@@ -29,16 +29,16 @@ export const NEW: Meta = {
 /** Edits of a collection in a transaction of the store. */
 export class Edits {
   readonly #tx: Transaction;
-  readonly #places: Places;
+  readonly #places: CollectionKeys;
   readonly #form: Form;
   readonly #indexes: readonly IndexMeta[];
   /** By their places: rows as they were, and as they are now. */
   readonly #rows = new Map<
     string,
-    { readonly old: StoredRow | undefined; now: StoredRow | undefined }
+    { readonly old: RowRecord | undefined; now: RowRecord | undefined }
   >();
 
-  constructor(tx: Transaction, places: Places, form: Form, meta: Meta) {
+  constructor(tx: Transaction, places: CollectionKeys, form: Form, meta: Meta) {
     this.#tx = tx;
     this.#places = places;
     this.#form = form;
@@ -58,7 +58,7 @@ export class Edits {
         continue;
       }
       const noted = metadataChanged === true ? metadata : row.now?.metadata;
-      const merged: Row = type === 'update' ? { ...row.now?.value, ...value } : value;
+      const merged: CollectionRow = type === 'update' ? { ...row.now?.value, ...value } : value;
       row.now = { key, value: merged, ...(noted !== undefined && { metadata: noted }) };
     }
     for (const mutation of rowMetadataMutations) {
@@ -73,7 +73,7 @@ export class Edits {
   }
 
   #row(key: Key) {
-    return this.#rows.get(this.#places.row(key)) as { now: StoredRow | undefined };
+    return this.#rows.get(this.#places.row(key)) as { now: RowRecord | undefined };
   }
 
   async #read(keys: readonly Key[]): Promise<void> {
@@ -85,7 +85,7 @@ export class Edits {
     }
   }
 
-  #write(place: string, old: StoredRow | undefined, now: StoredRow | undefined): void {
+  #write(place: string, old: RowRecord | undefined, now: RowRecord | undefined): void {
     if (old === now) return;
     for (const index of this.#indexes) {
       const [before, after] = [old, now].map((row) => entryOf(this.#places, index, place, row));
@@ -115,21 +115,21 @@ export class Edits {
 
 /** The entry of a row in an index; `undefined` for no row, and for an index that lists none. */
 export function entryOf(
-  places: Places,
+  places: CollectionKeys,
   index: IndexMeta,
   place: string,
-  row: StoredRow | undefined,
+  row: RowRecord | undefined,
 ): string | undefined {
   if (row === undefined || index.path === undefined) return undefined;
   return places.entry(index, memberAt(row.value, index.path), place);
 }
 
-export function storedOf(form: Form, { key, value, metadata }: StoredRow): unknown {
+export function storedOf(form: Form, { key, value, metadata }: RowRecord): unknown {
   return form.encode({ k: key, v: value, ...(metadata !== undefined && { m: metadata }) });
 }
 
-export function rowOf(form: Form, stored: unknown): StoredRow {
-  const { k, v, m } = form.decode(stored) as { k: Key; v: Row; m?: unknown };
+export function rowOf(form: Form, stored: unknown): RowRecord {
+  const { k, v, m } = form.decode(stored) as { k: Key; v: CollectionRow; m?: unknown };
   return { key: k, value: v, ...(m !== undefined && { metadata: m }) };
 }
 

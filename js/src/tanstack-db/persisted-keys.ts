@@ -5,7 +5,7 @@ import { utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
 import { MAX_KEY_BYTES } from '../base/limits.js';
 import { encodeScalar, Tag } from '../core/indexes/scalar.js';
-import type { Key } from './source.js';
+import type { Key } from './table-source.js';
 
 /** How far the collection has come, and which indexes it has. */
 export interface Meta {
@@ -32,7 +32,7 @@ export interface IndexMeta {
 }
 
 /** The places of a collection; none is under another one, but for `rows`, `notes`, `log` and `index`. */
-export class Places {
+export class CollectionKeys {
   readonly all: string;
   /** Changes with each transaction, as the log does: one watch sees both. */
   readonly meta: string;
@@ -95,13 +95,13 @@ export class Places {
 }
 
 /** How a member is listed: dates by their time, as they are compared; what is absent as null. */
-export function columnOf(member: unknown): unknown {
+export function toListedValue(member: unknown): unknown {
   return member instanceof Date ? member.getTime() : (member ?? null);
 }
 
 /** The text of a member in the order of members; `undefined` for what has none. */
 export function encodeListedMember(member: unknown): string | undefined {
-  const column = columnOf(member);
+  const column = toListedValue(member);
   return column === null ? Tag.null : encodeScalar(column);
 }
 

@@ -2,9 +2,9 @@
 
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Form } from './persisted-collection.js';
-import type { Places } from './persisted-keys.js';
-import type { Reads } from './persisted-rows.js';
-import type { Delta, PersistedTransaction } from './persistence-types.js';
+import type { CollectionKeys } from './persisted-keys.js';
+import type { CommitReads } from './persisted-rows.js';
+import type { PersistedTransaction, TransactionDelta } from './persistence-types.js';
 
 /** A place in the order of transactions. */
 export interface LogPosition {
@@ -18,7 +18,7 @@ export type UnorderedTransaction = Omit<PersistedTransaction, 'term' | 'seq' | '
 /** A transaction in the log. */
 export interface LoggedTransaction extends LogPosition {
   /** Absent if it changed too much to tell it again. */
-  readonly delta?: Delta;
+  readonly delta?: TransactionDelta;
   readonly txId: string;
   readonly version: number;
   /**
@@ -35,11 +35,11 @@ export const isLater = (a: LogPosition, b: LogPosition) =>
   a.term > b.term || (a.term === b.term && a.seq > b.seq);
 
 export class Log {
-  readonly #places: Places;
+  readonly #places: CollectionKeys;
   readonly #form: Form;
   readonly #kept: number;
 
-  constructor(places: Places, form: Form, kept: number) {
+  constructor(places: CollectionKeys, form: Form, kept: number) {
     this.#places = places;
     this.#form = form;
     this.#kept = kept;
@@ -50,7 +50,7 @@ export class Log {
    * not count for it: its collection hears of what came before only at a place that it has not given away.
    */
   async has(
-    store: Pick<Reads, 'get'>,
+    store: Pick<CommitReads, 'get'>,
     { term, seq }: LogPosition,
     tx: UnorderedTransaction,
     adapter: string,
@@ -60,7 +60,7 @@ export class Log {
     const { behind, delta, txId } = this.#form.decode(stored) as LoggedTransaction;
     if (txId === tx.txId) return true;
     if (delta === undefined || behind === adapter) return false;
-    const text = (of: Delta) =>
+    const text = (of: TransactionDelta) =>
       JSON.stringify(this.#form.encode({ ...of, txId: '', latestRowVersion: 0 }));
     return text(delta) === text(deltaOf({ ...tx, term: 0, seq: 0, rowVersion: 0 }));
   }
@@ -92,12 +92,12 @@ export class Log {
 
   /** What was changed after a version, for an adapter; `undefined` if that is too much, or not all is known. */
   async since(
-    at: Pick<Reads, 'scan'>,
+    at: Pick<CommitReads, 'scan'>,
     version: number,
     adapter: string,
     most = MOST_TOLD,
-  ): Promise<Delta[] | undefined> {
-    const deltas: Delta[] = [];
+  ): Promise<TransactionDelta[] | undefined> {
+    const deltas: TransactionDelta[] = [];
     let size = 0;
     for await (const [, stored] of at.scan({ prefix: this.#places.log, reverse: true })) {
       const logged = this.#form.decode(stored) as LoggedTransaction;
@@ -112,14 +112,14 @@ export class Log {
 }
 
 /** The number of changes of a delta. */
-function sizeOf(delta: Delta): number {
+function sizeOf(delta: TransactionDelta): number {
   const { changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations } = delta;
   const lists = [changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations];
   return lists.reduce((sum, list) => sum + list.length, 0);
 }
 
 /** What a transaction changes, as the log tells it. */
-function deltaOf(tx: PersistedTransaction): Delta {
+function deltaOf(tx: PersistedTransaction): TransactionDelta {
   const puts = tx.mutations.filter(({ type }) => type !== 'delete');
   return {
     txId: tx.txId,

@@ -1,37 +1,37 @@
 /** The rows of a persisted collection at one commit, read by its indexes. */
 
 import { after } from '../core/indexes/scalar.js';
-import type { Candidate } from './access.js';
 import { pathText } from './expression.js';
 import {
-  columnOf,
+  type CollectionKeys,
   encodeListedMember,
   type IndexMeta,
   type Meta,
-  type Places,
+  toListedValue,
 } from './persisted-keys.js';
 import type { Part, RowSource } from './read.js';
-import type { Key } from './source.js';
-import type { Row } from './subset.js';
+import type { Candidate } from './read-access.js';
+import type { CollectionRow } from './subset.js';
+import type { Key } from './table-source.js';
 
 /** What is stored of a row. */
-export interface StoredRow {
+export interface RowRecord {
   readonly key: Key;
-  readonly value: Row;
+  readonly value: CollectionRow;
   readonly metadata?: unknown;
 }
 
 /** A row as it was read. */
-export interface PersistedFound extends StoredRow {
+export interface PersistedFound extends RowRecord {
   readonly place: string;
-  readonly row: Row;
+  readonly row: CollectionRow;
 }
 
 /** Rows that are read at once. */
 const BATCH_ROWS = 500;
 
 /** The reads of a commit. */
-export interface Reads {
+export interface CommitReads {
   get(key: string): Promise<unknown>;
   getMany(keys: readonly string[]): Promise<unknown[]>;
   count(range: object): Promise<number>;
@@ -46,10 +46,10 @@ interface PersistedCandidate extends Candidate {
 
 /** What was stored is decoded by `decode`. */
 export async function groundOf(
-  at: Reads,
-  places: Places,
+  at: CommitReads,
+  places: CollectionKeys,
   meta: Meta | undefined,
-  decode: (stored: unknown) => StoredRow,
+  decode: (stored: unknown) => RowRecord,
 ): Promise<RowSource<PersistedCandidate, PersistedFound>> {
   const found = (place: string, stored: unknown): PersistedFound => {
     const row = decode(stored);
@@ -67,7 +67,8 @@ export async function groundOf(
       isKey: false,
       // Where some rows are in no order, no order can be read.
       isUnordered: others.get(index) !== 0,
-      columnOf: (value) => (encodeListedMember(value) === undefined ? undefined : columnOf(value)),
+      columnOf: (value) =>
+        encodeListedMember(value) === undefined ? undefined : toListedValue(value),
     });
   }
   const rangeOf = (index: IndexMeta, { start, bounds }: Part) => {

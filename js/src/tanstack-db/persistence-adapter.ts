@@ -4,12 +4,12 @@ import { compileSingleRowExpression } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
 import { uniqueName } from '../base/locks.js';
 import type { Store } from '../store/store.js';
-import { loadStructured } from '../store/tables/later.js';
-import { compare } from './compare.js';
+import { loadStructured } from '../store/tables/load-parts.js';
+import { compareValues } from './compare-values.js';
 import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './persisted-collection.js';
-import { type Meta, Places } from './persisted-keys.js';
+import { CollectionKeys, type Meta } from './persisted-keys.js';
 import { isLater, Log, type UnorderedTransaction } from './persisted-log.js';
-import { groundOf, type PersistedFound, type Reads } from './persisted-rows.js';
+import { type CommitReads, groundOf, type PersistedFound } from './persisted-rows.js';
 import type {
   ChangesSincePull,
   HedgerowPersistenceAdapter,
@@ -18,8 +18,8 @@ import type {
   StreamPosition,
   SubsetRequest,
 } from './persistence-types.js';
-import { planOf, readPlanned } from './read.js';
-import { wantedOf } from './subset.js';
+import { planRequest, readPlanned } from './read.js';
+import { splitRequest } from './subset.js';
 
 /** How collections are kept. */
 export interface PersistenceSettings {
@@ -50,8 +50,8 @@ export class Adapter implements HedgerowPersistenceAdapter {
     this.#keeping = keeping;
   }
 
-  placesOf(collectionId: string): Places {
-    return new Places(this.#keeping.prefix, collectionId);
+  placesOf(collectionId: string): CollectionKeys {
+    return new CollectionKeys(this.#keeping.prefix, collectionId);
   }
 
   /** Resolves when the rows of a collection are of the version of the app. */
@@ -92,7 +92,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   /** The state of a collection; throws if another tab has rows of another version by now. */
-  async #meta(at: Pick<Reads, 'get'>, collectionId: string): Promise<Meta> {
+  async #meta(at: Pick<CommitReads, 'get'>, collectionId: string): Promise<Meta> {
     const meta = (await at.get(this.placesOf(collectionId).meta)) as Meta | undefined;
     if (meta === undefined) return { ...NEW, schema: this.#keeping.schema };
     if (meta.schema !== this.#keeping.schema) this.#refuseOther(collectionId, meta);
@@ -145,8 +145,8 @@ export class Adapter implements HedgerowPersistenceAdapter {
       const ground = await groundOf(at, this.placesOf(collectionId), meta, decode);
       const found = new Map<string, PersistedFound>();
       const isCut = options.cursor !== undefined;
-      for (const wanted of wantedOf(options, [])) {
-        const plan = await planOf(ground, wanted);
+      for (const wanted of splitRequest(options, [])) {
+        const plan = await planRequest(ground, wanted);
         const read = sortFound((await readPlanned(ground, plan)).found, options);
         for (const one of isCut ? read.slice(0, wanted.limit) : read) found.set(one.place, one);
       }
@@ -245,10 +245,10 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   /** Reads one commit. */
-  async #at<T>(body: (at: Reads) => Promise<T>): Promise<T> {
+  async #at<T>(body: (at: CommitReads) => Promise<T>): Promise<T> {
     const snapshot = this.#db.snapshot();
     try {
-      return await body(snapshot as unknown as Reads);
+      return await body(snapshot as unknown as CommitReads);
     } finally {
       snapshot.release();
     }
@@ -276,7 +276,7 @@ function sortFound(
 ): PersistedFound[] {
   const clauses = orderBy.map(({ expression, compareOptions: how }) => {
     const of = compileSingleRowExpression(expression as never);
-    return (a: PersistedFound, b: PersistedFound) => compare(of(a.row), of(b.row), how);
+    return (a: PersistedFound, b: PersistedFound) => compareValues(of(a.row), of(b.row), how);
   });
   return [...found].sort((a, b) => {
     for (const clause of clauses) {

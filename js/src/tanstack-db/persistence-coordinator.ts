@@ -6,7 +6,11 @@ import type { Store } from '../store/store.js';
 import type { Meta } from './persisted-keys.js';
 import { isLater, type LoggedTransaction, type LogPosition } from './persisted-log.js';
 import type { Adapter } from './persistence-adapter.js';
-import type { Envelope, HedgerowCoordinator, LocalMutation } from './persistence-types.js';
+import type {
+  HedgerowCoordinator,
+  LocalMutation,
+  PersistenceMessage,
+} from './persistence-types.js';
 
 /** What is known of the collections with one id. */
 interface State {
@@ -82,7 +86,7 @@ export class Coordinator implements HedgerowCoordinator {
     });
   }
 
-  subscribe(collectionId: string, onMessage: (message: Envelope) => void): () => void {
+  subscribe(collectionId: string, onMessage: (message: PersistenceMessage) => void): () => void {
     const { meta } = this.#adapter.placesOf(collectionId);
     const state = this.#stateOf(collectionId);
     const dbName = this.#db.name;

@@ -4,8 +4,8 @@
  */
 
 import type { LoadSubsetOptions } from '@tanstack/db';
-import type { Key } from './source.js';
-import type { Row } from './subset.js';
+import type { CollectionRow } from './subset.js';
+import type { Key } from './table-source.js';
 
 /** Which rows are asked for. */
 export type SubsetRequest = Pick<
@@ -16,7 +16,7 @@ export type SubsetRequest = Pick<
 /** A row with what a source of rows notes about it. */
 export interface PersistedRow {
   readonly key: Key;
-  readonly value: Row;
+  readonly value: CollectionRow;
   readonly metadata?: unknown;
 }
 
@@ -43,10 +43,10 @@ export interface PersistedTransaction {
 }
 
 /** What a transaction has changed. */
-export interface Delta {
+export interface TransactionDelta {
   txId: string;
   latestRowVersion: number;
-  changedRows: { key: Key; value: Row }[];
+  changedRows: { key: Key; value: CollectionRow }[];
   deletedKeys: Key[];
   rowMetadataMutations: MetadataMutation<Key>[];
   collectionMetadataMutations: MetadataMutation<string>[];
@@ -66,7 +66,7 @@ export type ChangesSincePull = { latestRowVersion: number } & (
       requiresFullReload: false;
       changedKeys: Key[];
       deletedKeys: Key[];
-      deltas: Delta[];
+      deltas: TransactionDelta[];
     }
 );
 
@@ -76,7 +76,7 @@ export interface IndexSpec {
 }
 
 /** A message to the collections that persist rows under one name. */
-export interface Envelope {
+export interface PersistenceMessage {
   v: 1;
   dbName: string;
   collectionId: string;
@@ -90,7 +90,7 @@ export interface LocalMutation {
   readonly mutationId: string;
   readonly type: 'insert' | 'update' | 'delete';
   readonly key: Key;
-  readonly value: Row;
+  readonly value: CollectionRow;
 }
 
 /** Keeps the rows of collections. */
@@ -98,13 +98,13 @@ export interface HedgerowPersistenceAdapter {
   loadSubset(
     collectionId: string,
     options: SubsetRequest,
-  ): Promise<{ key: Key; value: Row; metadata?: unknown }[]>;
+  ): Promise<{ key: Key; value: CollectionRow; metadata?: unknown }[]>;
   applyCommittedTx(collectionId: string, tx: PersistedTransaction): Promise<void>;
   loadCollectionMetadata(collectionId: string): Promise<{ key: string; value: unknown }[]>;
   scanRows(
     collectionId: string,
     options?: { metadataOnly?: boolean },
-  ): Promise<{ key: Key; value: Row; metadata?: unknown }[]>;
+  ): Promise<{ key: Key; value: CollectionRow; metadata?: unknown }[]>;
   ensureIndex(collectionId: string, signature: string, spec: IndexSpec): Promise<void>;
   markIndexRemoved(collectionId: string, signature: string): Promise<void>;
   getStreamPosition(collectionId: string): Promise<StreamPosition>;
@@ -114,7 +114,7 @@ export interface HedgerowPersistenceAdapter {
 /** Tells the tabs that have a collection open of what was committed. */
 export interface HedgerowCoordinator {
   getNodeId(): string;
-  subscribe(collectionId: string, onMessage: (message: Envelope) => void): () => void;
+  subscribe(collectionId: string, onMessage: (message: PersistenceMessage) => void): () => void;
   publish(collectionId: string, message: unknown): void;
   isLeader(collectionId: string): boolean;
   ensureLeadership(collectionId: string): Promise<void>;

@@ -1,26 +1,26 @@
 /** Reads the rows of a request: as few as an index allows. */
 
-import { type Access, accessesOf, type Candidate } from './access.js';
-import { compare, isInOrderOfIndex } from './compare.js';
-import type { Boundary, Lead, Row, SubsetPart } from './subset.js';
+import { compareValues, isInOrderOfIndex } from './compare-values.js';
+import { accessesOf, type Candidate, type ReadAccess } from './read-access.js';
+import type { Boundary, CollectionRow, Lead, SubsetPart } from './subset.js';
 
 /** A part of what is read by a candidate: some of its ranges are empty. */
 export interface Part {
   /** Values of the first columns; of the column after them, bounds. */
   readonly start: readonly unknown[];
-  readonly bounds: Access['bounds'];
+  readonly bounds: ReadAccess['bounds'];
   readonly reverse?: boolean;
   readonly offset?: number;
   readonly limit?: number;
 }
 
 /** The rows of one commit, and what they can be read by. */
-export interface RowSource<C extends Candidate, Found extends { readonly row: Row }> {
+export interface RowSource<C extends Candidate, Found extends { readonly row: CollectionRow }> {
   readonly candidates: readonly C[];
   count(by: C, part: Part): Promise<number>;
   scan(by: C, part: Part): AsyncIterable<Found>;
   /** The rows whose keys are `starts`, each with all columns, if the candidate is the key. */
-  get(by: C, starts: Access['starts']): AsyncIterable<Found>;
+  get(by: C, starts: ReadAccess['starts']): AsyncIterable<Found>;
   /** All rows, in the order of keys. */
   all(): AsyncIterable<Found>;
   /** The name of a row. */
@@ -37,25 +37,28 @@ export interface Read<Found> {
 const MOST_COUNTED = 64;
 
 /** Whether an access names rows by their whole keys. */
-const isOfKeys = ({ by, starts }: Access) =>
+const isOfKeys = ({ by, starts }: ReadAccess) =>
   by.isKey && starts.every((start) => start.length === by.columns.length);
 
 /** What an index has in another order than is asked for. */
 const OTHER_ORDER = Symbol();
 
 /** How a request is read. */
-export interface Plan<C extends Candidate = Candidate> {
+export interface RequestPlan<C extends Candidate = Candidate> {
   readonly wanted: SubsetPart;
   /** Absent where all rows are read. */
-  readonly access: Access<C> | undefined;
+  readonly access: ReadAccess<C> | undefined;
   /** Whether it is read in its order, until there are enough. */
   readonly isOrdered: boolean;
 }
 
 /** Reads the rows that are wanted, with all ties of the last one. */
-export async function readPlanned<C extends Candidate, Found extends { readonly row: Row }>(
+export async function readPlanned<
+  C extends Candidate,
+  Found extends { readonly row: CollectionRow },
+>(
   ground: RowSource<C, Found>,
-  { wanted, access, isOrdered }: Plan<C>,
+  { wanted, access, isOrdered }: RequestPlan<C>,
 ): Promise<Read<Found>> {
   if (access !== undefined && isOrdered && wanted.lead !== undefined) {
     const read = await readOrdered(ground, access, wanted, wanted.lead);
@@ -71,10 +74,10 @@ export async function readPlanned<C extends Candidate, Found extends { readonly 
 }
 
 /** Chooses the access that reads the fewest rows, as far as counts tell. */
-export async function planOf<C extends Candidate, Found extends { readonly row: Row }>(
-  ground: RowSource<C, Found>,
-  wanted: SubsetPart,
-): Promise<Plan<C>> {
+export async function planRequest<
+  C extends Candidate,
+  Found extends { readonly row: CollectionRow },
+>(ground: RowSource<C, Found>, wanted: SubsetPart): Promise<RequestPlan<C>> {
   const { conditions, lead, limit } = wanted;
   const useful = accessesOf(ground.candidates, conditions, lead?.path).filter(
     ({ answers, isOrdered }) => answers > 0 || isOrdered,
@@ -100,9 +103,9 @@ export async function planOf<C extends Candidate, Found extends { readonly row: 
   return costs[0] as (typeof costs)[0];
 }
 
-function scansOf<C extends Candidate, Found extends { readonly row: Row }>(
+function scansOf<C extends Candidate, Found extends { readonly row: CollectionRow }>(
   ground: RowSource<C, Found>,
-  access: Access<C>,
+  access: ReadAccess<C>,
 ): AsyncIterable<Found>[] {
   const { by, starts, bounds } = access;
   if (isOfKeys(access)) return [ground.get(by, starts)];
@@ -110,9 +113,9 @@ function scansOf<C extends Candidate, Found extends { readonly row: Row }>(
 }
 
 /** Reads each range in the order until it has enough. */
-async function readOrdered<C extends Candidate, Found extends { readonly row: Row }>(
+async function readOrdered<C extends Candidate, Found extends { readonly row: CollectionRow }>(
   ground: RowSource<C, Found>,
-  access: Access<C>,
+  access: ReadAccess<C>,
   wanted: SubsetPart,
   lead: Lead,
 ): Promise<Read<Found> | typeof OTHER_ORDER> {
@@ -124,7 +127,7 @@ async function readOrdered<C extends Candidate, Found extends { readonly row: Ro
     let isFull = false;
     for await (const found of inOrder(ground, access, start, lead)) {
       const value = lead.of(found.row);
-      isFull = count >= wanted.limit && compare(value, last, lead.how) !== 0;
+      isFull = count >= wanted.limit && compareValues(value, last, lead.how) !== 0;
       if (isFull) break;
       if (!wanted.test(found.row) || all.has(ground.keyOf(found))) continue;
       all.set(ground.keyOf(found), found);
@@ -133,20 +136,20 @@ async function readOrdered<C extends Candidate, Found extends { readonly row: Ro
       if (!isInOrderOfIndex(value, lead.how)) return OTHER_ORDER;
     }
     // Behind the first of the boundaries rows are missing.
-    const isFirst = boundary === undefined || compare(last, boundary.value, lead.how) < 0;
+    const isFirst = boundary === undefined || compareValues(last, boundary.value, lead.how) < 0;
     if (isFull && isFirst) boundary = { value: last };
   }
   const found = [...all.values()];
   const end = boundary;
   if (end === undefined) return cut(found, wanted);
-  const isBefore = ({ row }: Found) => compare(lead.of(row), end.value, lead.how) <= 0;
+  const isBefore = ({ row }: Found) => compareValues(lead.of(row), end.value, lead.how) <= 0;
   return cut(found.filter(isBefore), wanted, end);
 }
 
 /** The rows of a range in the order of the column after its start, with those that lack it where they belong. */
-async function* inOrder<C extends Candidate, Found extends { readonly row: Row }>(
+async function* inOrder<C extends Candidate, Found extends { readonly row: CollectionRow }>(
   ground: RowSource<C, Found>,
-  { by, bounds }: Access<C>,
+  { by, bounds }: ReadAccess<C>,
   start: readonly unknown[],
   { how }: Lead,
 ): AsyncGenerator<Found, void, void> {
@@ -170,7 +173,7 @@ async function* inOrder<C extends Candidate, Found extends { readonly row: Row }
 }
 
 /** The first rows in the order, with all ties of the last one. */
-function cut<Found extends { readonly row: Row }>(
+function cut<Found extends { readonly row: CollectionRow }>(
   found: readonly Found[],
   { lead, limit }: SubsetPart,
   boundary?: Boundary,
@@ -179,9 +182,9 @@ function cut<Found extends { readonly row: Row }>(
   const { how } = lead;
   const sorted = found
     .map((one) => ({ one, value: lead.of(one.row) }))
-    .sort((a, b) => compare(a.value, b.value, how));
+    .sort((a, b) => compareValues(a.value, b.value, how));
   const last = sorted[limit - 1]?.value;
-  const first = sorted.filter(({ value }) => compare(value, last, how) <= 0);
+  const first = sorted.filter(({ value }) => compareValues(value, last, how) <= 0);
   const isAll = first.length === sorted.length;
   return { found: first.map(({ one }) => one), boundary: isAll ? boundary : { value: last } };
 }

@@ -1,26 +1,26 @@
 /** The rows that a request of TanStack DB wants. */
 
 import { compileSingleRowExpression, type IR, type LoadSubsetOptions } from '@tanstack/db';
-import { compare, type SortOptions } from './compare.js';
-import { type Condition, conditionsOf, pathOf } from './expression.js';
+import { compareValues, type SortOptions } from './compare-values.js';
+import { conditionsOf, type MemberCondition, memberPath } from './expression.js';
 
-export type Row = Record<string, unknown>;
+export type CollectionRow = Record<string, unknown>;
 
 /** A request, or the part of one on one side of a cursor. */
 export interface SubsetPart {
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly MemberCondition[];
   readonly limit: number;
   /** The first column of the order; ties of it are read whole. */
   readonly lead: Lead | undefined;
   /** Whether a row fulfils the conditions, wherever it is in the order. */
-  test(row: Row): boolean;
+  test(row: CollectionRow): boolean;
 }
 
 /** The first column of an order. */
 export interface Lead {
   readonly path: string | undefined;
   readonly how: SortOptions;
-  of(row: Row): unknown;
+  of(row: CollectionRow): unknown;
 }
 
 /** The value of the last row of a request that has more rows than were asked for. */
@@ -29,7 +29,10 @@ export interface Boundary {
 }
 
 /** The parts of a request: those on both sides of a cursor, or the request itself. */
-export function wantedOf(options: LoadSubsetOptions, keyOrder: IR.OrderBy): readonly SubsetPart[] {
+export function splitRequest(
+  options: LoadSubsetOptions,
+  keyOrder: IR.OrderBy,
+): readonly SubsetPart[] {
   const { where, orderBy, cursor, limit, offset = 0 } = options;
   if (cursor === undefined) {
     // What comes before an offset belongs to the order, too.
@@ -60,7 +63,7 @@ function partOf(
 
 function leadOf({ expression, compareOptions: how }: IR.OrderByClause): Lead {
   const of = compileSingleRowExpression(expression as IR.BasicExpression);
-  return { path: pathOf(expression as IR.BasicExpression), how, of };
+  return { path: memberPath(expression as IR.BasicExpression), how, of };
 }
 
 /** A part of a request that was loaded: its rows are all up to the boundary. */
@@ -70,8 +73,8 @@ export interface LoadedPart {
 }
 
 /** Whether a row belongs to what was loaded. */
-export function isIn({ wanted, boundary }: LoadedPart, row: Row): boolean {
+export function isIn({ wanted, boundary }: LoadedPart, row: CollectionRow): boolean {
   if (!wanted.test(row)) return false;
   if (boundary === undefined || wanted.lead === undefined) return true;
-  return compare(wanted.lead.of(row), boundary.value, wanted.lead.how) <= 0;
+  return compareValues(wanted.lead.of(row), boundary.value, wanted.lead.how) <= 0;
 }

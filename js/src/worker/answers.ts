@@ -3,17 +3,17 @@
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
 import type { OpenCall } from './open-call.js';
-import type { Answer, Kind } from './protocol.js';
+import type { AnswerKind, HandleKind } from './protocol.js';
 import { isProperty } from './protocol.js';
 import { RemoteSource } from './remote-source.js';
-import { callOf, type Last, refuse } from './replay.js';
+import { callMember, type Last, refuseCall } from './replay-path.js';
 
 /** What answers need of the connection. */
 export interface CallContext {
   /** Answers the call, which is over by that. */
   answerCall(value?: unknown): void;
   /** Has the page hold an object, under the number of the call. */
-  hold(kind: Kind, object: object, release: () => unknown): void;
+  hold(kind: HandleKind, object: object, release: () => unknown): void;
   /** Runs the function of a transaction in the page. */
   run(tx: Transaction): Promise<void>;
   /** Forgets a branch that the page closes. */
@@ -26,7 +26,7 @@ export interface CallContext {
 
 type AnswerHandler = (last: Last, call: OpenCall, ground: CallContext) => unknown;
 
-const invokeLast = ({ object, name, args }: Last) => callOf(object, name, args);
+const invokeLast = ({ object, name, args }: Last) => callMember(object, name, args);
 
 /** The result of a call whose first argument may be a source. */
 async function invokeWithSource(last: Last, ground: CallContext): Promise<unknown> {
@@ -53,7 +53,7 @@ async function iterateToPage({ object, isText }: Last, call: OpenCall): Promise<
 
 function startWatch(last: Last, call: OpenCall): void {
   const at = last.args.findIndex((arg) => typeof arg === 'function');
-  if (at < 0) refuse(`${last.name} takes a function`);
+  if (at < 0) refuseCall(`${last.name} takes a function`);
   const outlet = call.outlet(last.isText);
   const which = 0;
   last.args[at] = async (first: unknown, ...more: unknown[]) => {
@@ -64,7 +64,7 @@ function startWatch(last: Last, call: OpenCall): void {
   call.stop = invokeLast(last) as () => void;
 }
 
-export const ANSWERS: { readonly [A in Answer]: AnswerHandler } = {
+export const ANSWERS: { readonly [A in AnswerKind]: AnswerHandler } = {
   async value(last, _, { answerCall }) {
     const { object, name } = last;
     const isOwn = isProperty(name);

@@ -1,9 +1,9 @@
 /** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
-import { copyValue, guardRead } from './copy.js';
-import type { Call, Ref } from './protocol.js';
-import { Source } from './source-sender.js';
+import type { ArgumentRef, Call } from './protocol.js';
+import { copyValue, guardRead } from './sendable-copy.js';
+import { ArgumentSource } from './source-sender.js';
 
 /** Options whose functions are told something, and answer nothing. */
 const NOTIFIED = /^on(Progress|Error)$/;
@@ -12,12 +12,14 @@ const TAKES_VALUE = /^(put|insert|update)$/;
 const REMEDY =
   'put it into the definition of the table, which the worker has, or make the change in a transaction';
 
-export function refuse(message: string): never {
+export function refuseArgument(message: string): never {
   throw new HedgerowError('invalid-argument', message);
 }
 
 export const refuseFunction = (name: string) =>
-  refuse(`${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`);
+  refuseArgument(
+    `${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`,
+  );
 
 /** Arguments as they are now: messages leave at the end of the turn, and callers may use their objects again. */
 export const copyCalls = (calls: readonly Call[]): Call[] =>
@@ -27,7 +29,7 @@ export const copyCalls = (calls: readonly Call[]): Call[] =>
 export interface ArgumentRegistry {
   /** The number of a handle; `undefined` for all else. */
   handle(value: unknown): number | undefined;
-  source(source: Source): number;
+  source(source: ArgumentSource): number;
   callback(value: (told: never) => unknown): number;
   signal(value: AbortSignal): void;
 }
@@ -37,18 +39,18 @@ export function extractRefs(
   given: readonly Call[],
   isWatch: boolean,
   placed: ArgumentRegistry,
-): [path: Call[], refs: Ref[]] {
-  const refs: Ref[] = [];
+): [path: Call[], refs: ArgumentRef[]] {
+  const refs: ArgumentRef[] = [];
   const path = guardRead(() =>
     given.map(([name, ...args], step): Call => {
       /** Whether something stands for it. */
       const isPlaced = (value: unknown, at: number, member?: string): boolean => {
         if (typeof value !== 'function' && Object(value) !== value) return false;
-        const put = (what: Ref[3], number: number) =>
+        const put = (what: ArgumentRef[3], number: number) =>
           refs.push([step, at, member, what, number]) > 0;
         const handle = placed.handle(value);
         if (handle !== undefined) return put('handle', handle);
-        if (value instanceof Source) return put('source', placed.source(value));
+        if (value instanceof ArgumentSource) return put('source', placed.source(value));
         if (typeof value === 'function') {
           if (member === undefined ? isWatch : NOTIFIED.test(member))
             return put('callback', placed.callback(value as () => unknown));

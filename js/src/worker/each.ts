@@ -1,12 +1,12 @@
 import { iterateUntilDropped } from '../base/release-registry.js';
-import type { Link } from './link.js';
 import { type Call, nameOf } from './protocol.js';
+import type { WorkerLink } from './worker-link.js';
 
 type Part = readonly [members: readonly unknown[], taken: () => void];
 
 /** Members one by one. A part that has come waits until it is asked for; the worker sends few ahead. */
 export function each(
-  link: Link,
+  link: WorkerLink,
   target: number,
   path: readonly Call[],
 ): AsyncIterableIterator<unknown, void> {
@@ -14,7 +14,7 @@ export function each(
 }
 
 async function* iterateParts(
-  link: Link,
+  link: WorkerLink,
   target: number,
   path: readonly Call[],
   state: { isOver?: boolean },

@@ -1,11 +1,11 @@
-import { refuse } from './args.js';
-import type { Link } from './link.js';
-import type { Call, Kind } from './protocol.js';
+import { refuseArgument } from './args.js';
+import type { Call, HandleKind } from './protocol.js';
+import type { WorkerLink } from './worker-link.js';
 
 /** What a handle stands for: what the path leads to, from the object with the number `target`. */
 export interface HandleTarget {
-  readonly link: Link;
-  readonly kind: Kind;
+  readonly link: WorkerLink;
+  readonly kind: HandleKind;
   readonly target: number;
   readonly path: readonly Call[];
   readonly tables: readonly string[];
@@ -21,9 +21,9 @@ export function hold(handle: object, own: HandleTarget): void {
 export const ownOf = (handle: object): HandleTarget => owns.get(handle) as HandleTarget;
 
 /** The number of the object that a handle stands for; `undefined` for all else. Numbers are those of one connection. */
-export function numberOf(value: unknown, link: Link): number | undefined {
+export function numberOf(value: unknown, link: WorkerLink): number | undefined {
   const own = owns.get(value as object);
   if (own === undefined || own.path.length > 0) return undefined;
   if (own.link === link) return own.target;
-  return refuse('a handle of another connection: give the name of its branch, or a root');
+  return refuseArgument('a handle of another connection: give the name of its branch, or a root');
 }

@@ -2,10 +2,10 @@
 import { HedgerowError } from '../base/errors.js';
 import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
-import { Connection, type ConnectionHost } from './connection.js';
 import { holdLife } from './life-lock.js';
+import { type ConnectionHost, PageConnection } from './page-connection.js';
 import { CONNECT, HELLO } from './protocol.js';
-import type { TableForms } from './replay.js';
+import type { TableForms } from './replay-path.js';
 import { checkMs } from './wait.js';
 
 /** How pages are answered. */
@@ -116,13 +116,13 @@ class Host implements ConnectionHost {
 function servePort(
   port: MessagePort,
   shared: ConnectionHost,
-  connections: Set<Connection>,
+  connections: Set<PageConnection>,
   first?: unknown,
 ): Promise<void> {
   return new Promise((resolve) => {
     const take = ({ data }: MessageEvent) => connection.receive(data);
     const over = () => connection.end();
-    const connection = new Connection(port, shared, () => {
+    const connection = new PageConnection(port, shared, () => {
       connections.delete(connection);
       port.removeEventListener('message', take);
       port.removeEventListener('close', over);
@@ -154,7 +154,7 @@ export function serve(options: ServeOptions): Served {
   const earlier = scope[SERVED];
   if (earlier !== undefined) return earlier;
   const host = new Host(open, silentMs);
-  const connections = new Set<Connection>();
+  const connections = new Set<PageConnection>();
 
   const hear = (event: Event) => {
     const { data, ports = [] } = event as MessageEvent;
@@ -191,7 +191,7 @@ export function serve(options: ServeOptions): Served {
 }
 
 /** Answers the one page at the other end of a port. */
-function answerAlone(port: MessagePort, host: Host, connections: Set<Connection>): void {
+function answerAlone(port: MessagePort, host: Host, connections: Set<PageConnection>): void {
   const first = ({ data }: MessageEvent) => {
     if (Object(data)[0]?.[0] !== HELLO) return;
     port.removeEventListener('message', first);

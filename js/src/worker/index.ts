@@ -8,13 +8,13 @@ import { isList, memberOf } from '../base/kind.js';
 import { checkHas, checkPlain, optionsOf } from '../base/options.js';
 import { later } from '../base/timeout.js';
 import type { Tables } from '../store/tables/types.js';
-import { refuse } from './args.js';
+import { refuseArgument } from './args.js';
 import { numberOf } from './handle-target.js';
-import { Link } from './link.js';
 import { CONNECT } from './protocol.js';
-import { handleOf } from './remote.js';
+import { handleOf } from './remote-handles.js';
 import type { RemoteStore } from './types.js';
 import { checkMs } from './wait.js';
+import { WorkerLink } from './worker-link.js';
 
 export { type ErrorCode, HedgerowError } from '../base/errors.js';
 export type {
@@ -69,7 +69,7 @@ export async function connect<T extends Tables = Record<never, never>>(
   checkMs('connect', 'timeoutMs', timeoutMs);
   const areNames = isList(wanted) && Array.isArray(wanted);
   if (!areNames || !wanted.every((name) => typeof name === 'string')) {
-    refuse('connect: tables is a list of names of tables');
+    refuseArgument('connect: tables is a list of names of tables');
   }
   const given = worker as Target;
   const target = (memberOf(given, 'port') as MessagePort | undefined) ?? given;
@@ -83,7 +83,7 @@ export async function connect<T extends Tables = Record<never, never>>(
   const take = ({ data }: MessageEvent) => link.receive(data);
   const over = () => link.lose('the worker has closed the connection');
   const loseOnError = () => link.lose('the worker cannot be loaded, or has thrown at its start');
-  const link = new Link(
+  const link = new WorkerLink(
     port,
     () => {
       stopTimer();

@@ -1,8 +1,8 @@
 /** The live queries that a page mirrors. */
 import { type Live, type LiveCount, live, liveCount } from '../live/index.js';
 import type { ListSender } from './list-sender.js';
-import { MirrorSender, type Patch } from './mirror-sender.js';
-import { callOf } from './replay.js';
+import { MirrorSender, type StatePatch } from './mirror-sender.js';
+import { callMember } from './replay-path.js';
 
 type Query = Parameters<typeof live<unknown>>[0];
 type Args = [query: Query, options?: never];
@@ -19,9 +19,9 @@ export class LiveMirrors {
     object: object,
     [kind, options, before, taken]: unknown[],
     outlet: ListSender,
-    tell: (patch: Patch) => Promise<void>,
+    tell: (patch: StatePatch) => Promise<void>,
   ): () => void {
-    const query = () => callOf(object, 'rowSource', [options]);
+    const query = () => callMember(object, 'rowSource', [options]);
     const given = kind === 'row' ? [{ source: query }] : [object, options];
     const args = (options === undefined ? [object] : given) as Args;
     const old = kind === 'count' ? undefined : this.#all.get(Number(before));

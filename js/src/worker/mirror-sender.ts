@@ -3,7 +3,7 @@ import type { Live, LiveCount, LiveCountState, LiveState } from '../live/index.j
 import type { ListSender } from './list-sender.js';
 
 /** What follows the parts of a state: they replace the rows from `from` to `to`, as numbers of old rows or `[row]`. */
-export interface Patch {
+export interface StatePatch {
   readonly from: number;
   readonly to: number;
   readonly status: 'loading' | 'ready' | 'error';
@@ -14,7 +14,7 @@ export interface Patch {
 }
 
 /** Sends a patch once its parts are there; resolves when the page has taken it. */
-export type Tell = (patch: Patch) => Promise<void>;
+export type Tell = (patch: StatePatch) => Promise<void>;
 
 const NONE: readonly unknown[] = [];
 

@@ -1,9 +1,9 @@
 /** What live queries of `hedgerow/live` show of a store in a worker: the mirror of a live query there. */
 import { later } from '../base/timeout.js';
 import type { LiveFollower, LiveSource, LiveStatus } from '../live/types.js';
-import type { Link } from './link.js';
-import type { Patch } from './mirror-sender.js';
+import type { StatePatch } from './mirror-sender.js';
 import type { Call } from './protocol.js';
+import type { WorkerLink } from './worker-link.js';
 
 /** Milliseconds for which something stays up to date that nobody shows, as in `hedgerow/live`. */
 const LINGER_MS = 1000;
@@ -12,7 +12,7 @@ type StateOf<State> = (rows: readonly never[], told: LiveStatus, number?: number
 
 /** Where a live query is: an object of the worker, and the options of `live` there, if it takes any. */
 export interface MirrorTarget {
-  readonly link: Link;
+  readonly link: WorkerLink;
   readonly target: number;
   readonly path: readonly Call[];
   readonly options?: unknown;
@@ -27,7 +27,7 @@ class Mirrors {
   }
 }
 
-const hubs = new WeakMap<Link, Mirrors>();
+const hubs = new WeakMap<WorkerLink, Mirrors>();
 const numbers = new WeakMap<object, number>();
 let last = 0;
 
@@ -114,13 +114,13 @@ export class Mirror<State extends LiveStatus> implements LiveFollower<State> {
         taken();
       },
       receiveArgs: ([patch]) => {
-        this.#take(patch as Patch, items.splice(0));
+        this.#take(patch as StatePatch, items.splice(0));
         return [];
       },
     });
   }
 
-  #take({ from, to, status, isStale, error, number }: Patch, items: readonly unknown[]): void {
+  #take({ from, to, status, isStale, error, number }: StatePatch, items: readonly unknown[]): void {
     const old = this.rows;
     this.taken += 1;
     let [fault, now] = [error, status];

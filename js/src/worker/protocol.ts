@@ -62,7 +62,7 @@ export type Call = readonly [name: string, ...args: unknown[]];
  * What stands in the place of an argument (`member` undefined), or of a member of one, that cannot cross: a signal, a
  * callback by its number, a handle by its number, a source by its number.
  */
-export type Ref = readonly [
+export type ArgumentRef = readonly [
   step: number,
   at: number,
   member: string | undefined,
@@ -71,7 +71,7 @@ export type Ref = readonly [
 ];
 
 /** Objects of the store that pages know. */
-export type Kind =
+export type HandleKind =
   | 'store'
   | 'snapshot'
   | 'tx'
@@ -84,7 +84,7 @@ export type Kind =
   | 'commit';
 
 /** What a call gives besides an object on which the path goes on. */
-export type Answer =
+export type AnswerKind =
   /** A promise of a value. */
   | 'value'
   /** A promise of a list, which comes in parts. */
@@ -104,14 +104,14 @@ export type Answer =
   | 'live'
   | 'close';
 
-export type Gives = Kind | Answer;
+export type Gives = HandleKind | AnswerKind;
 
 const READ = 'root get has count at rank prove';
 const ROWS = { list: 'toArray', value: 'first', each: 'each' };
 const ASK = 'where between orderBy reverse limit offset after using scan';
 
 /** The one list of what may be called: all else is refused. */
-const NAMES: { readonly [K in Kind]: { readonly [G in Gives]?: string } } = {
+const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } = {
   store: {
     value: `${READ} branchName put delete insert update clear branches deleteBranch switchTo merge previewMerge resetTo revert repair health persist compact stats verify`,
     list: 'getMany',
@@ -172,10 +172,10 @@ export const CALLS = Object.fromEntries(
     );
     return [kind, new Map(entries)];
   }),
-) as unknown as Readonly<Record<Kind, ReadonlyMap<string, Gives>>>;
+) as unknown as Readonly<Record<HandleKind, ReadonlyMap<string, Gives>>>;
 
 /** Whether a call gives an object on which the path goes on. */
-export const isKind = (gives: Gives): gives is Kind => gives in NAMES;
+export const isKind = (gives: Gives): gives is HandleKind => gives in NAMES;
 
 /** How an error names a call in a transaction: by the table, if it is one of a table or of a query of it. */
 export function nameOf([first, ...rest]: readonly Call[]): string {

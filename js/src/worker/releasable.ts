@@ -1,16 +1,16 @@
 /** Handles that are released by their user, or once they are forgotten. */
 import { disposable } from '../base/disposable.js';
 import { ReleaseRegistry } from '../base/release-registry.js';
-import type { Link } from './link.js';
+import type { WorkerLink } from './worker-link.js';
 
-const forgotten = new ReleaseRegistry<{ readonly link: Link; readonly id: number }>(
+const forgotten = new ReleaseRegistry<{ readonly link: WorkerLink; readonly id: number }>(
   ({ link, id }) => link.stop(id),
 );
 
 /** Makes `name`, and `using`, release what a handle stands for, once. */
 export function makeReleasable(
   handle: object,
-  link: Link,
+  link: WorkerLink,
   id: number,
   name: string,
   symbol: 'dispose' | 'asyncDispose',

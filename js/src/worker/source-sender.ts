@@ -2,10 +2,10 @@
 import { isBuffer, isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
-import { ownBytes } from './bytes.js';
-import { copyValue, toSendable } from './copy.js';
 import type { Outbox } from './outbox.js';
 import { FEED, PART_BYTES, PART_MEMBERS, SPOIL } from './protocol.js';
+import { copyValue, toSendable } from './sendable-copy.js';
+import { trimBuffer } from './trim-buffer.js';
 import { weigh } from './weigh.js';
 
 /** Milliseconds for which a part is gathered: a source must not hold up the page. */
@@ -19,7 +19,7 @@ type Next = IteratorResult<unknown> & { readonly then?: unknown };
 type Members = { next(): unknown; return?(): unknown };
 
 /** An argument that is read member by member. */
-export class Source {
+export class ArgumentSource {
   readonly members: unknown;
   /** Members, or bytes, in all; `undefined` if that is not known. */
   total: number | undefined;
@@ -40,7 +40,7 @@ export class Source {
   prepareMember(member: unknown): unknown {
     const made = this.#keyOf ? [this.#keyOf(member), member] : member;
     if (!Array.isArray(made) || !made.some(isBytes)) return toSendable(made);
-    return made.map((one) => (isBytes(one) ? ownBytes(one) : one));
+    return made.map((one) => (isBytes(one) ? trimBuffer(one) : one));
   }
 
   open(): Members {
@@ -58,7 +58,7 @@ export class Source {
 }
 
 export class SourceSender {
-  readonly #source: Source;
+  readonly #source: ArgumentSource;
   readonly #number: number;
   readonly #outbox: Outbox;
   readonly #failed: (cause: unknown) => void;
@@ -68,7 +68,12 @@ export class SourceSender {
   #feeding = Promise.resolve();
   #isOver = false;
 
-  constructor(source: Source, number: number, outbox: Outbox, failed: (cause: unknown) => void) {
+  constructor(
+    source: ArgumentSource,
+    number: number,
+    outbox: Outbox,
+    failed: (cause: unknown) => void,
+  ) {
     this.#source = source;
     this.#number = number;
     this.#outbox = outbox;

@@ -1,7 +1,7 @@
 /** Values on their way to the page. */
 import { isByteArray } from '../base/byte-kinds.js';
-import { ownBytes } from './bytes.js';
 import { type ErrorPayload, toErrorPayload } from './errors.js';
+import { trimBuffer } from './trim-buffer.js';
 
 /** Where an error was in a value. */
 export type ErrorAt = readonly [path: readonly (string | number)[], error: ErrorPayload];
@@ -18,7 +18,7 @@ export function toMessage(value: unknown): [value: unknown, errors: ErrorAt[]] {
       errors.push([path, toErrorPayload(one)]);
       return undefined;
     }
-    if (isByteArray(one)) return ownBytes(one);
+    if (isByteArray(one)) return trimBuffer(one);
     if (typeof one !== 'object' || one === null || path.length > DEEPEST) return one;
     if (Array.isArray(one)) {
       return one.map((member, at) =>

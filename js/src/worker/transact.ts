@@ -6,7 +6,7 @@ type HandleOf = (own: HandleTarget) => object;
 type Calls = Record<string, (...args: unknown[]) => unknown>;
 
 /** Runs a transaction: `transaction` or `commit`. Its function runs again when the worker says so. */
-export function transact(
+export function runRemoteTransaction(
   { link, target, tables }: HandleTarget,
   name: string,
   [body, ...args]: unknown[],
@@ -54,5 +54,10 @@ export function updateRemoteRow(
   if (own.target < 0) return update(self as Calls);
   const body = (tx: Record<string, unknown>) =>
     update((table === undefined ? tx : tx[table]) as Calls);
-  return transact(own, 'transaction', options === undefined ? [body] : [body, options], handleOf);
+  return runRemoteTransaction(
+    own,
+    'transaction',
+    options === undefined ? [body] : [body, options],
+    handleOf,
+  );
 }

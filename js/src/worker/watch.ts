@@ -1,10 +1,10 @@
 import type { HedgerowError } from '../base/errors.js';
 import { notify, report } from '../base/report.js';
-import type { Link } from './link.js';
 import type { Call } from './protocol.js';
+import type { WorkerLink } from './worker-link.js';
 
 /** Begins what calls a function again and again; returns how to stop it. */
-export function watch(link: Link, target: number, path: readonly Call[]): () => void {
+export function watch(link: WorkerLink, target: number, path: readonly Call[]): () => void {
   const [, ...args] = path.at(-1) as Call;
   let parts: unknown[] = [];
   const pending = {

@@ -11,7 +11,7 @@ import {
   ROW_ENTRIES_FACTOR,
 } from '../../base/limits.js';
 import { part } from '../../base/parts.js';
-import { checkBounds, cut, type KeyRange, keyRange } from '../../base/range.js';
+import { buildKeyRange, checkBounds, cut, type KeyRange } from '../../base/range.js';
 import type { Index } from './definition.js';
 import { after, encodeScalar, type Scalar, Tag } from './scalar.js';
 import type { wordsOf } from './words.js';
@@ -138,9 +138,9 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
     upper = lte === undefined ? encode(high) : after(encode(high));
   }
   if (prefix !== undefined)
-    return keyRange({ prefix: encode(prefix).slice(0, -1), gte: lower, lt: upper });
+    return buildKeyRange({ prefix: encode(prefix).slice(0, -1), gte: lower, lt: upper });
   if (first && lower === undefined) return { gte: first, lt: after(first) };
-  return keyRange({ gte: lower, lt: upper });
+  return buildKeyRange({ gte: lower, lt: upper });
 }
 
 /** Most bytes of the entries of a row with an array: see `most_bytes` in the core. */
@@ -168,7 +168,7 @@ function scalarsOf(member: unknown, hasWords: boolean): readonly unknown[] {
 }
 
 /** The entries of a row, unordered and without duplicates: like `Definition::entries` in the core. */
-export function entriesOf(index: Index, key: string, value: unknown): IndexEntry[] {
+export function deriveEntries(index: Index, key: string, value: unknown): IndexEntry[] {
   const { words, below } = index;
   // A row that does not exist has no entry for what is missing in it.
   if (value === undefined || value instanceof Uint8Array || !key.startsWith(index.prefix))

@@ -1,6 +1,6 @@
 /** Definitions of indexes: their check, and their text for the core. */
 import { HedgerowError } from '../../base/errors.js';
-import { namesOf } from '../../base/json-pointer.js';
+import { parsePointer } from '../../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
 import { isPlain, shownAs } from '../../base/kind.js';
 import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../../base/limits.js';
@@ -62,7 +62,7 @@ export function indexOf(name: string, definition: IndexDefinition): Index {
   const columns = all.map((column, at) => {
     const hasWords = isPlain(column);
     const path = hasWords ? optionsOf(`the index ${name}`, column, 'words').words : column;
-    const names = namesOf(path);
+    const names = parsePointer(path);
     if (names === undefined) throw buildIndexError(name, `not a JSON pointer: ${shownAs(path)}`);
     if (hasWords && at !== words) throw buildIndexError(name, 'two columns have words');
     parts.push(hasWords ? `w${path}` : path);

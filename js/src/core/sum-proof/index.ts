@@ -6,14 +6,14 @@ import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { membersOf } from '../../base/key.js';
 import { kindOf, memberOf } from '../../base/kind.js';
-import { bytesOf } from '../../base/root.js';
-import { sumKeyBytes } from './key.js';
+import { parseRoot } from '../../base/root.js';
 import { RootHasher, type Subtree } from './root-hasher.js';
 import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
 import { Siblings } from './siblings.js';
+import { sumKeyBytes } from './sum-key.js';
 
 export { HedgerowError } from '../../base/errors.js';
-export { sumKey } from './key.js';
+export { sumKey } from './sum-key.js';
 
 /** The root of a sum tree: its hash in hexadecimal, and the sum of all its leaves. */
 export interface SumRoot {
@@ -76,7 +76,7 @@ function verify(
 ): boolean {
   // Read all arguments before hashing: an iterator of claims may reuse its memory.
   const [hex, sum] = [memberOf(root, 'hash'), memberOf(root, 'sum')] as [string, bigint];
-  const hash = bytesOf(hex);
+  const hash = parseRoot(hex);
   if (typeof sum !== 'bigint' || !isSum(sum)) {
     throw new HedgerowError('invalid-argument', 'the sum of a root is a bigint of 64 bits');
   }

@@ -10,7 +10,7 @@ import { _SHA256, sha256 } from '@noble/hashes/sha2.js';
 export const DEPTH = 256;
 
 /** Bytes of a hash. */
-export const HASH_BYTES = 32;
+export const SHA256_BYTES = 32;
 
 /** The two SHA-256 blocks of a branch: the hashes of its sides, its sum, and padding. */
 const BLOCKS = /* @__PURE__ */ new Uint8Array(128);
@@ -18,7 +18,7 @@ const VIEW = /* @__PURE__ */ new DataView(BLOCKS.buffer);
 
 /** The left and the right hash of the branch that is hashed next. */
 export const SIDES = /* @__PURE__ */ [0, 1].map((side) =>
-  BLOCKS.subarray(side * HASH_BYTES, (side + 1) * HASH_BYTES),
+  BLOCKS.subarray(side * SHA256_BYTES, (side + 1) * SHA256_BYTES),
 );
 
 /** SHA-256 of branches only: hashes `BLOCKS` in place, padding included. */
@@ -33,7 +33,7 @@ class Branches extends _SHA256 {
     this.set(...this.#start);
     this.process(VIEW, 0);
     this.process(VIEW, 64);
-    let at = side * HASH_BYTES;
+    let at = side * SHA256_BYTES;
     for (const word of this.get()) {
       VIEW.setUint32(at, word);
       at += 4;

@@ -9,14 +9,14 @@
  * Bit `i` of the bitmap, the lowest of each byte first, is set when the `i`-th sibling is empty. The
  * bitmap is as short as possible; its unused bits are zero.
  */
-import { HASH_BYTES } from './rules.js';
+import { SHA256_BYTES } from './rules.js';
 
-const NODE_BYTES = HASH_BYTES + 8;
+const NODE_BYTES = SHA256_BYTES + 8;
 
 /** What {@link Siblings.next} found: no valid sibling, an empty one, or one with a hash and a sum. */
 export const NONE = 0;
 export const EMPTY = 1;
-export const TOLD = 2;
+export const PRESENT = 2;
 
 /** The siblings of a proof, in their order. */
 export class Siblings {
@@ -54,14 +54,14 @@ export class Siblings {
     this.#node += NODE_BYTES;
     if (this.#node > this.#bitmap) return NONE;
     let differs = 0;
-    for (let to = 0; to < HASH_BYTES; to++) {
+    for (let to = 0; to < SHA256_BYTES; to++) {
       const byte = proof[at++]!;
       hash[to] = byte;
       differs |= byte ^ empty[to]!;
     }
     this.high = word(proof, at);
     this.low = word(proof, at + 4);
-    return differs === 0 && this.high === 0 && this.low === 0 ? NONE : TOLD;
+    return differs === 0 && this.high === 0 && this.low === 0 ? NONE : PRESENT;
   }
 
   /** Whether the proof ends here, without unused bytes or bits. */

@@ -4,17 +4,17 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
-import { bytesOf } from '../../base/root.js';
+import { parseRoot } from '../../base/root.js';
 import { untilWon } from '../../base/timeout.js';
 import type { Durability, RefDrop } from '../../storage/segment-store.js';
 import { BranchHead } from '../history/branch-head.js';
 import { REMOTE_BRANCHES, refOfBranch } from '../history/branch-name.js';
 import {
+  findStoredRef,
   firstGeneration,
   forkedFrom,
   forkOf,
   type HeldCommit,
-  lookFor,
   MUTATORS_REF,
   noBranch,
 } from '../history/branch-refs.js';
@@ -64,7 +64,7 @@ export async function holdNamed(
       'not a root of 64 hexadecimal digits, nor a snapshot of this open store',
     );
   }
-  const commitBytes = bytesOf(target);
+  const commitBytes = parseRoot(target);
   const { release } = await branchHead.shared.holdAny(commitBytes);
   return { commitBytes, release };
 }
@@ -130,7 +130,7 @@ async function moveTo(
       held.release();
     }
     // Another tab has created it.
-    await lookFor(branchHead, ref);
+    await findStoredRef(branchHead, ref);
     return undefined;
   });
 }

@@ -12,8 +12,8 @@ import type { BranchHead } from '../history/branch-head.js';
 import { holdBranch, holdSides } from '../history/branch-refs.js';
 import type { Change } from '../read/diff.js';
 import {
-  type Decisions,
-  type Job,
+  type ConflictDecisions,
+  type MergeJob,
   type MergeOptions,
   type MergeViews,
   newValueOf,
@@ -62,7 +62,7 @@ export interface PreviewOptions {
 export async function mergeBranch(
   branchHead: BranchHead,
   name: string,
-  job: Job,
+  job: MergeJob,
 ): Promise<MergeResult> {
   const { root, applied, conflicts } = await trying(branchHead, name, job, attempt);
   return { root, applied, conflicts };
@@ -82,10 +82,10 @@ export async function previewMerge(
 async function trying<T>(
   branchHead: BranchHead,
   name: string,
-  job: Job,
+  job: MergeJob,
   work: (merge: ThreeWay, tries: number) => Promise<T | undefined>,
 ): Promise<T> {
-  const decisions: Decisions = new Map();
+  const decisions: ConflictDecisions = new Map();
   return untilWon(async (tries) => {
     checkSignal(job.signal);
     // `onConflict` must not be asked about an outdated head.

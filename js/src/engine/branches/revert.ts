@@ -7,7 +7,7 @@
  */
 
 import { hex } from '../../base/hex.js';
-import { bytesOf } from '../../base/root.js';
+import { parseRoot } from '../../base/root.js';
 import { sameValue } from '../../base/same-value.js';
 import { checkSignal } from '../../base/signal.js';
 import { untilWon } from '../../base/timeout.js';
@@ -17,7 +17,13 @@ import { KeyParts } from '../read/key-parts.js';
 import type { SnapshotRoot } from '../read/pinned-commit.js';
 import { holdNamed } from './branches.js';
 import { attempt } from './merge.js';
-import { type Decisions, type Job, type MergeViews, type Pair, ThreeWay } from './three-way.js';
+import {
+  type ConflictDecisions,
+  type MergeJob,
+  type MergeViews,
+  type Pair,
+  ThreeWay,
+} from './three-way.js';
 
 /** The result of a revert. */
 export interface RevertResult {
@@ -34,10 +40,10 @@ export async function revert(
   branchHead: BranchHead,
   before: string | SnapshotRoot,
   after: string | SnapshotRoot,
-  job: Job,
+  job: MergeJob,
 ): Promise<RevertResult> {
   if (before === after && typeof before === 'string') {
-    bytesOf(before);
+    parseRoot(before);
     return { root: hex(branchHead.head.commitBytes), reverted: 0, kept: [] };
   }
   const theirs = await holdNamed(branchHead, before);
@@ -47,7 +53,7 @@ export async function revert(
       const [baseBytes, theirsBytes] = [base.commitBytes, theirs.commitBytes];
       const sides = { baseBytes, theirsBytes, also: [], release: () => {} };
       const way = { hold: async () => sides, pairs: nowOther, otherwise: 'ours' } as const;
-      const decisions: Decisions = new Map();
+      const decisions: ConflictDecisions = new Map();
       const { root, applied, kept } = await untilWon(async (tries) => {
         checkSignal(job.signal);
         // `onConflict` must not be asked about an outdated head.

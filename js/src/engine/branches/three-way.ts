@@ -12,8 +12,8 @@ import { sameValue } from '../../base/same-value.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal, committing, until } from '../../base/signal.js';
 import { keptValue } from '../../base/value.js';
-import * as reads from '../../core/calls/reads.js';
-import type { Host } from '../../core/host.js';
+import * as reads from '../../core/calls/read-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
@@ -82,7 +82,7 @@ export interface Preview {
   readonly conflicts: readonly Conflict[];
 }
 
-export interface Job extends MergeOptions {
+export interface MergeJob extends MergeOptions {
   readonly durability: Durability;
   /** Called before the commit, when all that `onConflict` was asked is decided. */
   readonly onDecided?: (() => Promise<void>) | undefined;
@@ -103,14 +103,14 @@ export interface Decision {
 }
 
 /** The decisions of `onConflict` so far, by key, for the next try. */
-export type Decisions = Map<string, Decision>;
+export type ConflictDecisions = Map<string, Decision>;
 
 /** One try: it builds on the head as it is now. */
 export class ThreeWay {
   readonly #branchHead: BranchHead;
   readonly #way: MergeStrategy;
-  readonly #job: Job;
-  readonly #decisions: Decisions;
+  readonly #job: MergeJob;
+  readonly #decisions: ConflictDecisions;
   readonly #resolved: ResolvedConflict[] = [];
   readonly #unresolved: Conflict[] = [];
   #mayAsk = true;
@@ -119,7 +119,12 @@ export class ThreeWay {
   #applied = 0;
   #conflicts = 0;
 
-  constructor(branchHead: BranchHead, way: MergeStrategy, job: Job, decisions: Decisions) {
+  constructor(
+    branchHead: BranchHead,
+    way: MergeStrategy,
+    job: MergeJob,
+    decisions: ConflictDecisions,
+  ) {
     this.#branchHead = branchHead;
     this.#way = way;
     this.#job = job;
@@ -204,7 +209,7 @@ export class ThreeWay {
 
   async *#changes(from: number, to: number): AsyncGenerator<Change[], void, void> {
     const { host } = this.#branchHead.shared;
-    const start = () => ({ op: reads.diff(host.engine, from, to, encodeRange({})) });
+    const start = () => ({ op: reads.diffViews(host.engine, from, to, encodeRange({})) });
     this.#check();
     for await (const members of blocks(host, start, this.#job.signal)) {
       yield [...changesOf(members)];

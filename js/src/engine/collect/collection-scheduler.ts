@@ -1,8 +1,8 @@
 import { isFull } from '../../base/errors.js';
 import { part } from '../../base/parts.js';
 import { later } from '../../base/timeout.js';
-import { cacheStats } from '../../core/calls/segments.js';
-import type { Host } from '../../core/host.js';
+import { cacheStats } from '../../core/calls/segment-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { CompactResult } from './collection.js';

@@ -7,10 +7,10 @@ import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isFull } from '../../base/errors.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import { turn } from '../../base/scheduler.js';
-import * as calls from '../../core/calls/collect.js';
-import { cacheStats, takeSegment } from '../../core/calls/segments.js';
+import * as calls from '../../core/calls/collection-calls.js';
+import { cacheStats, takeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Slices } from '../../core/host.js';
+import { endSlice, type SliceStats } from '../../core/engine-host.js';
 import { stepToEnd } from '../../core/survey.js';
 import type { Ref, RefMove } from '../../storage/segment-store.js';
 import { inUse } from '../../storage/tabs/in-use.js';
@@ -38,7 +38,7 @@ const DELETED_AT_ONCE = 64;
 export class Collection {
   readonly #shared: SharedStore;
   readonly #rows: number;
-  readonly #times: Slices;
+  readonly #times: SliceStats;
   readonly #startMs = performance.now();
   readonly #onFreed: () => void;
   #fence: RefMove | undefined;
@@ -135,7 +135,7 @@ export class Collection {
       const between = await this.#movedSince(refs);
       if (!hasStrangers) last.older = undefined;
       else last.older ??= before;
-      const op = calls.collect(engine, flags, valuesBefore);
+      const op = calls.startCollection(engine, flags, valuesBefore);
       try {
         for (const { commitBytes } of [...heads, ...between, ...inventory.commitRefs]) {
           calls.collectCommit(engine, op, commitBytes);

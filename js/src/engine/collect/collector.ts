@@ -2,15 +2,22 @@ import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
 import { later, pause } from '../../base/timeout.js';
-import { cacheStats } from '../../core/calls/segments.js';
-import type { Host } from '../../core/host.js';
-import { type Answer, CollectRequests } from '../../storage/tabs/collect-requests.js';
+import { cacheStats } from '../../core/calls/segment-calls.js';
+import type { Host } from '../../core/engine-host.js';
+import { type CollectAnswer, CollectRequests } from '../../storage/tabs/collect-requests.js';
 import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { factsOf } from '../history/fence.js';
 import { FENCE_REF } from '../history/inventory.js';
 import { Collection, type CompactResult, type LastTime } from './collection.js';
-import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due-check.js';
+import {
+  isCollectionDue,
+  isDueAtRest,
+  isDueWhenFull,
+  isPressing,
+  mustWait,
+  type SpaceUsage,
+} from './due-check.js';
 
 /** How often a store with new commits is checked, in milliseconds. */
 const LOOK_MS = 1000;
@@ -71,7 +78,7 @@ export class Collector {
     this.#host = host;
     this.#branchHead = branchHead;
     this.#tabs = tabs;
-    const answer: Answer = (isFull, alive) => this.#answer(isFull, alive);
+    const answer: CollectAnswer = (isFull, alive) => this.#answer(isFull, alive);
     this.#others = tabs && new CollectRequests(tabs, answer);
     branchHead.shared.room = (isBulk) => this.#waitForRoom(isBulk);
   }
@@ -92,7 +99,7 @@ export class Collector {
   }
 
   /** Whether a rule of `due-check.ts` holds now. */
-  #is(rule: (room: Room) => boolean): boolean {
+  #is(rule: (room: SpaceUsage) => boolean): boolean {
     try {
       const { engine, pendingTables } = this.#host;
       return engine.isReady && pendingTables === undefined && rule(this.#room());
@@ -115,14 +122,14 @@ export class Collector {
     const hasRested = performance.now() - this.#changedMs >= REST_MS;
     const isAtRest = hasRested && !pins.isWriting;
     if (pins.isCollector) {
-      const rule = isAtRest ? isDueAtRest : isDue;
+      const rule = isAtRest ? isDueAtRest : isCollectionDue;
       if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
         // A full store may be full of dead values, which only a full collection finds.
         this.#start((isAtRest ? CollectFlag.rest : 0) | (this.#wasFull ? CollectFlag.full : 0));
       } else this.#upkeep(isAtRest).catch(() => {});
     } else {
       // The collector sees this too, unless its tab is frozen.
-      this.#overdue = this.#is(isDue) ? this.#overdue + 1 : 0;
+      this.#overdue = this.#is(isCollectionDue) ? this.#overdue + 1 : 0;
       if (this.#overdue >= MAX_OVERDUE) this.#ask();
     }
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
@@ -136,7 +143,7 @@ export class Collector {
     await segments.upkeep?.(cacheStats(engine).storedBytes, isAtRest);
   }
 
-  #room(): Room {
+  #room(): SpaceUsage {
     const { shared, inventory, head } = this.#branchHead;
     const { storedBytes: stored, smallSegments: small } = cacheStats(this.#host.engine);
     const { unusedBytes: unused } = shared;
@@ -336,7 +343,7 @@ export class Collector {
   /** Answers another tab that asks for a collection; `undefined` if this handle is not the collector. */
   #answer(isFull: boolean, alive: () => void): Promise<unknown> | undefined {
     if (!this.#branchHead.pins.isCollector || this.#closed) return undefined;
-    const isNeeded = isFull || this.#is(isDue);
+    const isNeeded = isFull || this.#is(isCollectionDue);
     const running = isFull ? undefined : this.#running;
     const collecting = running ?? (isNeeded ? this.collect(isFull) : Promise.resolve(true));
     this.#alive.add(alive);

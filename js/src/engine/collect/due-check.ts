@@ -11,7 +11,7 @@
  */
 
 /** How much is stored, and how much of it is live. */
-export interface Room {
+export interface SpaceUsage {
   /** Bytes of all segments. */
   readonly stored: number;
   /** Of these, bytes of changes in progress here, which no commit reaches yet. */
@@ -41,16 +41,16 @@ const LITTLE_BYTES = 64 << 10;
 /** Small segments that may be added after a collection. */
 const MANY_SMALL = 256;
 
-const liveOf = ({ live, part }: Room) => live * part;
-const deadOf = (room: Room) => room.stored - room.unused - liveOf(room);
+const liveOf = ({ live, part }: SpaceUsage) => live * part;
+const deadOf = (room: SpaceUsage) => room.stored - room.unused - liveOf(room);
 
 /** Whether a collection is likely to free something. */
-function isWorthIt(room: Room): boolean {
+function isWorthIt(room: SpaceUsage): boolean {
   return room.stored - room.unused > 1.25 * room.floor || room.part < 1;
 }
 
 /** Whether a collection is due while writers are at work. */
-export function isDue(room: Room): boolean {
+export function isCollectionDue(room: SpaceUsage): boolean {
   if (room.small > MANY_SMALL + room.smallBefore) return true;
   const [live, dead] = [liveOf(room), deadOf(room)];
   const isMuch = room.stored > 2 * live + SLACK_BYTES;
@@ -58,25 +58,25 @@ export function isDue(room: Room): boolean {
 }
 
 /** Whether one is due after storage had no space for a change: a tenth more than the live bytes is enough. */
-export function isDueWhenFull(room: Room): boolean {
-  return room.stored - room.unused > 1.1 * liveOf(room) || isDue(room);
+export function isDueWhenFull(room: SpaceUsage): boolean {
+  return room.stored - room.unused > 1.1 * liveOf(room) || isCollectionDue(room);
 }
 
 /** Whether one is due when writers rest. */
-export function isDueAtRest(room: Room): boolean {
+export function isDueAtRest(room: SpaceUsage): boolean {
   const [live, dead] = [liveOf(room), deadOf(room)];
   const written = room.stored - room.before;
-  if (isDue(room) || (room.part < 0.9 && dead > REST_SLACK_BYTES)) return true;
+  if (isCollectionDue(room) || (room.part < 0.9 && dead > REST_SLACK_BYTES)) return true;
   if (written <= LITTLE_BYTES) return false;
   return dead > live / 8 + REST_SLACK_BYTES || written > live / 64;
 }
 
 /** Whether one that is due starts at once, and not at the next check. */
-export function isPressing(room: Room): boolean {
-  return room.stored > PRESSING * liveOf(room) + 2 * SLACK_BYTES && isDue(room);
+export function isPressing(room: SpaceUsage): boolean {
+  return room.stored > PRESSING * liveOf(room) + 2 * SLACK_BYTES && isCollectionDue(room);
 }
 
 /** Whether so much is stored that writers wait for the collection. */
-export function mustWait(room: Room): boolean {
-  return room.stored > TOO_MUCH * liveOf(room) + 4 * SLACK_BYTES && isDue(room);
+export function mustWait(room: SpaceUsage): boolean {
+  return room.stored > TOO_MUCH * liveOf(room) + 4 * SLACK_BYTES && isCollectionDue(room);
 }

@@ -3,7 +3,7 @@ import { HedgerowError, isMissing } from '../../base/errors.js';
 import { FORMAT } from '../../base/limits.js';
 import { checkSignal } from '../../base/signal.js';
 import { soon, untilWon } from '../../base/timeout.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Ref, SegmentRecord, WriteBatch } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
 import { Bulks, type Overrides } from './bulks.js';

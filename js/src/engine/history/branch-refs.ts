@@ -52,7 +52,10 @@ export function firstGeneration(): number {
 }
 
 /** The ref `name` as storage has it now, or `undefined`. */
-export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref | undefined> {
+export async function findStoredRef(
+  { shared }: BranchHead,
+  name: string,
+): Promise<Ref | undefined> {
   const refs = await shared.queueWork(() => shared.inventory.look());
   return refs.get(name);
 }
@@ -61,12 +64,12 @@ export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref
 export async function holdBranch(branchHead: BranchHead, name: string): Promise<HeldCommit> {
   const ref = refOfBranch(name);
   return untilWon(async () => {
-    const found = await lookFor(branchHead, ref);
+    const found = await findStoredRef(branchHead, ref);
     if (found === undefined && ref !== REF) throw noBranch(name);
     const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
     const { release } = await branchHead.shared.hold(commitBytes);
     // It is whole if it is still the head: see `tabs/pins.ts`.
-    const again = await lookFor(branchHead, ref);
+    const again = await findStoredRef(branchHead, ref);
     if (sameBytes(again?.commitBytes ?? EMPTY_COMMIT, commitBytes)) {
       return { commitBytes, release };
     }

@@ -1,8 +1,8 @@
 import { HedgerowError } from '../../base/errors.js';
 import { FORMAT, MAX_FORMAT } from '../../base/limits.js';
 import { turn } from '../../base/scheduler.js';
-import * as segments from '../../core/calls/segments.js';
-import type { Host } from '../../core/host.js';
+import * as segments from '../../core/calls/segment-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import { PendingTables } from '../../core/pending-tables.js';
 import type { Ref, StoreContents } from '../../storage/segment-store.js';
 

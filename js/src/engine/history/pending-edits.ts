@@ -2,7 +2,7 @@
  * Puts and deletes of single rows that were called on a handle and are not committed yet. A read of
  * one of their keys waits for them, so that calls take effect in their order.
  */
-export class Pending {
+export class PendingEdits {
   /** For each key: settles when its last edit is committed or refused. */
   readonly #edits = new Map<string, Promise<void>>();
 

@@ -1,9 +1,9 @@
 /** What reads and writes of a handle, or reads of a snapshot, work on. */
 
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
-import type { Pending } from '../history/pending-edits.js';
+import type { PendingEdits } from '../history/pending-edits.js';
 import type { Changes } from './changes.js';
 
 /** The commit and the store that a reader reads. */
@@ -17,7 +17,7 @@ export interface ReadContext {
   /** Whether it always reads the same commit, like a snapshot. */
   readonly isPinned?: boolean;
   /** Edits of the handle that its reads wait for; a snapshot has none. */
-  readonly pending?: Pending;
+  readonly pending?: PendingEdits;
   /** Throws if nothing can be read any more, such as after `close`. */
   check(): void;
   /** Resolves once `isReady`. */
@@ -42,7 +42,7 @@ export interface ReadContext {
 export function readContext(
   host: Host,
   branchHead: BranchHead,
-  pending: Pending,
+  pending: PendingEdits,
   check: () => void,
   changes: Changes,
   durability: Durability,

@@ -1,7 +1,7 @@
 /** The options of `count` of a store, a snapshot or a transaction. */
 
 import type { Exactly } from '../../base/exactly.js';
-import { RANGE, rangeOf } from '../../base/options.js';
+import { checkRangeOptions, RANGE } from '../../base/options.js';
 import type { KeyRange } from '../../base/range.js';
 import { checkSignal } from '../../base/signal.js';
 import type { EntryCut, IndexRange } from '../../core/indexes/columns.js';
@@ -31,11 +31,10 @@ export function checkedCount(
     wait,
     signal,
     ...range
-  }: Exactly<CountReadOptions, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
-    call,
-    options as CountReadOptions,
-    names,
-  );
+  }: Exactly<
+    CountReadOptions,
+    keyof IndexRange | 'reverse' | 'wait' | 'signal'
+  > = checkRangeOptions(call, options as CountReadOptions, names);
   checkSignal(signal);
   return { range, reverse, wait, signal };
 }

@@ -1,9 +1,9 @@
 /** Changes of rows, decoded from the output of the core. `differences.ts` has the diff of two roots. */
 
 import type { EncodedRange, KeyRange } from '../../base/range.js';
-import * as reads from '../../core/calls/reads.js';
+import * as reads from '../../core/calls/read-calls.js';
 import type { Op } from '../../core/engine.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 
 /** A change of a row, or of an index entry where an index is watched. */
@@ -53,7 +53,7 @@ export async function startDiff(
   const old = await branchHead.shared.openView(from);
   try {
     const { view } = await branchHead.shared.openView(to);
-    const op = reads.diff(engine, old.view, view, range);
+    const op = reads.diffViews(engine, old.view, view, range);
     engine.closeView(view);
     return op;
   } finally {

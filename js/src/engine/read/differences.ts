@@ -1,13 +1,13 @@
 /** The changes between two roots. Loaded at the first use. */
 
 import { HedgerowError, isMissing } from '../../base/errors.js';
-import { RANGE, rangeOf } from '../../base/options.js';
+import { checkRangeOptions, RANGE } from '../../base/options.js';
 import { encodeRange } from '../../base/range.js';
-import { bytesOf } from '../../base/root.js';
-import type { Host } from '../../core/host.js';
+import { parseRoot } from '../../base/root.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { forkedFrom, type HeldCommit, lookFor } from '../history/branch-refs.js';
+import { findStoredRef, forkedFrom, type HeldCommit } from '../history/branch-refs.js';
 import { type Change, changesOf, type DiffOptions, startDiff } from './diff.js';
 import { blocks } from './scan.js';
 
@@ -29,7 +29,7 @@ async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
     const { name, commitBytes, generation } = fork.ref;
     const { release } = await shared.hold(commitBytes);
     // It is whole if it is still the base: see `tabs/pins.ts`.
-    const again = await lookFor(branchHead, name);
+    const again = await findStoredRef(branchHead, name);
     if (again?.generation === generation) return { commitBytes, release };
     release();
   }
@@ -46,10 +46,14 @@ export async function* differences(
   to: string | undefined,
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
-  const wanted = rangeOf(from === undefined ? 'changesSinceFork' : 'diff', options, RANGE.signal);
+  const wanted = checkRangeOptions(
+    from === undefined ? 'changesSinceFork' : 'diff',
+    options,
+    RANGE.signal,
+  );
   const range = encodeRange(wanted);
-  const bytes = from === undefined ? undefined : bytesOf(from);
-  const toBytes = to === undefined ? undefined : bytesOf(to);
+  const bytes = from === undefined ? undefined : parseRoot(from);
+  const toBytes = to === undefined ? undefined : parseRoot(to);
   const start = async () => {
     const old = bytes === undefined ? await holdFork(branchHead) : await hold(branchHead, bytes);
     const fromBytes = old.commitBytes;

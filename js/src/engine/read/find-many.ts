@@ -1,8 +1,8 @@
 /** Reads the values of many keys, in slices. Loaded when there is more than one part of them. */
 
-import { Pace, turn } from '../../base/scheduler.js';
-import * as reads from '../../core/calls/reads.js';
-import type { Host } from '../../core/host.js';
+import { SlicePace, turn } from '../../base/scheduler.js';
+import * as reads from '../../core/calls/read-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 import { foundOf, type KeyParts } from './key-parts.js';
 
@@ -23,7 +23,7 @@ export async function findMany(
   const { engine } = host;
   const values: unknown[] = [];
   // Half of a slice: the last step of the search shares the slice.
-  const pace = new Pace(host.sliceMs / 2, ROWS_IN_MS);
+  const pace = new SlicePace(host.sliceMs / 2, ROWS_IN_MS);
   try {
     for (let beginMs = performance.now(); ; ) {
       const { part } = parts;

@@ -4,11 +4,11 @@ import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exactly.js';
 import { isInRange, type KeyRange } from '../../base/range.js';
 import { until } from '../../base/signal.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { IndexRange } from '../../core/indexes/columns.js';
 import { isOfIndex, State } from '../../core/indexes/index-set.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
-import type { Pending } from '../history/pending-edits.js';
+import type { PendingEdits } from '../history/pending-edits.js';
 
 /** What a read does while its index is not built. */
 export interface WaitOptions {
@@ -24,7 +24,7 @@ export interface Holder {
   readonly head: Head;
   /** Whether it always reads the same commit, like a snapshot. */
   readonly isPinned?: boolean;
-  readonly pending?: Pending;
+  readonly pending?: PendingEdits;
   holdHead(): Promise<HeldHead>;
 }
 

@@ -1,7 +1,7 @@
 /** The keys of a read of many, and what it has found of them. `find-many.ts` reads more than one part. */
 
 import { checkKey } from '../../base/key.js';
-import * as reads from '../../core/calls/reads.js';
+import * as reads from '../../core/calls/read-calls.js';
 import type { Engine } from '../../core/engine.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 

@@ -3,7 +3,7 @@
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { checkNumber, RANGE } from '../../base/options.js';
 import type { EncodedRange, KeyRange } from '../../base/range.js';
-import * as reads from '../../core/calls/reads.js';
+import * as reads from '../../core/calls/read-calls.js';
 import type { Engine, Op } from '../../core/engine.js';
 import type { EntryPosition, IndexRange } from '../../core/indexes/columns.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';

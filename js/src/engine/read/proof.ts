@@ -6,11 +6,11 @@
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_PROOF_BYTES } from '../../base/limits.js';
-import { RANGE, rangeOf } from '../../base/options.js';
+import { checkRangeOptions, RANGE } from '../../base/options.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
-import { bytesOf } from '../../base/root.js';
+import { parseRoot } from '../../base/root.js';
 import { checkEngine } from '../../core/check-engine.js';
-import { Host } from '../../core/host.js';
+import { Host } from '../../core/engine-host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
 
@@ -29,12 +29,14 @@ const MAX_KEPT_BYTES = 16 << 20;
 function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   const isKey = typeof keyOrRange === 'string';
   return encodeRange(
-    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
+    isKey
+      ? { gte: keyOrRange, lte: keyOrRange }
+      : checkRangeOptions('prove', keyOrRange, RANGE.keys),
   );
 }
 
 /** Proves a key or a range of a commit. The caller must hold it. */
-export async function prove(
+export async function proveRows(
   host: Host,
   { commitBytes }: Head,
   keyOrRange: string | KeyRange,
@@ -55,23 +57,23 @@ let verifier: Promise<Host> | undefined;
  * Asynchronous, since the first call compiles the core, and large proofs are verified in slices.
  * Hashes and checks each chunk. A proof has at most 128 MiB.
  */
-export function verifyProof<Value = unknown>(
+export function verifyRowProof<Value = unknown>(
   root: string,
   key: string,
   proof: Uint8Array,
 ): Promise<Proved<Value>>;
 /** What `proof` shows for a range: all of its rows; it also proves that none is left out. */
-export function verifyProof<Value = unknown>(
+export function verifyRowProof<Value = unknown>(
   root: string,
   range: KeyRange,
   proof: Uint8Array,
 ): Promise<ProvedRange<Value>>;
-export async function verifyProof(
+export async function verifyRowProof(
   root: string,
   keyOrRange: string | KeyRange,
   proof: Uint8Array,
 ): Promise<Proved | ProvedRange> {
-  const commitBytes = bytesOf(root);
+  const commitBytes = parseRoot(root);
   const range = encodeProved(keyOrRange);
   if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {
     throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');

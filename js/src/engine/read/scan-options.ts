@@ -3,7 +3,7 @@
  * form as a whole. `Exactly` makes code that takes it apart name every member.
  */
 import type { Exactly } from '../../base/exactly.js';
-import { RANGE, rangeOf } from '../../base/options.js';
+import { checkRangeOptions, RANGE } from '../../base/options.js';
 import { cut, type KeyRange } from '../../base/range.js';
 import {
   type EntryCut,
@@ -71,7 +71,7 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
   }: Exactly<
     IndexScanOptions,
     keyof IndexRange | 'after' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
-  > = rangeOf(call, options as IndexScanOptions, RANGE.scanned);
+  > = checkRangeOptions(call, options as IndexScanOptions, RANGE.scanned);
   // Limit both, so that their sum is exact.
   const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
   const part = after === undefined ? { range } : partOf(call, range, after, side(reverse, true));

@@ -6,12 +6,12 @@ import type { Exactly } from '../../base/exactly.js';
 import { iterateUntilDropped } from '../../base/release-registry.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal, untilEnded } from '../../base/signal.js';
-import * as reads from '../../core/calls/reads.js';
+import * as reads from '../../core/calls/read-calls.js';
 import type { Engine, Op } from '../../core/engine.js';
-import type { Host, Runner } from '../../core/host.js';
+import type { Host, Runner } from '../../core/engine-host.js';
 import type { SecondaryKey } from '../../core/indexes/columns.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
-import { fail } from '../../core/status.js';
+import { fail } from '../../core/status-errors.js';
 import { type Holder, holdWith, ownEdits } from './holder.js';
 import {
   checkedScan,
@@ -147,7 +147,7 @@ export function startScan(
 }
 
 /** Makes `Rows` of a function that begins to read. */
-export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
+export function makeRows<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
   return {
     [Symbol.asyncIterator]: iterate,
     async toArray() {

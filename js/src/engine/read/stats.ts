@@ -2,11 +2,11 @@
 
 import { levelWords } from '../../base/abi/size.js';
 import { hex } from '../../base/hex.js';
-import { type Persistence, persistence } from '../../base/persistence.js';
-import { cacheStats } from '../../core/calls/segments.js';
+import { type Persistence, persistence } from '../../base/origin-persistence.js';
+import { cacheStats } from '../../core/calls/segment-calls.js';
 import { checkEngine } from '../../core/check-engine.js';
-import type { Host } from '../../core/host.js';
-import { survey } from '../../core/survey.js';
+import type { Host } from '../../core/engine-host.js';
+import { surveyCommit } from '../../core/survey.js';
 import type { BranchHead } from '../history/branch-head.js';
 
 /** One level of a tree. */
@@ -73,7 +73,7 @@ export async function statsOf(
 ): Promise<Stats> {
   const { engine } = host;
   const held = await branchHead.holdHead();
-  const liveBytes = await survey(host, held.head.commitBytes).finally(held.release);
+  const liveBytes = await surveyCommit(host, held.head.commitBytes).finally(held.release);
   const { head, release } = await branchHead.holdHead();
   const { rows } = head;
   const root = hex(head.commitBytes);

@@ -9,10 +9,10 @@ import type { BranchHead } from '../history/branch-head.js';
 import { unknownLeftovers } from '../history/leftovers.js';
 import { inspect, type Pin } from '../verify/inspect.js';
 import { type ChunkFault, isLoss } from '../verify/verify.js';
-import { repairOthers } from './other-refs.js';
 import { Repair, toUnsoundError } from './repair-branch.js';
+import { repairOthers } from './repair-other-refs.js';
 import type {
-  Announce,
+  AnnounceRepair,
   ChunkMender,
   RepairedRef,
   RepairJob,
@@ -27,7 +27,7 @@ const MAX_TRIES = 8;
 export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,
-  announce: Announce,
+  announce: AnnounceRepair,
   mend?: ChunkMender,
 ): Promise<RepairResult> {
   const { pins, shared } = branchHead;

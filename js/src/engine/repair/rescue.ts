@@ -1,6 +1,6 @@
 /** Verifies and repairs a store that is not open, even one that cannot be opened. */
 
-import { checkName, optionsOf } from '../../base/options.js';
+import { checkStoreName, optionsOf } from '../../base/options.js';
 import { idb } from '../../storage/idb/idb.js';
 import type { Encryption, SegmentStore, Storage } from '../../storage/segment-store.js';
 import { pinCommit } from '../../storage/tabs/pins.js';
@@ -25,7 +25,10 @@ function placeOf({ storage = idb(), encryption }: At): Storage {
 }
 
 /** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
-export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
+export async function verifyUnopened(
+  name: string,
+  given: VerifyOptions & At = {},
+): Promise<Verification> {
   const options = optionsOf('verify', given, 'storage encryption checkIndexes signal onProgress');
   return runOnSegments(name, placeOf(options), async (segments, pin) => {
     const { verification } = await inspect(segments, SLICE_MS, pin, options);
@@ -37,7 +40,10 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
  * with `store-not-found` if it does not exist.
  */
-export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
+export async function repairUnopened(
+  name: string,
+  given: RepairOptions & At = {},
+): Promise<RepairResult> {
   const options = optionsOf(
     'repair',
     given,
@@ -61,7 +67,7 @@ async function runOnSegments<T>(
   storage: Storage,
   use: (segments: SegmentStore, pin: Pin) => Promise<T>,
 ): Promise<T> {
-  checkName(name);
+  checkStoreName(name);
   const segments = await storage.open(name, { mustExist: true });
   try {
     return await use(segments, (commitBytes) => pinCommit(storage.locks, name, commitBytes));

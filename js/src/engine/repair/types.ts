@@ -5,7 +5,7 @@ import type { Pin } from '../verify/inspect.js';
 import type { ChunkFault, Inspection, RefFaults, VerifyOptions } from '../verify/verify.js';
 
 /** Tells other tabs where a ref is. */
-export type Announce = (ref: string, generation: number) => void;
+export type AnnounceRepair = (ref: string, generation: number) => void;
 
 /** Keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
@@ -64,7 +64,7 @@ export interface RepairJob extends RepairOptions {
   readonly durability: Durability;
   readonly pin: Pin;
   /** Tells other tabs of each ref that was moved, and its generation. */
-  readonly announce: Announce;
+  readonly announce: AnnounceRepair;
   /** Chunks that can be fetched are not given up. */
   readonly mend?: ChunkMender | undefined;
 }

@@ -2,6 +2,6 @@
 
 export { definitionTexts } from '../../core/sum-definition.js';
 export { buildMissingSums as followed } from './missing-sums.js';
-export { diff, entries, getMany, prove } from './reads.js';
+export { diffSums as diff, entries, getMany, proveSums as prove } from './sum-reads.js';
 export { bring } from './sum-update.js';
-export { deleteMany, putMany } from './writes.js';
+export { deleteSumLeaves as deleteMany, putSumLeaves as putMany } from './sum-writes.js';

@@ -1,7 +1,7 @@
 /** Packs leaves and keys for the core. */
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
-import { memberAt, namesOf } from '../../base/json-pointer.js';
+import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { shownAs } from '../../base/kind.js';
 import { MAX_SUM_VALUE_BYTES } from '../../base/limits.js';
 import type { SumItem, SumKey, SumPutOptions } from '../../core/sum-types.js';
@@ -123,7 +123,7 @@ export function itemOf<Row>({ key, sum, value }: SumPutOptions<Row>): (row: Row)
 }
 
 function pointerOf(pointer: string): string[] {
-  const names = namesOf(pointer);
+  const names = parsePointer(pointer);
   if (names !== undefined) return names;
   throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
 }

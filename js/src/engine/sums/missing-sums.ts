@@ -5,8 +5,8 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_BUILD_WAIT_MS } from '../../base/limits.js';
-import { total } from '../../core/calls/reads.js';
-import type { Host } from '../../core/host.js';
+import { total } from '../../core/calls/read-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import { sumEngine } from '../../core/sum-engine.js';
 import { toldDefinition } from '../../core/sum-root.js';
 import type { BranchHead, Head } from '../history/branch-head.js';

@@ -2,8 +2,8 @@ import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import { part } from '../../base/parts.js';
 import { until } from '../../base/signal.js';
-import { total } from '../../core/calls/reads.js';
-import { checkName } from '../../core/sum-name.js';
+import { total } from '../../core/calls/read-calls.js';
+import { checkTreeName } from '../../core/sum-name.js';
 import { rootOf, toldDefinition } from '../../core/sum-root.js';
 import type {
   SumChange,
@@ -18,7 +18,7 @@ import type {
 } from '../../core/sum-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
-import { type Rows, rowsOf, yieldLoaded } from '../read/scan.js';
+import { makeRows, type Rows, yieldLoaded } from '../read/scan.js';
 import { isFed, type Source } from '../write/source.js';
 
 /** Loads the code of reads and writes of sum trees. */
@@ -34,7 +34,7 @@ export class SumTree {
 
   /** Call `db.sumTree(name)`. */
   constructor(from: ReadContext, name: string) {
-    checkName(name);
+    checkTreeName(name);
     this.#from = from;
     this.name = name;
   }
@@ -74,13 +74,13 @@ export class SumTree {
       const wanted = optionsOf('entries', options, 'from signal');
       return (await until(loadSums(), wanted.signal)).entries(this.#from, this.name, wanted);
     };
-    return rowsOf(() => yieldLoaded(load));
+    return makeRows(() => yieldLoaded(load));
   }
 
   /** The leaves that differ between two roots of the store (`db.root`). `to` is the head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
     const load = async () => (await loadSums()).diff(this.#from, this.name, from, to);
-    return rowsOf(() => yieldLoaded(load));
+    return makeRows(() => yieldLoaded(load));
   }
 
   /** A proof for `verifySumProof` of the leaf of a key, or of its absence. */

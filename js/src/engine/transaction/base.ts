@@ -1,7 +1,7 @@
 import type { HeldHead } from '../history/branch-head.js';
 
 /** The commit that a transaction reads, held until the transaction ends. Later commits do not change it. */
-export class Base {
+export class TransactionBase {
   readonly #held: HeldHead;
 
   constructor(held: HeldHead) {

@@ -3,8 +3,8 @@ import type { IndexRange } from '../../core/indexes/columns.js';
 import type { ReadContext } from '../read/context.js';
 import { holdWith, type WaitOptions } from '../read/holder.js';
 import type { IngestResult } from '../write/ingest.js';
-import type { resultOf } from '../write/put-many.js';
-import { type TransactionCommit, type Job as TransactionJob, Transactions } from './run.js';
+import type { buildBulkResult } from '../write/put-many.js';
+import { type TransactionCommit, type TransactionJob, Transactions } from './run.js';
 
 /**
  * Deletes the rows that the entries in a range of an index name. It is a transaction that has read which rows these
@@ -15,7 +15,7 @@ export async function deleteEntries(
   range: IndexRange & WaitOptions,
   { signal, durability, over }: Pick<TransactionJob, 'signal' | 'durability' | 'over'>,
   // An argument, since an import would split what a page loads first into more files.
-  toResult: typeof resultOf,
+  toResult: typeof buildBulkResult,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const { host, branchHead } = from;

@@ -7,14 +7,14 @@ import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/holder.js';
 import { inOrder } from '../write/call-order.js';
 import type { IngestResult } from '../write/ingest.js';
-import { deleteRange, type Job, putMany, resultOf } from '../write/put-many.js';
+import { type BulkJob, buildBulkResult, deleteRange, putMany } from '../write/put-many.js';
 import type { Source } from '../write/source.js';
 import { transacting } from './load-transactions.js';
 
 /** What to delete: keys, a range of keys, or a range of an index. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);
 
-type Options = Pick<Job<string>, 'signal' | 'durability'>;
+type Options = Pick<BulkJob<string>, 'signal' | 'durability'>;
 
 /** Deletes in one commit. */
 export async function deleteMany(
@@ -31,7 +31,12 @@ export async function deleteMany(
   const { before, over, end } = inOrder(from, true);
   try {
     await before;
-    return await (await transacting()).deleteEntries(from, range, { ...options, over }, resultOf);
+    return await (await transacting()).deleteEntries(
+      from,
+      range,
+      { ...options, over },
+      buildBulkResult,
+    );
   } finally {
     end();
   }

@@ -6,7 +6,7 @@ import type { FunctionCalls } from '../../base/function-calls.js';
 import { compareKeys } from '../../base/key.js';
 import { isInRange } from '../../base/range.js';
 import {
-  entriesOf,
+  deriveEntries,
   type IndexRange,
   positionOf,
   positionsOf,
@@ -14,7 +14,7 @@ import {
 } from '../../core/indexes/columns.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { State } from '../../core/indexes/index-set.js';
-import { blocks, type IndexScan, type Rows, rowsOf, startScan } from '../read/scan.js';
+import { blocks, type IndexScan, makeRows, type Rows, startScan } from '../read/scan.js';
 import {
   checkedScan,
   type IndexScanOptions,
@@ -23,8 +23,8 @@ import {
   UNLIMITED,
 } from '../read/scan-options.js';
 import { readBack } from './edits.js';
-import type { IndexRead } from './reads.js';
-import type { Sources } from './scan.js';
+import type { Sources } from './merged-scan.js';
+import type { IndexRead } from './read-set.js';
 
 /** An entry of an index, and the row that it names. */
 interface Found {
@@ -54,7 +54,7 @@ export function ownEntries(
     if (edit.value === undefined) continue;
     let isGiven = false;
     const value = readBack(edit);
-    for (const entry of entriesOf(index, edit.key, value)) {
+    for (const entry of deriveEntries(index, edit.key, value)) {
       if (!isInRange(entry.position, range)) continue;
       // Each entry gets a value of its own, as the stored ones do.
       found.push({ ...entry, key: edit.key, value: isGiven ? readBack(edit) : value });
@@ -140,7 +140,7 @@ function shapeRows<T>(
   found: () => AsyncGenerator<Found>,
   shape: (found: Found) => T,
 ): Rows<T> {
-  const rows = rowsOf(async function* () {
+  const rows = makeRows(async function* () {
     const end = calls.begin('tx.scan');
     try {
       for await (const one of found()) yield shape(one);

@@ -6,8 +6,8 @@
 import { compareKeys } from '../../base/key.js';
 import { cut, encodeRange, isInRange, type KeyRange } from '../../base/range.js';
 import {
+  deriveEntries,
   type EntryCut,
-  entriesOf,
   type IndexRange,
   positionOf,
   positionsOf,
@@ -21,8 +21,8 @@ import { type AtPlan, atOf, oneOf } from '../read/order.js';
 import { side } from '../read/scan-options.js';
 import { readBack } from './edits.js';
 import { ownEntries, readyIndex } from './index-scan.js';
-import { areStored, countEncoded } from './reads.js';
-import type { Sources } from './scan.js';
+import type { Sources } from './merged-scan.js';
+import { areStored, countEncoded } from './read-set.js';
 
 /** A row, or an entry with its secondary key, as `at` returns it. */
 type Row = readonly unknown[];
@@ -173,7 +173,7 @@ async function entriesInOrder(
     edited.set(position, { key: position, adds, hides: false });
   }
   for (const [at, key] of keys.entries()) {
-    for (const { position } of entriesOf(index, key, values[at])) {
+    for (const { position } of deriveEntries(index, key, values[at])) {
       if (!isInRange(position, range)) continue;
       edited.set(position, { key: position, adds: edited.get(position)?.adds, hides: true });
     }

@@ -4,12 +4,12 @@ import { hex } from '../../base/hex.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
 import { checkSignal, until, type Waits } from '../../base/signal.js';
 import { untilWon } from '../../base/timeout.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
 import { tryEdits } from '../write/try-edits.js';
-import { Base } from './base.js';
+import { TransactionBase } from './base.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 
@@ -46,7 +46,7 @@ export interface CommitResult<T> {
 type Body<T> = (run: Run) => T | PromiseLike<T>;
 
 /** How a transaction runs. */
-export interface Job extends CommitOptions {
+export interface TransactionJob extends CommitOptions {
   readonly durability: Durability;
   /** Also ends the wait for the function. */
   readonly waits?: Waits;
@@ -82,7 +82,7 @@ export class Transactions {
   }
 
   /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
-  async run<T>(body: TransactionFunction<T>, job: Job): Promise<CommitResult<T>> {
+  async run<T>(body: TransactionFunction<T>, job: TransactionJob): Promise<CommitResult<T>> {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
     }
@@ -90,7 +90,7 @@ export class Transactions {
   }
 
   /** As `run`, for a body that makes the transactions itself, of parts of the run. */
-  async runWhole<T>(body: Body<T>, job: Job): Promise<CommitResult<T>> {
+  async runWhole<T>(body: Body<T>, job: TransactionJob): Promise<CommitResult<T>> {
     // The second run nearly always wins if all other writers are in this tab.
     return untilWon(async (tries) => {
       checkSignal(job.signal);
@@ -104,7 +104,11 @@ export class Transactions {
     }, 'others changed what it had read');
   }
 
-  async #runOnce<T>(body: Body<T>, job: Job, isFirst: boolean): Promise<CommitResult<T>> {
+  async #runOnce<T>(
+    body: Body<T>,
+    job: TransactionJob,
+    isFirst: boolean,
+  ): Promise<CommitResult<T>> {
     const attempt = isFirst
       ? this.#begin(body, job, await this.#branchHead.holdHead())
       : await this.#hold(body, job);
@@ -124,13 +128,17 @@ export class Transactions {
     }
   }
 
-  #begin<T>(body: Body<T>, job: Job, held: HeldHead): Attempt<T> {
-    const run = new Run(this.#host, new Base(held), new OwnEdits(this.#branchHead, job.over));
+  #begin<T>(body: Body<T>, job: TransactionJob, held: HeldHead): Attempt<T> {
+    const run = new Run(
+      this.#host,
+      new TransactionBase(held),
+      new OwnEdits(this.#branchHead, job.over),
+    );
     return new Attempt(run, body, job);
   }
 
   /** Runs and commits while other writers of this tab wait; after `MAX_HOLD_MS` returns without a commit. */
-  #hold<T>(body: Body<T>, job: Job): Promise<Attempt<T>> {
+  #hold<T>(body: Body<T>, job: TransactionJob): Promise<Attempt<T>> {
     const change = async () => {
       const attempt = this.#begin(body, job, await this.#branchHead.holdNow());
       try {
@@ -147,7 +155,7 @@ export class Transactions {
   /** Commits the edits of an attempt. Run it exclusively. */
   async #commit<T>(
     attempt: Attempt<T>,
-    { durability, signal, onCommit, keep, commit }: Job,
+    { durability, signal, onCommit, keep, commit }: TransactionJob,
   ): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
@@ -212,7 +220,7 @@ class Attempt<T> {
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
-  constructor(run: Run, body: Body<T>, job: Job) {
+  constructor(run: Run, body: Body<T>, job: TransactionJob) {
     this.run = run;
     const { commitBytes } = run.base;
     this.beforeBytes = commitBytes;
@@ -223,7 +231,7 @@ class Attempt<T> {
     this.result.catch(() => {});
   }
 
-  get base(): Base {
+  get base(): TransactionBase {
     return this.run.base;
   }
 
@@ -254,7 +262,7 @@ class Attempt<T> {
   }
 }
 
-async function runBody<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
+async function runBody<T>(run: Run, body: Body<T>, { signal, waits }: TransactionJob): Promise<T> {
   try {
     checkSignal(signal);
     const result = until(

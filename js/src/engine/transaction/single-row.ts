@@ -4,7 +4,7 @@ import { checkKey } from '../../base/key.js';
 import { isPlain, shownAs } from '../../base/kind.js';
 import type { ReadContext } from '../read/context.js';
 import { readBack } from './edits.js';
-import { type Job, Transactions } from './run.js';
+import { type TransactionJob, Transactions } from './run.js';
 
 /** A value as it was at the call: as JSON text or bytes, and the names of its members that are `undefined`. */
 export interface CapturedValue {
@@ -23,7 +23,7 @@ export type ValueUpdate<Value = unknown> =
 async function run<T>(
   from: ReadContext,
   key: string,
-  job: Job,
+  job: TransactionJob,
   body: Parameters<Transactions['run']>[0],
 ): Promise<T> {
   checkKey(key);
@@ -35,7 +35,7 @@ export async function insert(
   from: ReadContext,
   key: string,
   taken: CapturedValue,
-  job: Job,
+  job: TransactionJob,
 ): Promise<void> {
   await run(from, key, job, async (tx) => {
     if (await tx.has(key)) {
@@ -50,7 +50,7 @@ export async function update(
   from: ReadContext,
   key: string,
   change: Change | CapturedValue,
-  job: Job,
+  job: TransactionJob,
 ): Promise<unknown> {
   const next = typeof change === 'function' ? change : merging(key, change);
   return run(from, key, job, async (tx) => {

@@ -6,11 +6,11 @@ import { checkKey, checkKeys } from '../../base/key.js';
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import { scopeCalls } from '../../base/scope-calls.js';
-import * as calls from '../../core/calls/reads.js';
-import type { Host } from '../../core/host.js';
+import * as calls from '../../core/calls/read-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
-import { fail } from '../../core/status.js';
+import { fail } from '../../core/status-errors.js';
 import { type CountOptions, checkedCount } from '../read/count.js';
 import { findMany } from '../read/find-many.js';
 import { KeyParts } from '../read/key-parts.js';
@@ -22,22 +22,22 @@ import {
 } from '../read/order.js';
 import type { IndexScan, Scan } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
-import type { Base } from './base.js';
+import type { TransactionBase } from './base.js';
 import { type OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan } from './index-scan.js';
+import { mergedScan, type Sources } from './merged-scan.js';
 import { countIn, rowAt } from './numbers.js';
-import { Reads } from './reads.js';
-import { mergedScan, type Sources } from './scan.js';
+import { ReadSet } from './read-set.js';
 
 /** One run of a transaction: what it reads from, and what it has read and edited. */
 export class Run implements Sources {
   readonly host: Host;
-  readonly base: Base;
+  readonly base: TransactionBase;
   readonly edits: OwnEdits;
-  readonly reads: Reads;
+  readonly reads: ReadSet;
   readonly calls = new FunctionCalls();
 
-  constructor(host: Host, base: Base, edits: OwnEdits, reads = new Reads()) {
+  constructor(host: Host, base: TransactionBase, edits: OwnEdits, reads = new ReadSet()) {
     this.host = host;
     this.base = base;
     this.edits = edits;

@@ -4,10 +4,10 @@ import { isPart } from '../../base/read-bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { AbortableWait } from '../../base/signal.js';
 import { endIterator, openSource } from '../write/source.js';
-import { invalid, type Reads } from './format.js';
+import { type ByteInput, invalid } from './format.js';
 
 /** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */
-export class ByteReader implements Reads {
+export class ByteReader implements ByteInput {
   readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
   readonly #wait: AbortableWait;
   readonly #sliceMs: number;

@@ -1,6 +1,6 @@
-import { collect, readCollectReply } from '../../core/calls/collect.js';
-import * as segments from '../../core/calls/segments.js';
-import { Host } from '../../core/host.js';
+import { readCollectReply, startCollection } from '../../core/calls/collection-calls.js';
+import * as segments from '../../core/calls/segment-calls.js';
+import { Host } from '../../core/engine-host.js';
 import { stepToEnd } from '../../core/survey.js';
 
 /** The smallest cache: this core has only one segment at a time. */
@@ -45,7 +45,7 @@ export class Checker {
     segments.setNextSegment(engine, NEXT_ID);
     segments.addTable(engine, ID, untyped);
     segments.loadSegment(engine, ID, segmentBytes);
-    const op = collect(engine, 0, MANY_BYTES);
+    const op = startCollection(engine, 0, MANY_BYTES);
     try {
       return (await stepToEnd(this.#host, op, () => readCollectReply(engine).segments)).includes(
         ID,

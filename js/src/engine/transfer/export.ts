@@ -12,15 +12,19 @@ import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { ReleaseRegistry } from '../../base/release-registry.js';
-import { segmentLength } from '../../base/segment-table.js';
+import { readSegmentLength } from '../../base/segment-table.js';
 import { checkSignal, until } from '../../base/signal.js';
-import { collect, collectCommit, readCollectReply } from '../../core/calls/collect.js';
-import type { Host } from '../../core/host.js';
+import {
+  collectCommit,
+  readCollectReply,
+  startCollection,
+} from '../../core/calls/collection-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import { stepToEnd } from '../../core/survey.js';
 import type { Ref, TableRecord } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { forkOf, holdBranch, lookFor, MUTATORS_REF } from '../history/branch-refs.js';
+import { findStoredRef, forkOf, holdBranch, MUTATORS_REF } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { Checker } from './checker.js';
 import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } from './format.js';
@@ -219,7 +223,7 @@ async function checkSegment(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
 ): Promise<void> {
-  const isLong = segmentBytes.length === segmentLength(tableBytes);
+  const isLong = segmentBytes.length === readSegmentLength(tableBytes);
   if (isLong && (await checker.isWhole(tableBytes, segmentBytes))) return;
   throw new HedgerowError(
     'corrupt-chunk',
@@ -237,7 +241,7 @@ export function rootsOf(refs: readonly ExportedRef[]): Uint8Array[] {
 export async function holding(host: Host, roots: readonly Uint8Array[]): Promise<number[]> {
   if (roots.length === 0) return [];
   const { engine } = host;
-  const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
+  const op = startCollection(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
     for (const commitBytes of roots) collectCommit(engine, op, commitBytes);
     return await stepToEnd(host, op, () => readCollectReply(engine).segments);
@@ -313,11 +317,11 @@ async function holdRef(
   name: string,
 ): Promise<{ ref: Ref; hold: Hold } | undefined> {
   for (;;) {
-    const ref = await lookFor(branchHead, name);
+    const ref = await findStoredRef(branchHead, name);
     if (ref === undefined) return undefined;
     const hold = await branchHead.shared.hold(ref.commitBytes);
     // It is whole if the ref still points to it: see `tabs/pins.ts`.
-    const again = await lookFor(branchHead, name);
+    const again = await findStoredRef(branchHead, name);
     if (again !== undefined && sameBytes(again.commitBytes, ref.commitBytes)) return { ref, hold };
     hold.release();
   }

@@ -1,12 +1,12 @@
 /** The bytes of an export, drawn in `docs/format.md`. An import notices each bit that has changed. */
 
-import { joined } from '../../base/bytes.js';
+import { concatBytes } from '../../base/bytes.js';
 import { crc32 } from '../../base/crc32.js';
 import { HedgerowError } from '../../base/errors.js';
 import { EXPORT_FORMAT, FORMAT, MAX_SEGMENT_CHUNKS } from '../../base/limits.js';
 import {
   MAX_SEGMENT_BYTES,
-  segmentLength,
+  readSegmentLength,
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
   TABLE_MAGIC,
@@ -45,7 +45,7 @@ export const MAX_REFS = 4096;
 const MAX_NAME_BYTES = 8192;
 
 /** A source of bytes that is read in pieces. */
-export interface Reads {
+export interface ByteInput {
   /** Offset of the next byte. */
   readonly at: number;
   /** The next `length` bytes, in a buffer of their own; rejects with `invalid-export` if there are fewer. */
@@ -75,7 +75,7 @@ function word(value: number): Uint8Array {
 
 /** Bytes that a segment takes in an export, with its table. */
 export function frameLength(tableBytes: Uint8Array): number {
-  return FRAME_BYTES + tableBytes.length + segmentLength(tableBytes);
+  return FRAME_BYTES + tableBytes.length + readSegmentLength(tableBytes);
 }
 
 /** The header of an export whose segments take `segmentBytes` with their tables. */
@@ -84,36 +84,36 @@ export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Ui
   const named = refs.map(({ name, commitBytes }) => {
     const nameBytes = encoder.encode(name);
     const lengthBytes = Uint8Array.of(nameBytes.length & 0xff, nameBytes.length >> 8);
-    return joined([commitBytes, lengthBytes, nameBytes]);
+    return concatBytes([commitBytes, lengthBytes, nameBytes]);
   });
   const fixed = new Uint8Array(HEADER_BYTES);
-  const parts = joined([fixed, ...named]);
+  const parts = concatBytes([fixed, ...named]);
   const view = viewOf(parts);
   view.setUint32(0, HEADER_MAGIC, true);
   view.setUint8(4, EXPORT_FORMAT);
   view.setUint16(6, refs.length, true);
   view.setFloat64(8, parts.length + 4 + segmentBytes + endOf(0).length, true);
-  return joined([parts, word(crc32(parts))]);
+  return concatBytes([parts, word(crc32(parts))]);
 }
 
 /** What comes before the bytes of a segment: its number, a checksum and its table. */
 export function frameOf(ordinal: number, tableBytes: Uint8Array): Uint8Array {
   const number = word(ordinal);
-  return joined([number, word(crc32(number, tableBytes)), tableBytes]);
+  return concatBytes([number, word(crc32(number, tableBytes)), tableBytes]);
 }
 
 /** The end of an export with this number of segments. */
 export function endOf(segments: number): Uint8Array {
   const [end, count] = [word(END), word(segments)];
-  return joined([end, word(crc32(end, count)), count]);
+  return concatBytes([end, word(crc32(end, count)), count]);
 }
 
 /** Reads the header. */
-export async function readHeader(source: Reads): Promise<Header> {
+export async function readHeader(source: ByteInput): Promise<Header> {
   return headerFrom(source, await source.take(4));
 }
 
-async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
+async function headerFrom(source: ByteInput, magic: Uint8Array): Promise<Header> {
   const start = source.at - magic.length;
   if (viewOf(magic).getUint32(0, true) !== HEADER_MAGIC) throw invalid('not an export', start);
   const fixed = await source.take(HEADER_BYTES - magic.length);
@@ -141,7 +141,7 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
       commitBytes: refBytes.slice(0, COMMIT_BYTES),
     });
   }
-  const header = joined(parts);
+  const header = concatBytes(parts);
   const checksum = viewOf(await source.take(4)).getUint32(0, true);
   if (checksum !== crc32(header)) throw invalid('the header is damaged', start);
   // A checksum does not stop an attacker.
@@ -174,7 +174,7 @@ function areNamed([main, ...others]: readonly ExportedRef[]): boolean {
 
 /** Reads the frame after `ordinal` segments. Accepts a header only with `mayRestart`. */
 export async function readFrame(
-  source: Reads,
+  source: ByteInput,
   ordinal: number,
   isTable: (tableBytes: Uint8Array) => boolean,
   mayRestart = false,
@@ -194,13 +194,13 @@ export async function readFrame(
   }
   if (found !== ordinal) throw invalid(`segment ${ordinal} is not there`, start);
   const tableBytes = await readTable(source, number, checksum, isTable);
-  const length = segmentLength(tableBytes);
+  const length = readSegmentLength(tableBytes);
   if (length > MAX_SEGMENT_BYTES) throw invalid(`a segment of ${length} bytes`, start);
   return { kind: 'segment', tableBytes, segmentBytes: await source.take(length) };
 }
 
 async function readTable(
-  source: Reads,
+  source: ByteInput,
   number: Uint8Array,
   checksum: number,
   isTable: (tableBytes: Uint8Array) => boolean,
@@ -212,7 +212,7 @@ async function readTable(
   if (view.getUint32(0, true) !== TABLE_MAGIC) throw invalid('not a table', start);
   if (chunks === 0 || chunks > MAX_SEGMENT_CHUNKS)
     throw invalid(`a table of ${chunks} chunks`, start);
-  const tableBytes = joined([fixed, await source.take(chunks * TABLE_ENTRY_BYTES)]);
+  const tableBytes = concatBytes([fixed, await source.take(chunks * TABLE_ENTRY_BYTES)]);
   if (checksum !== crc32(number, tableBytes)) throw invalid('a table is damaged', start);
   const version = fixed[4] as number;
   if (version > FORMAT) {

@@ -12,7 +12,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { isRevoked } from '../../base/kind.js';
 import { FORMAT } from '../../base/limits.js';
-import { checkName } from '../../base/options.js';
+import { checkStoreName } from '../../base/options.js';
 import type { ByteSource } from '../../base/read-bytes.js';
 import { notify } from '../../base/report.js';
 import { checkSignal, committing, until } from '../../base/signal.js';
@@ -92,12 +92,12 @@ interface TargetStore {
 }
 
 /** See `importStore` in `index.ts`, which checks options and rejects at once when the signal is aborted. */
-export async function importStore(
+export async function runStoreImport(
   name: string,
   source: ImportSource,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  checkName(name);
+  checkStoreName(name);
   const { storage: place = idb(), encryption, sliceMs = 8, signal } = options;
   const storage = encryption?.over(place) ?? place;
   checkSignal(signal);

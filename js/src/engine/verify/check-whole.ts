@@ -1,6 +1,6 @@
 /** Checks that all that a pinned commit reaches is stored, and stays so. Loaded at first use. */
 
-import { survey } from '../../core/survey.js';
+import { surveyCommit } from '../../core/survey.js';
 import { endCollections } from '../history/fence.js';
 import type { SharedStore } from '../history/shared-store.js';
 
@@ -12,5 +12,5 @@ export async function checkWhole(shared: SharedStore, commitBytes: Uint8Array): 
   await endCollections(host.segments);
   // What was stored when the store was opened may be deleted by now.
   await inventory.load();
-  await survey(host, commitBytes);
+  await surveyCommit(host, commitBytes);
 }

@@ -6,8 +6,8 @@ import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
 import { checkEngine } from '../../core/check-engine.js';
-import type { Host } from '../../core/host.js';
-import { fail } from '../../core/status.js';
+import type { Host } from '../../core/engine-host.js';
+import { fail } from '../../core/status-errors.js';
 
 /**
  * Checks the nth index of a view, from 1. Resolves to its root, in hexadecimal, if it is wrong. Costs a pass over the

@@ -7,10 +7,10 @@ import type { Ref, SegmentStore } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT, REF } from '../history/inventory.js';
-import { type Pin, verifyOthers } from './other-refs.js';
 import { Inspection, type Verification, type VerifyOptions } from './verify.js';
+import { type Pin, verifyOthers } from './verify-other-refs.js';
 
-export type { Pin } from './other-refs.js';
+export type { Pin } from './verify-other-refs.js';
 
 /** Runs `work` while, as far as possible, no other tab and no other call commits. */
 export type Still = <T>(work: () => Promise<T>) => Promise<T>;

@@ -1,10 +1,10 @@
 /** Reads segments, and records which of them do not match their tables. */
 import { HedgerowError } from '../../base/errors.js';
 import {
+  cutSegment,
   type SegmentRequest,
   type SegmentStore,
   segmentOf,
-  wantedOf,
 } from '../../storage/segment-store.js';
 
 /** A damaged record in storage. The faults of chunks show what is lost with it. */
@@ -55,7 +55,7 @@ export function checking(
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
         else if (length !== wanted) faults.set(segment, { segment, what: 'length' });
       }
-      return found.map((bytes, at) => bytes && wantedOf(wanted[at] as SegmentRequest, bytes));
+      return found.map((bytes, at) => bytes && cutSegment(wanted[at] as SegmentRequest, bytes));
     },
     write: (batch) => segments.write(batch),
     history: (name) => segments.history(name),

@@ -12,15 +12,15 @@ import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
-import { segmentLength } from '../../base/segment-table.js';
+import { readSegmentLength } from '../../base/segment-table.js';
 import { checkSignal } from '../../base/signal.js';
 import { indexCount } from '../../core/calls/indexes.js';
-import { output, total } from '../../core/calls/reads.js';
-import { addTable, reserve } from '../../core/calls/segments.js';
+import { output, total } from '../../core/calls/read-calls.js';
+import { addTable, reserve } from '../../core/calls/segment-calls.js';
 import { type CheckEngine, checkEngine } from '../../core/check-engine.js';
 import { Engine, type Op } from '../../core/engine.js';
-import { Host } from '../../core/host.js';
-import { fail } from '../../core/status.js';
+import { Host } from '../../core/engine-host.js';
+import { fail } from '../../core/status-errors.js';
 import { type SumEngine, sumEngine } from '../../core/sum-engine.js';
 import { toldDefinition } from '../../core/sum-root.js';
 import type { Ref, SegmentStore } from '../../storage/segment-store.js';
@@ -163,7 +163,7 @@ export class Inspection {
         await turn();
         start = performance.now();
       }
-      if (addTable(engine, id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
+      if (addTable(engine, id, tableBytes)) lengths.set(id, readSegmentLength(tableBytes));
       else faults.set(id, { segment: id, what: 'table' });
     }
     const host = new Host(engine, checking(segments, lengths, faults), sliceMs);

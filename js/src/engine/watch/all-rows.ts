@@ -2,7 +2,7 @@
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { freezeShared } from '../../base/freeze-shared.js';
 import { turn } from '../../base/scheduler.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Change } from '../read/diff.js';
 import { blocks, startScan } from '../read/scan.js';

@@ -3,12 +3,12 @@ import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import type { Engine } from '../../core/engine.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { IndexEntry } from '../../core/indexes/columns.js';
 import type { BranchHead, HeldHead } from '../history/branch-head.js';
 import { type Change, changeAt, startDiff, widthAt } from '../read/diff.js';
 import { blocks, type Decode } from '../read/scan.js';
-import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
+import { type Interval, intervalOf, intervalToRange, isEmpty } from './interval.js';
 import { Matcher } from './matcher.js';
 
 /** An ordered space of positions other than the keys of rows: an index. */
@@ -30,7 +30,7 @@ const MANY_CHANGES = 64;
 const RUN = 2048;
 
 /** Limits the work between the blocks of a diff to a share of a slice. */
-export class Slices {
+export class DiffSlices {
   readonly #partMs: number;
   #startMs = 0;
 
@@ -64,12 +64,12 @@ export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
   /** Takes the change of an entry of an index. */
   takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
   /** Returns what to tell and forgets it; an empty array is not told. */
-  finish(slices: Slices): Promise<readonly unknown[]> | readonly unknown[];
+  finish(slices: DiffSlices): Promise<readonly unknown[]> | readonly unknown[];
   drop(): void;
 }
 
 /** How watchers are told something else than changes: code that is loaded later. */
-export interface Tally<Watcher> {
+export interface WatchTally<Watcher> {
   /** What they are told first, of the commit at which they begin. */
   begin(
     host: Host,
@@ -106,7 +106,7 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
     this.take(change, touched);
   }
 
-  async finish(slices: Slices): Promise<readonly Change[]> {
+  async finish(slices: DiffSlices): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
     if (positions === undefined) return freezeShared(changes);
@@ -121,7 +121,7 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
 }
 
 /** The indices of `positions` in the order of the positions. A merge sort in slices. */
-function sorted(positions: readonly string[], slices: Slices): Promise<number[]> {
+function sorted(positions: readonly string[], slices: DiffSlices): Promise<number[]> {
   const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
   const part = async (from: number, to: number): Promise<number[]> => {
     await slices.breathe();
@@ -177,7 +177,7 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
 export interface WatchSubject<Watcher> {
   readonly interval: Interval;
   /** Absent for a watcher that is told changes. */
-  readonly tally: Tally<Watcher> | undefined;
+  readonly tally: WatchTally<Watcher> | undefined;
   /** The watched index; `undefined` when rows are watched. */
   readonly space: Space | undefined;
 }
@@ -191,7 +191,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
 
   constructor(watchers: Iterable<Watcher>) {
     const spaces = new Map<Space | undefined, Map<string, IntervalGatherer<Watcher>>>();
-    let other: Tally<Watcher> | undefined;
+    let other: WatchTally<Watcher> | undefined;
     for (const watcher of watchers) {
       const { interval, space, tally } = watcher;
       if (isEmpty(interval)) continue;
@@ -231,7 +231,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
     branchHead: BranchHead,
     from: Uint8Array,
     to: Uint8Array,
-    slices: Slices,
+    slices: DiffSlices,
     isWanted: () => boolean,
   ): Promise<void> {
     this.clear();
@@ -239,7 +239,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
     const { low: first, high } = matcher.hull;
     let low = first;
     while (low !== undefined) {
-      const range = encodeRange(rangeOf({ low, high }));
+      const range = encodeRange(intervalToRange({ low, high }));
       const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
       low = undefined;
       let isFirst = true;

@@ -1,6 +1,6 @@
 import type { KeyRange } from '../../base/range.js';
-import type { Host } from '../../core/host.js';
-import { entriesOf, type IndexEntry } from '../../core/indexes/columns.js';
+import type { Host } from '../../core/engine-host.js';
+import { deriveEntries, type IndexEntry } from '../../core/indexes/columns.js';
 import type { Index } from '../../core/indexes/definition.js';
 import type { BranchHead, HeldHead } from '../history/branch-head.js';
 import { holdWith } from '../read/holder.js';
@@ -24,7 +24,7 @@ export class IndexSpace implements Space {
   }
 
   entriesOf(key: string, value: unknown): IndexEntry[] {
-    return entriesOf(this.#index, key, value);
+    return deriveEntries(this.#index, key, value);
   }
 
   hold(): Promise<HeldHead> {

@@ -49,7 +49,7 @@ export function isEmpty({ low, high }: Interval): boolean {
 }
 
 /** The range of an interval. It is wider where the upper bound is longer than a key can be. */
-export function rangeOf({ low, high }: Interval): KeyRange {
+export function intervalToRange({ low, high }: Interval): KeyRange {
   const lower = low.endsWith('\0') ? { gt: low.slice(0, -1) } : { gte: low };
   if (high?.endsWith('\0')) return { ...lower, lte: high.slice(0, -1) };
   if (high === undefined || utf8Length(high) > MAX_KEY_BYTES) return lower;

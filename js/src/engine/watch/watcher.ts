@@ -3,7 +3,7 @@
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/columns.js';
 import type { Change } from '../read/diff.js';
-import type { Tally, WatchSubject } from './gather.js';
+import type { WatchSubject, WatchTally } from './gather.js';
 import type { Stand } from './pinned-view.js';
 
 /** How a range is watched. */
@@ -34,12 +34,12 @@ export type WatchCallback<Value = unknown> = (
 export type CountCallback = (count: number, at: { readonly root: string }) => unknown;
 
 /** Loads a `Tally`. */
-export type LoadTally = () => Promise<Tally<Watcher>>;
+export type LoadTally = () => Promise<WatchTally<Watcher>>;
 
 /** The state of one watch. */
 export interface Watcher extends WatchSubject<Watcher> {
   /** Set when its code is loaded. */
-  tally: Tally<Watcher> | undefined;
+  tally: WatchTally<Watcher> | undefined;
   readonly order: number;
   readonly range: KeyRange | IndexRange;
   /** Gets changes, or what its `tally` tells. */

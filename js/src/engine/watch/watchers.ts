@@ -6,13 +6,13 @@ import type { KeyRange } from '../../base/range.js';
 import { notify, report } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
 import { later } from '../../base/timeout.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { rowsAt } from './all-rows.js';
-import { Pass, Slices, type Space } from './gather.js';
+import { DiffSlices, Pass, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './pinned-view.js';
@@ -30,7 +30,7 @@ import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
 export class Watchers {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #slices: Slices;
+  readonly #slices: DiffSlices;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
   /** Those that still read the rows for their first call. */
@@ -56,7 +56,7 @@ export class Watchers {
   constructor(host: Host, branchHead: BranchHead) {
     this.#host = host;
     this.#branchHead = branchHead;
-    this.#slices = new Slices(host.sliceMs);
+    this.#slices = new DiffSlices(host.sliceMs);
   }
 
   /** Call it when the head has moved, or its branch was deleted or created again. */

@@ -1,12 +1,12 @@
 /** The calls of a handle take effect in their order. */
 import type { BranchHead } from '../history/branch-head.js';
 import type { Overrides } from '../history/bulks.js';
-import type { Pending } from '../history/pending-edits.js';
+import type { PendingEdits } from '../history/pending-edits.js';
 
 /** As much of a handle as its order needs. */
 interface OrderedHandle {
   readonly branchHead: BranchHead;
-  readonly pending?: Pending;
+  readonly pending?: PendingEdits;
 }
 
 /** A call in its place. */

@@ -4,8 +4,8 @@ import { encodeRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
 import { indexReach } from '../../core/calls/indexes.js';
-import { count, readCountReply } from '../../core/calls/reads.js';
-import type { Host } from '../../core/host.js';
+import { readCountReply, startCount } from '../../core/calls/read-calls.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { State } from '../../core/indexes/index-set.js';
 import type { Durability } from '../../storage/segment-store.js';
@@ -95,7 +95,7 @@ async function report({ host, head, onProgress }: IndexBuild): Promise<void> {
     for (const index of indexes.all) {
       const state = indexes.state(view, index);
       if (state === State.complete) continue;
-      const op = count(engine, view, encodeRange({ lte: indexReach(engine) }));
+      const op = startCount(engine, view, encodeRange({ lte: indexReach(engine) }));
       const made = state === State.none ? 0 : await host.read(op, () => readCountReply(engine));
       rows = Math.min(rows, made);
     }

@@ -1,6 +1,6 @@
 import { HedgerowError } from '../../base/errors.js';
 import { part } from '../../base/parts.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import { State } from '../../core/indexes/index-set.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';

@@ -6,11 +6,11 @@ import { WRITE_BYTES } from '../../base/limits.js';
 import type { EncodedRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal, committing } from '../../base/signal.js';
-import * as calls from '../../core/calls/ingest.js';
-import type { MadeSegment } from '../../core/calls/segments.js';
+import * as calls from '../../core/calls/ingest-calls.js';
+import type { MadeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host, type SliceTimes } from '../../core/host.js';
-import { fail } from '../../core/status.js';
+import { endSlice, type Host, type SliceTimes } from '../../core/engine-host.js';
+import { fail } from '../../core/status-errors.js';
 import type { Durability, WriteBatch } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
@@ -177,7 +177,7 @@ export class Ingest implements PipedChange {
 
   /** Marks the end of the bytes. */
   end(): void {
-    calls.end(this.#host.engine, this.op);
+    calls.endIngest(this.#host.engine, this.op);
   }
 
   /** Reads all complete rows of the bytes so far. The first slice of that began at `startMs`. */
@@ -207,7 +207,7 @@ export class Ingest implements PipedChange {
       // Read the ids before any other call: they are in the last reply.
       const needed = status === Status.need ? this.#host.engine.readNeededParts() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
-        this.rows = calls.ingestedRows(this.#host.engine);
+        this.rows = calls.readIngestedRows(this.#host.engine);
       this.#pipe.take(this.op);
       endSlice(this.times, start);
       if (status === Status.done) return;
@@ -277,7 +277,7 @@ export class Ingest implements PipedChange {
     await this.#finish();
     const { engine } = this.#host;
     calls.since(engine, this.op, from);
-    calls.rebase(engine, this.op, to, []);
+    calls.rebaseIngest(engine, this.op, to, []);
     await this.#work(performance.now());
   }
 
@@ -293,7 +293,7 @@ export class Ingest implements PipedChange {
       ({ head } = held);
       this.#onto = head.generation;
       this.#dropsSums = this.#branchHead.leftovers.sums;
-      calls.rebase(engine, this.op, head.view, overrides);
+      calls.rebaseIngest(engine, this.op, head.view, overrides);
       await this.#work(performance.now());
     }
     await this.#bringSums();

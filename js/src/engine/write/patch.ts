@@ -2,10 +2,10 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import type { ByteFormat, ByteSource } from '../../base/read-bytes.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { IngestResult } from './ingest.js';
-import { type Job, type PutManyOptions, putMany } from './put-many.js';
+import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './source.js';
 
 /**
@@ -49,7 +49,7 @@ export async function applyPatch(
   host: Host,
   branchHead: BranchHead,
   patch: Patch,
-  options: PatchOptions & Pick<Job<unknown>, 'durability' | 'after'>,
+  options: PatchOptions & Pick<BulkJob<unknown>, 'durability' | 'after'>,
 ): Promise<IngestResult> {
   try {
     const job = { ...options, isPatch: true };

@@ -7,7 +7,7 @@ import { encodeRange, type KeyRange } from '../../base/range.js';
 import type { ByteFormat, ByteSource } from '../../base/read-bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import {
@@ -19,7 +19,7 @@ import {
   type Progress,
 } from './ingest.js';
 import { Reporter, takeAsyncRows, takeBytes, takeRows } from './intake.js';
-import { type KeyOf, RowGatherer } from './row-gatherer.js';
+import { type KeySelector, RowGatherer } from './row-gatherer.js';
 import { endSource, isAtHand, type OpenSource, openSource, type Source } from './source.js';
 
 /** How rows are put. */
@@ -30,7 +30,7 @@ export interface PutManyOptions<Row> {
    * number use `(row) => String(row.id)`. A row is read up to a slice after the source yields it: a
    * source must not change a row and yield it again.
    */
-  readonly key?: KeyOf<Row> | undefined;
+  readonly key?: KeySelector<Row> | undefined;
   /** Added before every key. */
   readonly prefix?: string | undefined;
   /** The format of bytes; by default it is detected from their start. */
@@ -44,7 +44,7 @@ export interface PutManyOptions<Row> {
 }
 
 /** What to do with the rows of a source. */
-export interface Job<Row> extends PutManyOptions<Row> {
+export interface BulkJob<Row> extends PutManyOptions<Row> {
   readonly durability: Durability;
   /** Rows are keys to delete, or operations of a patch; by default they are put. */
   readonly deletes?: boolean;
@@ -60,7 +60,7 @@ export async function putMany<Row>(
   host: Host,
   branchHead: BranchHead,
   source: Source<Row> | ByteSource,
-  job: Job<Row>,
+  job: BulkJob<Row>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const { prefix, signal } = job;
@@ -83,7 +83,7 @@ async function ingestAll<Row>(
   host: Host,
   branchHead: BranchHead,
   source: Source<Row> | ByteSource,
-  job: Job<Row>,
+  job: BulkJob<Row>,
   bulk: Bulk,
   startMs: number,
 ): Promise<IngestResult> {
@@ -106,14 +106,14 @@ async function ingestAll<Row>(
       await take(opened, ingest, reporter, host, job);
       const committed = await ingest.commit();
       reporter.report(true);
-      return resultOf(ingest, committed, ingest.rows, startMs);
+      return buildBulkResult(ingest, committed, ingest.rows, startMs);
     });
   } finally {
     if (!taken) endSource(opened);
   }
 }
 
-function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
+function ingestOptions<Row>(isBytes: boolean, job: BulkJob<Row>): IngestOptions {
   const { key, format, prefix, signal } = job;
   const pointer = typeof key === 'string' ? key : undefined;
   if (!isBytes) {
@@ -131,7 +131,7 @@ function take<Row>(
   ingest: Ingest,
   reporter: Reporter,
   { sliceMs }: Host,
-  { key, deletes, isPatch, look, signal }: Job<Row>,
+  { key, deletes, isPatch, look, signal }: BulkJob<Row>,
 ): Promise<void> {
   if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal, look);
   const puts = typeof key === 'string' ? 'rows' : 'pairs';
@@ -153,7 +153,7 @@ export async function deleteRange(
   host: Host,
   branchHead: BranchHead,
   range: KeyRange,
-  { durability, signal }: Pick<Job<string>, 'durability' | 'signal'>,
+  { durability, signal }: Pick<BulkJob<string>, 'durability' | 'signal'>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
@@ -164,7 +164,12 @@ export async function deleteRange(
     return await abandonOnError(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();
-      return resultOf(ingest, committed, committed.rowsBefore - branchHead.head.rows, startMs);
+      return buildBulkResult(
+        ingest,
+        committed,
+        committed.rowsBefore - branchHead.head.rows,
+        startMs,
+      );
     });
   } finally {
     bulk.end();
@@ -172,7 +177,7 @@ export async function deleteRange(
 }
 
 /** The result of a bulk change. */
-export function resultOf(
+export function buildBulkResult(
   ingest: Ingest,
   { chunks, commitBytes }: IngestCommit,
   rows: number,

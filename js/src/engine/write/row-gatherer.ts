@@ -2,13 +2,13 @@
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { kindOf } from '../../base/kind.js';
-import { Pace } from '../../base/scheduler.js';
+import { SlicePace } from '../../base/scheduler.js';
 import { checkKept, isBytes, stringify } from '../../base/value.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 import type { Block } from './ingest.js';
 
 /** The key of a row: a JSON pointer to it, or a function of the row. */
-export type KeyOf<Row> = string | ((row: Row) => string);
+export type KeySelector<Row> = string | ((row: Row) => string);
 
 /** Bytes of byte values after which a block ends. */
 const MAX_BLOCK_BYTES = 1 << 20;
@@ -19,8 +19,8 @@ const CLOCK_ROWS = 64;
 /** Gathers rows into blocks. */
 export class RowGatherer<Row> {
   readonly #format: Block['format'];
-  readonly #keyOf: KeyOf<Row> | undefined;
-  readonly #pace: Pace;
+  readonly #keyOf: KeySelector<Row> | undefined;
+  readonly #pace: SlicePace;
   readonly #sliceMs: number;
   #members: unknown[] = [];
   #values: { row: number; bytes: Uint8Array }[] = [];
@@ -33,11 +33,11 @@ export class RowGatherer<Row> {
    * Rows of the format `deletes` are keys, those of `patch` are operations, and those of `rows` are
    * values that `keyOf` points into.
    */
-  constructor(format: Block['format'], keyOf: KeyOf<Row> | undefined, sliceMs: number) {
+  constructor(format: Block['format'], keyOf: KeySelector<Row> | undefined, sliceMs: number) {
     this.#format = format;
     this.#keyOf = keyOf;
     this.#sliceMs = sliceMs;
-    this.#pace = new Pace(sliceMs, ROWS_IN_MS);
+    this.#pace = new SlicePace(sliceMs, ROWS_IN_MS);
   }
 
   /** The number of rows in the next block. */

@@ -1,9 +1,9 @@
 /** Writes finished segments of a change to storage, in slices of their own, while the core makes the next ones. */
 import { MAX_IN_FLIGHT_BYTES } from '../../base/limits.js';
 import { turn } from '../../base/scheduler.js';
-import { type MadeSegment, removeSegment, takeSegment } from '../../core/calls/segments.js';
+import { type MadeSegment, removeSegment, takeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host, type SliceTimes } from '../../core/host.js';
+import { endSlice, type Host, type SliceTimes } from '../../core/engine-host.js';
 import type { WriteBatch } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';

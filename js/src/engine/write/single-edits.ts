@@ -2,10 +2,10 @@ import { HedgerowError, isRefusal } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { committing } from '../../base/signal.js';
 import { isBytes, stringify } from '../../base/value.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
-import { Pending } from '../history/pending-edits.js';
+import { PendingEdits } from '../history/pending-edits.js';
 import type { Block } from './ingest.js';
 import { tryEdits } from './try-edits.js';
 
@@ -52,7 +52,7 @@ export class SingleEdits {
   readonly #branchHead: BranchHead;
   readonly #durability: Durability;
   /** The edits that reads wait for. */
-  readonly pending = new Pending();
+  readonly pending = new PendingEdits();
   /** The last batch, until its commit begins. */
   #open: Batch | undefined;
   /** Settles when the edits of all batches so far are committed or refused. */

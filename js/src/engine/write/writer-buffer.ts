@@ -1,5 +1,5 @@
 /** What a writer has buffered, for the code that commits it. */
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Bulk } from '../history/bulks.js';
@@ -8,7 +8,7 @@ import type { Bulk } from '../history/bulks.js';
 export const BLOCK_UNITS = 1 << 18;
 
 /** A row that waits for its commit. */
-export interface Row {
+export interface BufferedRow {
   readonly units: number;
   /** The key as JSON text. */
   readonly key: string;
@@ -29,7 +29,7 @@ export interface WriterContext {
 /** What a writer has buffered. */
 export interface WriterBuffer {
   readonly context: WriterContext;
-  rows: Row[];
+  rows: BufferedRow[];
   units: number;
   /** Flush all rows, not only full blocks. */
   isAll: boolean;

@@ -4,11 +4,16 @@ import { checkKey } from '../../base/key.js';
 import { part } from '../../base/parts.js';
 import { ReleaseRegistry } from '../../base/release-registry.js';
 import { isBytes, stringify } from '../../base/value.js';
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { IngestResult } from './ingest.js';
-import { BLOCK_UNITS, type Row, type WriterBuffer, type WriterContext } from './writer-buffer.js';
+import {
+  BLOCK_UNITS,
+  type BufferedRow,
+  type WriterBuffer,
+  type WriterContext,
+} from './writer-buffer.js';
 import type { WriterCommits } from './writer-commits.js';
 
 /** Loaded when a writer first has something to write. */
@@ -28,7 +33,7 @@ const BUFFER_UNITS = 1 << 20;
 /** The buffer of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
 export class Flusher implements WriterBuffer {
   readonly context: WriterContext;
-  rows: Row[] = [];
+  rows: BufferedRow[] = [];
   units = 0;
   isAll = false;
   readonly #onEnd: (flusher: Flusher) => void;
@@ -52,7 +57,7 @@ export class Flusher implements WriterBuffer {
   }
 
   /** Buffers a row; returns `false` when the buffer is full or a flush has failed. */
-  tryAdd(row: Row): boolean {
+  tryAdd(row: BufferedRow): boolean {
     this.#check();
     if (this.#failure !== undefined) return false;
     // A row larger than the buffer is buffered alone.
@@ -66,7 +71,7 @@ export class Flusher implements WriterBuffer {
   }
 
   /** Buffers a row once the buffer has space for it. */
-  async add(row: Row): Promise<void> {
+  async add(row: BufferedRow): Promise<void> {
     while (!this.tryAdd(row)) await this.#flushAll();
   }
 
@@ -186,7 +191,7 @@ export class Writer {
   }
 }
 
-function rowOf(key: string, value: unknown): Row {
+function rowOf(key: string, value: unknown): BufferedRow {
   const { key: text, units } = deleteOf(key);
   if (isBytes(value))
     return { key: text, units: units + value.length, value: new Uint8Array(value) };
@@ -194,7 +199,7 @@ function rowOf(key: string, value: unknown): Row {
   return { key: text, units: units + json.length, value: json };
 }
 
-function deleteOf(key: string): Row {
+function deleteOf(key: string): BufferedRow {
   checkKey(key);
   const text = JSON.stringify(key);
   return { key: text, units: text.length };

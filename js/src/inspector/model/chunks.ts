@@ -154,7 +154,7 @@ export interface TableEntry {
 }
 
 /** The chunks of a segment, by its table. */
-export function* entriesOf(tableBytes: Uint8Array): Generator<TableEntry, void, void> {
+export function* readTableEntries(tableBytes: Uint8Array): Generator<TableEntry, void, void> {
   const view = viewOf(tableBytes);
   const count = Math.floor((tableBytes.length - TABLE_HEADER_BYTES) / TABLE_ENTRY_BYTES);
   const ends = TABLE_HEADER_BYTES + HASH_BYTES * count;

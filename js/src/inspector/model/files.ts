@@ -4,7 +4,7 @@ import { type ImportProgress, importStore, memory, type Store } from '../../inde
 import type { StoreLocation } from './session.js';
 
 /** A name for the file of a store. */
-export function fileNameOf(store: string, root: string): string {
+export function exportFileName(store: string, root: string): string {
   const name = store.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 60) || 'store';
   return `${name}-${root.slice(0, 8)}.hedgerow`;
 }

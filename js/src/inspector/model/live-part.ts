@@ -7,8 +7,8 @@
 import { hex } from '../../base/hex.js';
 import { EMPTY_ROOT } from '../../base/root.js';
 import {
+  readSegmentLength,
   Stream,
-  segmentLength,
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
 } from '../../base/segment-table.js';
@@ -24,7 +24,7 @@ import type {
 import {
   type Chunk,
   type ChunkReference,
-  entriesOf,
+  readTableEntries,
   storedChunkOf,
   type TableEntry,
 } from './chunks.js';
@@ -68,7 +68,7 @@ interface ChunkLocation extends SegmentPart, TableEntry {}
 function placesOf(tables: readonly TableRecord[]): Map<string, ChunkLocation> {
   const places = new Map<string, ChunkLocation>();
   for (const { id, tableBytes } of tables) {
-    for (const entry of entriesOf(tableBytes)) {
+    for (const entry of readTableEntries(tableBytes)) {
       if (!places.has(entry.hash)) places.set(entry.hash, { id, ...entry });
     }
   }
@@ -158,7 +158,7 @@ export async function livePartOf(
     await walk.run(roots, signal, onProgress);
     const all = tables.map(({ id, tableBytes }): SegmentLive => {
       const chunks = Math.floor((tableBytes.length - TABLE_HEADER_BYTES) / TABLE_ENTRY_BYTES);
-      const bytes = chunks < 1 ? 0 : segmentLength(tableBytes);
+      const bytes = chunks < 1 ? 0 : readSegmentLength(tableBytes);
       return {
         id,
         bytes,

@@ -25,7 +25,7 @@ function secondaryFrom(text: string): Scalar | readonly Scalar[] | undefined {
  * The range of a search. Of keys: those that begin with the text. Of an index: a number, `true`, `false`, `null`, a text
  * in quotes or an array is a secondary key, or its first columns; any other text begins the first column.
  */
-export function rangeOf(order: Order, text: string): KeyRange | IndexRange {
+export function parseSearch(order: Order, text: string): KeyRange | IndexRange {
   if (order === undefined) return text === '' ? {} : { prefix: text };
   if (text === '') return { index: order };
   const equals = secondaryFrom(text);

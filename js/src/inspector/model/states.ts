@@ -1,14 +1,14 @@
 /** States of a store that can be compared: heads of branches, where these began, what was kept, and earlier heads. */
 
 import { hex } from '../../base/hex.js';
-import { bytesOf, EMPTY_ROOT } from '../../base/root.js';
+import { EMPTY_ROOT, parseRoot } from '../../base/root.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import type { Branch } from '../../index.js';
 import { readOnly } from './read-only.js';
 import type { Session, StoreLocation } from './session.js';
 
 /** A state with what it is, for a list to choose from. */
-export interface State {
+export interface ListedState {
   readonly title: string;
   readonly root: string;
   /** Whether nothing of it is deleted while it is shown: earlier heads may be gone. */
@@ -26,14 +26,14 @@ async function earlierHeads({ name, storage }: StoreLocation, branch: string): P
   }
 }
 
-function statesOfBranch({ name, root, parent, base }: Branch): State[] {
-  const head: State = { title: `head of ${name}`, root, isKept: true };
+function statesOfBranch({ name, root, parent, base }: Branch): ListedState[] {
+  const head: ListedState = { title: `head of ${name}`, root, isKept: true };
   if (base === undefined) return [head];
   return [head, { title: `${name}: where it left ${parent}`, root: base, isKept: true }];
 }
 
 /** All states that can be named, those that are kept first; equal roots are one state, with all that it is. */
-export async function statesOf(session: Session): Promise<State[]> {
+export async function statesOf(session: Session): Promise<ListedState[]> {
   const branches = await session.db.branches({ remotes: true });
   const kept = session.kept.map((snapshot, at) => ({
     title: `kept state ${at + 1}`,
@@ -41,7 +41,7 @@ export async function statesOf(session: Session): Promise<State[]> {
     isKept: true,
   }));
   const earlier = await earlierHeads(session.place, session.branchName);
-  const all: State[] = [
+  const all: ListedState[] = [
     ...branches.flatMap(statesOfBranch),
     ...kept,
     ...earlier.map((root, at) => ({
@@ -51,7 +51,7 @@ export async function statesOf(session: Session): Promise<State[]> {
     })),
     { title: 'a store without rows', root: EMPTY_ROOT, isKept: true },
   ];
-  const known = new Map<string, State>();
+  const known = new Map<string, ListedState>();
   for (const state of all) {
     const { title, isKept } = known.get(state.root) ?? state;
     const isNew = !known.has(state.root);
@@ -63,6 +63,6 @@ export async function statesOf(session: Session): Promise<State[]> {
 /** A root that somebody has typed. Throws `invalid-argument`. */
 export function rootFrom(text: string): string {
   const root = text.trim().toLowerCase();
-  bytesOf(root);
+  parseRoot(root);
   return root;
 }

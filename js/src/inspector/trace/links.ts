@@ -1,7 +1,7 @@
 /** The remotes that a handle has opened, and the loops that keep them in sync. */
 
 import type { Bars } from './bars.js';
-import { Calls, LINK_CALLS } from './calls.js';
+import { LINK_CALLS, MeasuredCalls } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
 import type { TracedLink } from './trace-view.js';
 
@@ -36,7 +36,7 @@ export class Links {
       if (name === 'close') this.#all.delete(link);
     };
     this.#undo.push(
-      new Calls(this.#bars, `${titleOf(link)}.`).measure(link, LINK_CALLS, onResult),
+      new MeasuredCalls(this.#bars, `${titleOf(link)}.`).measure(link, LINK_CALLS, onResult),
       replaceMethod(link, 'sync', (sync) => (...args) => {
         const loop = sync(...args);
         this.#all.set(link, loop as object);

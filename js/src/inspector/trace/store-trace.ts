@@ -1,22 +1,22 @@
 /** The trace of one store: of all of its handles that are traced. */
 
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import type { Watchers } from '../../engine/watch/watchers.js';
 import type { Store } from '../../index.js';
 import { Bars } from './bars.js';
-import { Calls, STORE_CALLS } from './calls.js';
 import { Links } from './links.js';
-import { traceSlices } from './slices.js';
+import { MeasuredCalls, STORE_CALLS } from './measured-calls.js';
+import { traceSlices } from './trace-slices.js';
 import { TRACED, type TracedLink, type TracedStore, type TracedWatch } from './trace-view.js';
 import { Watches } from './watches.js';
 
 /** What a handle works on, as live queries take it, too. */
-export interface Inner {
+export interface TracedHandle {
   readonly from: { readonly host: Host };
   readonly handle: { readonly watchers: Watchers };
 }
 
-const innerOf = (db: Store) => db as unknown as Inner;
+const innerOf = (db: Store) => db as unknown as TracedHandle;
 
 /** By the hosts of their stores. */
 const traces = new WeakMap<Host, StoreTrace>();
@@ -27,7 +27,7 @@ export class StoreTrace implements TracedStore {
   readonly store: string;
   readonly #host: Host;
   readonly #bars: Bars;
-  readonly #calls: Calls;
+  readonly #calls: MeasuredCalls;
   readonly #links: Links;
   readonly #handles = new Map<Store, { readonly watches: Watches; readonly undo: () => void }>();
   readonly #stopSlices: () => void;
@@ -36,7 +36,7 @@ export class StoreTrace implements TracedStore {
     this.store = db.name;
     this.#host = innerOf(db).from.host;
     this.#bars = new Bars(db.name, minMs);
-    this.#calls = new Calls(this.#bars);
+    this.#calls = new MeasuredCalls(this.#bars);
     this.#links = new Links(this.#bars);
     this.#stopSlices = traceSlices(this.#host, (startMs, endMs) =>
       this.#bars.put('slice', 'slice', startMs, endMs),

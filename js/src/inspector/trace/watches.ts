@@ -2,7 +2,7 @@
 
 import type { Watchers } from '../../engine/watch/watchers.js';
 import type { Bars } from './bars.js';
-import { rangeText } from './calls.js';
+import { rangeText } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
 import type { TracedWatch } from './trace-view.js';
 

@@ -1,11 +1,11 @@
 /** What the panels of the page have in common. */
 
-import type { PageAddress } from '../model/place.js';
+import type { PageAddress } from '../model/page-address.js';
 import type { Session } from '../model/session.js';
 import type { TimeLine } from '../model/time-line.js';
 
 /** What a panel is given. */
-export interface Context {
+export interface PanelContext {
   readonly session: Session;
   readonly timeLine: TimeLine;
   /** The roots that are to be compared, if another panel has chosen them. */
@@ -28,4 +28,4 @@ export interface Panel {
 }
 
 /** Makes a panel. */
-export type MakePanel = (context: Context) => Panel;
+export type MakePanel = (context: PanelContext) => Panel;

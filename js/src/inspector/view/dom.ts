@@ -50,7 +50,7 @@ export function fact(term: string, ...what: readonly Child[]): HTMLElement {
 }
 
 /** A table whose first column names the row. */
-export function table(
+export function tableElement(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Child[])[],

@@ -1,7 +1,7 @@
 /** The line at the top: what is shown, and the ways to something else. */
 
 import type { Session } from '../model/session.js';
-import { shortRoot } from '../model/values.js';
+import { shortRoot } from '../model/value-text.js';
 import { button, h, select } from './dom.js';
 
 /** What the line can do. */

@@ -1,14 +1,14 @@
 /** Which panel a tab shows. */
 
-import type { Tab } from '../model/place.js';
-import { branchesPanel } from './branches.js';
-import { checkPanel } from './check.js';
-import { comparePanel } from './compare.js';
+import type { Tab } from '../model/page-address.js';
+import { branchesPanel } from './branches-panel.js';
+import { checkPanel } from './check-panel.js';
+import { comparePanel } from './compare-panel.js';
 import type { MakePanel } from './context.js';
-import { filePanel } from './file.js';
+import { filePanel } from './file-panel.js';
 import { rowsPanel } from './rows.js';
-import { storagePanel } from './storage.js';
-import { tabsPanel } from './tabs.js';
+import { storagePanel } from './storage-panel.js';
+import { tabsPanel } from './tabs-panel.js';
 import { timePanel } from './time.js';
 
 export const PANELS: Readonly<Record<Tab, MakePanel>> = {

@@ -1,28 +1,28 @@
 /** Rows around those in view, and how many there are in all; both are kept up to date by `hedgerow/live`. */
 
 import { type Live, type LiveCount, live, liveCount } from '../../live/index.js';
-import { type Order, rangeOf } from '../model/search.js';
-import type { Context } from './context.js';
+import { type Order, parseSearch } from '../model/search.js';
+import type { PanelContext } from './context.js';
 
 /** A row, or an entry of an index with its secondary key. */
-export type Row = readonly [key: string, value: unknown, secondary?: unknown];
+export type WindowRow = readonly [key: string, value: unknown, secondary?: unknown];
 
 /** Rows that are loaded before and after those in view. */
 const AROUND = 60;
 
 /** The part of a range that a list shows. */
 export class RowsWindow {
-  readonly #context: Context;
+  readonly #context: PanelContext;
   readonly #onChange: () => void;
-  #rows: Live<Row> | undefined;
+  #rows: Live<WindowRow> | undefined;
   #count: LiveCount | undefined;
   #order: Order;
   #text = '';
   #wanted = { from: 0, to: 0 };
   /** The rows that are here, from the number of the first. */
-  #here: { readonly from: number; readonly rows: readonly Row[] } = { from: 0, rows: [] };
+  #here: { readonly from: number; readonly rows: readonly WindowRow[] } = { from: 0, rows: [] };
 
-  constructor(context: Context, onChange: () => void) {
+  constructor(context: PanelContext, onChange: () => void) {
     this.#context = context;
     this.#onChange = onChange;
   }
@@ -36,9 +36,9 @@ export class RowsWindow {
     const { db } = this.#context.session;
     try {
       if (this.#count === undefined) {
-        this.#count = liveCount(db, rangeOf(order, text));
+        this.#count = liveCount(db, parseSearch(order, text));
         this.#count.subscribe(() => this.#onChange());
-      } else this.#count.change(db, rangeOf(order, text));
+      } else this.#count.change(db, parseSearch(order, text));
       this.#load();
     } catch (cause) {
       // Of an index that does not take such a value, such as null.
@@ -56,7 +56,7 @@ export class RowsWindow {
   }
 
   /** The row with a number, if it is here. */
-  rowAt(n: number): Row | undefined {
+  rowAt(n: number): WindowRow | undefined {
     return this.#here.rows[n - this.#here.from];
   }
 
@@ -76,7 +76,7 @@ export class RowsWindow {
 
   #load(): void {
     const { from, to } = this.#wanted;
-    const range = rangeOf(this.#order, this.#text);
+    const range = parseSearch(this.#order, this.#text);
     const part = { offset: from, limit: to - from };
     const { db } = this.#context.session;
     if (this.#rows === undefined) {

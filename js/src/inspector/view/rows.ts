@@ -2,11 +2,11 @@
 
 import type { Order } from '../model/search.js';
 import { type TreeOf, titleOf } from '../model/trees.js';
-import { countText, previewOf } from '../model/values.js';
-import type { Context, MakePanel, Panel } from './context.js';
+import { countText, previewOf } from '../model/value-text.js';
+import type { MakePanel, Panel, PanelContext } from './context.js';
 import { button, h, select } from './dom.js';
-import { type Row, RowsWindow } from './rows-window.js';
-import { ValueView } from './value.js';
+import { RowsWindow, type WindowRow } from './rows-window.js';
+import { ValueView } from './value-view.js';
 import { VirtualList } from './virtual-list.js';
 
 /** After the last letter, until the search begins. */
@@ -16,7 +16,7 @@ const PLACEHOLDERS = {
   index: 'beginning, or a value as JSON',
 } as const;
 
-function rowElement([key, value, secondary]: Row): HTMLElement {
+function rowElement([key, value, secondary]: WindowRow): HTMLElement {
   return h(
     'span',
     { class: 'cells' },
@@ -35,7 +35,10 @@ function titleOfIndex({ definition, name, count, isComplete }: TreeOf, isRead: b
 }
 
 /** The choices of the order: the keys, and each index; those that cannot be read are named, too. */
-function orderSelect({ session }: Context, onchange: (order: Order) => void): HTMLSelectElement {
+function orderSelect(
+  { session }: PanelContext,
+  onchange: (order: Order) => void,
+): HTMLSelectElement {
   const indexes = session.trees.filter(({ kind }) => kind === 'index');
   const isRead = ({ name }: TreeOf) => session.indexes.includes(name);
   const choices = indexes.map((tree) => [tree.name, titleOfIndex(tree, isRead(tree))] as const);
@@ -58,7 +61,7 @@ function nounOf(count: number, order: Order): string {
 
 class RowsPanel implements Panel {
   readonly element: HTMLElement;
-  readonly #context: Context;
+  readonly #context: PanelContext;
   readonly #rows: RowsWindow;
   readonly #list: VirtualList;
   readonly #value: ValueView;
@@ -69,7 +72,7 @@ class RowsPanel implements Panel {
   #chosenKey: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(context: Context) {
+  constructor(context: PanelContext) {
     this.#context = context;
     this.#rows = new RowsWindow(context, () => this.#handleRowsChange());
     this.#list = new VirtualList({

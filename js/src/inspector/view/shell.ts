@@ -2,16 +2,16 @@
 
 import { idb } from '../../index.js';
 import { openFile } from '../model/files.js';
-import { hashOf, type PageAddress, parsePageAddress, type Tab } from '../model/place.js';
+import { hashOf, type PageAddress, parsePageAddress, type Tab } from '../model/page-address.js';
 import { Session, type StoreLocation } from '../model/session.js';
-import { wordsOfError } from '../model/stores.js';
+import { wordsOfError } from '../model/store-summary.js';
 import { TimeLine } from '../model/time-line.js';
-import { checkOfPlace } from './check.js';
-import type { Context, Panel } from './context.js';
+import { checkOfPlace } from './check-panel.js';
+import type { Panel, PanelContext } from './context.js';
 import { fill, h } from './dom.js';
 import { header } from './header.js';
 import { PANELS } from './panels.js';
-import { storesView } from './stores.js';
+import { storesView } from './stores-view.js';
 import { PANEL_ID, tablist } from './tablist.js';
 
 /** The page that has opened this one, if it has. */
@@ -34,7 +34,7 @@ export class Shell {
   #shown: PageAddress = { tab: 'rows' };
   /** A store of a file, which is in memory. */
   #file: StoreLocation | undefined;
-  #roots: Context['roots'];
+  #roots: PanelContext['roots'];
   /** Counts what was begun, so that what comes late is dropped. */
   #turn = 0;
 
@@ -188,7 +188,7 @@ export class Shell {
     }
   }
 
-  #context(): Omit<Context, 'session' | 'roots'> {
+  #context(): Omit<PanelContext, 'session' | 'roots'> {
     return {
       timeLine: this.#timeLine,
       show: (shown) => this.#show(shown),

@@ -1,6 +1,6 @@
 /** The tabs of the page: one stop for the Tab key, arrow keys between them. */
 
-import { TABS, type Tab } from '../model/place.js';
+import { TABS, type Tab } from '../model/page-address.js';
 import { h } from './dom.js';
 
 const TITLES: Readonly<Record<Tab, string>> = {

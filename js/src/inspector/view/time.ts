@@ -2,8 +2,8 @@
 
 import type { Bar } from '../model/time-line.js';
 import type { TracedStore } from '../trace/trace-view.js';
-import type { Context, MakePanel } from './context.js';
-import { button, fill, h, table } from './dom.js';
+import type { MakePanel, PanelContext } from './context.js';
+import { button, fill, h, tableElement } from './dom.js';
 import { KINDS, ms, strip } from './strip.js';
 
 /** The newest milliseconds that the strip shows. */
@@ -34,7 +34,7 @@ function listOf(bars: readonly Bar[]): HTMLElement {
     `${(startMs / 1000).toFixed(2)} s`,
     ms(durationMs),
   ]);
-  return table('Entries', ['what', 'kind', 'began at', 'took'], rows);
+  return tableElement('Entries', ['what', 'kind', 'began at', 'took'], rows);
 }
 
 function watchesOf(traces: readonly TracedStore[]): HTMLElement[] {
@@ -52,7 +52,7 @@ function watchesOf(traces: readonly TracedStore[]): HTMLElement[] {
   );
   if (rows.length === 0) return [];
   const columns = ['range', 'store', 'branch', 'calls', 'changes', 'longest call'];
-  return [h('h3', {}, 'Watches and live queries'), table('Watches', columns, rows)];
+  return [h('h3', {}, 'Watches and live queries'), tableElement('Watches', columns, rows)];
 }
 
 function linksOf(traces: readonly TracedStore[]): HTMLElement[] {
@@ -70,7 +70,7 @@ function linksOf(traces: readonly TracedStore[]): HTMLElement[] {
   );
   if (rows.length === 0) return [];
   const columns = ['remote', 'store', 'loop', 'requests', 'bytes sent', 'bytes received'];
-  return [h('h3', {}, 'Remotes'), table('Remotes', columns, rows)];
+  return [h('h3', {}, 'Remotes'), tableElement('Remotes', columns, rows)];
 }
 
 const INTRO =
@@ -102,7 +102,7 @@ function resultOf(
 }
 
 /** The panel. */
-export const timePanel: MakePanel = ({ timeLine }: Context) => {
+export const timePanel: MakePanel = ({ timeLine }: PanelContext) => {
   let spanMs: number = SPANS[1];
   let isHeld = false;
   const result = h('div', {});

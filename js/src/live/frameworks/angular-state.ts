@@ -12,7 +12,7 @@ import {
   untracked,
 } from '@angular/core';
 import type { LiveStatus } from '../types.js';
-import { type Args, type Kind, Observed } from './observed.js';
+import { type Args, type LiveCall, Observed } from './observed.js';
 import { readArgs } from './reactive-args.js';
 
 /** Where to inject from, outside of an injection context. */
@@ -23,7 +23,7 @@ export interface Within {
 /** The state to show. On a server it is `loading`. */
 export function createAngularState<State extends LiveStatus>(
   call: object,
-  kind: Kind<State>,
+  kind: LiveCall<State>,
   all: Args,
 ): Signal<never> {
   const { injector: within } = Object(all.length > 1 && all.at(-1)) as Partial<Within>;

@@ -16,7 +16,7 @@ import type {
 } from '../types.js';
 import { createAngularState, type Within } from './angular-state.js';
 import { type Args, COUNT, ROW, ROWS } from './observed.js';
-import type { Entry, IndexEntry, MaybeGetter, Nullish } from './types.js';
+import type { Entry, LiveIndexEntry, MaybeGetter, Nullish } from './types.js';
 
 export type { Within };
 
@@ -33,7 +33,7 @@ export function injectLive<Value = unknown>(
   db: MaybeGetter<Watchable | Nullish>,
   options: MaybeGetter<LiveIndexOptions>,
   within?: Within,
-): Signal<LiveState<IndexEntry<Value>>>;
+): Signal<LiveState<LiveIndexEntry<Value>>>;
 export function injectLive<Value = unknown>(
   db: MaybeGetter<Watchable | Nullish>,
   options?: MaybeGetter<LiveOptions | undefined>,

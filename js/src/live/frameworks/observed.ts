@@ -8,7 +8,7 @@ import type { LiveCountState, LiveRowState, LiveState, LiveStatus } from '../typ
 export type Args = unknown[];
 
 /** One of these calls. */
-export interface Kind<State extends LiveStatus> {
+export interface LiveCall<State extends LiveStatus> {
   readonly begin: (...args: Args) => LiveView<State, Args>;
   /** How many of the arguments must be there. */
   readonly least: number;
@@ -16,9 +16,13 @@ export interface Kind<State extends LiveStatus> {
   readonly loading: State;
 }
 
-function kindOf<State extends LiveStatus>(begin: unknown, least: number, own: object): Kind<State> {
+function kindOf<State extends LiveStatus>(
+  begin: unknown,
+  least: number,
+  own: object,
+): LiveCall<State> {
   const loading = { status: 'loading', ...own, isStale: false, error: undefined };
-  return { begin: begin as Kind<State>['begin'], least, loading: loading as unknown as State };
+  return { begin: begin as LiveCall<State>['begin'], least, loading: loading as unknown as State };
 }
 
 export const ROWS = /* @__PURE__ */ kindOf<LiveState<unknown>>(live, 1, { rows: [], offset: 0 });
@@ -32,14 +36,19 @@ const isSame = (one: unknown, other: unknown) =>
 
 /** What is shown for certain arguments. It does not change, but makes the `next` one: a render has no effects. */
 export class Observed<State extends LiveStatus> {
-  readonly #kind: Kind<State>;
+  readonly #kind: LiveCall<State>;
   readonly #args: Args;
   /** What is live, or was before arguments that were refused. */
   readonly #shown: LiveView<State, Args> | undefined;
   /** What is shown if nothing is live. */
   readonly #still: State | undefined;
 
-  private constructor(kind: Kind<State>, args: Args, shown?: LiveView<State, Args>, still?: State) {
+  private constructor(
+    kind: LiveCall<State>,
+    args: Args,
+    shown?: LiveView<State, Args>,
+    still?: State,
+  ) {
     this.#kind = kind;
     this.#args = args;
     this.#shown = shown;
@@ -47,7 +56,7 @@ export class Observed<State extends LiveStatus> {
   }
 
   /** Shows nothing yet. */
-  static of<State extends LiveStatus>(kind: Kind<State>): Observed<State> {
+  static of<State extends LiveStatus>(kind: LiveCall<State>): Observed<State> {
     return new Observed(kind, [], undefined, kind.loading);
   }
 

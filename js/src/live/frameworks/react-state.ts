@@ -3,10 +3,10 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { later } from '../../base/timeout.js';
 import type { LiveStatus } from '../types.js';
-import { type Args, type Kind, Observed } from './observed.js';
+import { type Args, type LiveCall, Observed } from './observed.js';
 
 /** Equal arguments go on with what is held: it is replaced once a render is committed, so renders may be dropped. */
-function useObserved<State extends LiveStatus>(kind: Kind<State>, args: Args): Observed<State> {
+function useObserved<State extends LiveStatus>(kind: LiveCall<State>, args: Args): Observed<State> {
   const [last] = useState(() => ({ held: Observed.of(kind), args: [] as Args }));
   const isSame = args.every((one, at) => Object.is(one, last.args[at]));
   const held = isSame && args.length === last.args.length ? last.held : last.held.next(args);
@@ -18,7 +18,7 @@ function useObserved<State extends LiveStatus>(kind: Kind<State>, args: Args): O
 }
 
 /** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
-export function useLiveState<State extends LiveStatus>(kind: Kind<State>, args: Args): unknown {
+export function useLiveState<State extends LiveStatus>(kind: LiveCall<State>, args: Args): unknown {
   const { subscribe, get } = useObserved(kind, args);
   return useSyncExternalStore(subscribe, get, () => kind.loading);
 }
@@ -27,7 +27,7 @@ export function useLiveState<State extends LiveStatus>(kind: Kind<State>, args: 
  * The state to show once there is one: until then it suspends. Throws an error. On a server React throws, and sends the
  * fallback, since there is no state for servers.
  */
-export function useReady<State extends LiveStatus>(kind: Kind<State>, args: Args): unknown {
+export function useReady<State extends LiveStatus>(kind: LiveCall<State>, args: Args): unknown {
   const { subscribe, get, renew } = useObserved(kind, args);
   const state = useSyncExternalStore(subscribe, get);
   if (state.status === 'error') {

@@ -16,7 +16,7 @@ import type {
 } from '../types.js';
 import { type Args, COUNT, ROW, ROWS } from './observed.js';
 import { useLiveState, useReady } from './react-state.js';
-import type { Entry, IndexEntry, Nullish } from './types.js';
+import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 
 /**
  * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
@@ -27,7 +27,7 @@ export function useLive<Row>(query: LiveQuery<Row> | Nullish): LiveState<Row>;
 export function useLive<Value = unknown>(
   db: Watchable | Nullish,
   options: LiveIndexOptions,
-): LiveState<IndexEntry<Value>>;
+): LiveState<LiveIndexEntry<Value>>;
 export function useLive<Value = unknown>(
   db: Watchable | Nullish,
   options?: LiveOptions,
@@ -61,7 +61,7 @@ export function useLiveSuspense<Row>(query: LiveQuery<Row> | Nullish): LiveState
 export function useLiveSuspense<Value = unknown>(
   db: Watchable | Nullish,
   options: LiveIndexOptions,
-): LiveState<IndexEntry<Value>>;
+): LiveState<LiveIndexEntry<Value>>;
 export function useLiveSuspense<Value = unknown>(
   db: Watchable | Nullish,
   options?: LiveOptions,

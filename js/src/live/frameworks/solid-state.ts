@@ -3,11 +3,14 @@
 import { createEffect, createMemo, createSignal, onCleanup, onMount, sharedConfig } from 'solid-js';
 import { isServer } from 'solid-js/web';
 import type { LiveStatus } from '../types.js';
-import { type Args, type Kind, Observed } from './observed.js';
+import { type Args, type LiveCall, Observed } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
-export function createSolidState<State extends LiveStatus>(kind: Kind<State>, args: Args): State {
+export function createSolidState<State extends LiveStatus>(
+  kind: LiveCall<State>,
+  args: Args,
+): State {
   const { loading } = kind;
   if (isServer) return loading;
   const [isWaiting, wait] = createSignal(sharedConfig.context !== undefined);

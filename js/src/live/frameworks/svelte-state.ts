@@ -2,11 +2,14 @@
 
 import { createSubscriber } from 'svelte/reactivity';
 import type { LiveStatus } from '../types.js';
-import { type Args, type Kind, Observed } from './observed.js';
+import { type Args, type LiveCall, Observed } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** The state to show. On a server it is `loading`. */
-export function createSvelteState<State extends LiveStatus>(kind: Kind<State>, args: Args): State {
+export function createSvelteState<State extends LiveStatus>(
+  kind: LiveCall<State>,
+  args: Args,
+): State {
   const { loading } = kind;
   if (typeof window === 'undefined') return loading;
   let held = Observed.of(kind);

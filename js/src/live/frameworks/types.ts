@@ -20,7 +20,7 @@ export type Nullish = null | undefined;
 export type Entry<Value> = readonly [key: string, value: Value];
 
 /** An entry of an index. */
-export type IndexEntry<Value> = readonly [key: string, value: Value, secondary: SecondaryKey];
+export type LiveIndexEntry<Value> = readonly [key: string, value: Value, secondary: SecondaryKey];
 
 /** A value, or a function of it: what that reads is followed. */
 export type MaybeGetter<T> = T | (() => T);
@@ -33,7 +33,7 @@ export interface UseLive {
   <Value = unknown>(
     db: MaybeGetter<Watchable | Nullish>,
     options: MaybeGetter<LiveIndexOptions>,
-  ): LiveState<IndexEntry<Value>>;
+  ): LiveState<LiveIndexEntry<Value>>;
   <Value = unknown>(
     db: MaybeGetter<Watchable | Nullish>,
     options?: MaybeGetter<LiveOptions | undefined>,

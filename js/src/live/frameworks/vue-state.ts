@@ -13,11 +13,11 @@ import {
   watch,
 } from 'vue';
 import type { LiveStatus } from '../types.js';
-import { type Args, type Kind, Observed } from './observed.js';
+import { type Args, type LiveCall, Observed } from './observed.js';
 
 /** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
 export function createVueState<State extends LiveStatus>(
-  kind: Kind<State>,
+  kind: LiveCall<State>,
   args: Args,
 ): ComputedRef<never> {
   const isServer = hasInjectionContext() && inject(ssrContextKey, undefined) !== undefined;

@@ -15,7 +15,7 @@ import type {
   Watchable,
 } from '../types.js';
 import { type Args, COUNT, ROW, ROWS } from './observed.js';
-import type { Entry, IndexEntry, Nullish } from './types.js';
+import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 import { createVueState } from './vue-state.js';
 
 /**
@@ -29,7 +29,7 @@ export function useLive<Row>(
 export function useLive<Value = unknown>(
   db: MaybeRefOrGetter<Watchable | Nullish>,
   options: MaybeRefOrGetter<LiveIndexOptions>,
-): ComputedRef<LiveState<IndexEntry<Value>>>;
+): ComputedRef<LiveState<LiveIndexEntry<Value>>>;
 export function useLive<Value = unknown>(
   db: MaybeRefOrGetter<Watchable | Nullish>,
   options?: MaybeRefOrGetter<LiveOptions | undefined>,

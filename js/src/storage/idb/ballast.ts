@@ -5,10 +5,10 @@
  */
 
 import { isGecko } from '../../base/engine-name.js';
-import { destroyDatabase } from './connection.js';
+import { destroyDatabase } from './database-connection.js';
 import { buildBlockedError } from './failures.js';
+import { abortAll, inTurn, runIdbTransaction } from './idb-transaction.js';
 import { openWithin } from './open-database.js';
-import { abortAll, inTurn, transact } from './transaction.js';
 
 /** For each so many stored bytes one record is kept, up to so many. */
 const STORED_PER_RECORD = 4 << 20;
@@ -123,7 +123,7 @@ export class Ballast {
   #take(wanted: number): Promise<void> {
     return this.#withDatabase(async (db) => {
       for (let at = this.#records ?? 0; at < wanted; at++) {
-        await transact<void>(db, [STORE], 'readwrite', 'relaxed', (work) =>
+        await runIdbTransaction<void>(db, [STORE], 'readwrite', 'relaxed', (work) =>
           inTurn(work, [() => work.store(STORE).put(noise(), at)], () => work.commit()),
         );
         this.#records = at + 1;
@@ -140,7 +140,7 @@ export class Ballast {
     if (db === undefined) throw buildBlockedError();
     this.#open.add(db);
     try {
-      this.#records = await transact<number>(db, [STORE], 'readonly', 'relaxed', (work) =>
+      this.#records = await runIdbTransaction<number>(db, [STORE], 'readonly', 'relaxed', (work) =>
         work.after(work.store(STORE).count(), work.answer),
       );
       return await task(db);

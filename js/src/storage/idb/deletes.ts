@@ -7,19 +7,19 @@
 import { sameBytes } from '../../base/bytes.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import type { Fence } from '../segment-store.js';
+import { runIdbTransaction, type TransactionWork, whenAll } from './idb-transaction.js';
 import {
   BARE_LENGTH,
   carriedBy,
   lastMoves,
+  listMoveKeys,
   type MoveKey,
-  moveKeys,
   movesFrom,
   readRecordBytes,
   refOf,
 } from './journal.js';
 import { ownerOf } from './pieces.js';
 import { putting, REFS } from './put-segments.js';
-import { transact, type Work, whenAll } from './transaction.js';
 
 /**
  * Deletes the tables of segments, and the moves that carry some. A ref must not lose its last moves:
@@ -35,10 +35,10 @@ export function deleteOnce(
   mayPut: boolean,
   fence?: Fence,
 ): Promise<'done' | 'rest' | 'refused'> {
-  return transact(db, REFS, 'readwrite', 'relaxed', (work) => {
+  return runIdbTransaction(db, REFS, 'readwrite', 'relaxed', (work) => {
     const refs = work.store('refs');
     work.after(refs.getAllKeys(), (keys) => {
-      const moves = moveKeys(keys);
+      const moves = listMoveKeys(keys);
       const at = fence && lastMoves(moves).find(([name]) => name === fence.name);
       whenAll(work, at ? [refs.get(at)] : [], ([value]: unknown[]) => {
         if (fence && !sameBytes(at && refOf(at, value).commitBytes, fence.commitBytes)) {
@@ -50,7 +50,7 @@ export function deleteOnce(
 }
 
 function deleteNow(
-  work: Work<'done' | 'rest'>,
+  work: TransactionWork<'done' | 'rest'>,
   unwanted: ReadonlySet<number>,
   moves: readonly MoveKey[],
   mayPut: boolean,
@@ -93,7 +93,7 @@ function placeOf([name, generation]: MoveKey): string {
 
 /** Deletes the segments that no table names. */
 export function sweepOnce(db: IDBDatabase): Promise<void> {
-  return transact<void>(db, ['segments', 'tables'], 'readwrite', 'relaxed', (work) => {
+  return runIdbTransaction<void>(db, ['segments', 'tables'], 'readwrite', 'relaxed', (work) => {
     const segments = work.store('segments');
     whenAll(work, [work.store('tables').getAllKeys(), segments.getAllKeys()], ([named, all]) => {
       const names = new Set(named);
@@ -108,14 +108,14 @@ export function sweepOnce(db: IDBDatabase): Promise<void> {
 
 /** Calls `then` with steps that delete refs. Segments that their moves carry are stored apart before. */
 export function dropRefs<T>(
-  work: Work<T>,
+  work: TransactionWork<T>,
   drops: readonly { readonly name: string }[],
   then: (steps: (() => IDBRequest)[]) => void,
 ): void {
   const refs = work.store('refs');
   const all = drops.map(({ name }) => refs.getAllKeys(movesFrom(name, 0)));
   whenAll(work, all, (found) => {
-    const keys = moveKeys(found.flat()).filter(([, , id]) => id !== undefined);
+    const keys = listMoveKeys(found.flat()).filter(([, , id]) => id !== undefined);
     const values = keys.map((key): IDBRequest<unknown> => refs.get(key));
     whenAll(work, values, (carrying) => {
       const segments = keys.map(([, , id], at) => ({

@@ -24,13 +24,13 @@ import type {
   WriteBatch,
 } from '../segment-store.js';
 import { engine, Handles } from './blobs.js';
-import { Connection, destroyDatabase } from './connection.js';
+import { DatabaseConnection, destroyDatabase } from './database-connection.js';
+import { runIdbTransaction } from './idb-transaction.js';
 import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './journal.js';
 import { loadContents } from './load-contents.js';
 import { REFS } from './put-segments.js';
 import { readAll } from './read-segments.js';
 import type { StoreSpace, Task } from './store-space.js';
-import { transact } from './transaction.js';
 import { moveOnce, writeOnce } from './writes.js';
 
 /** How stores are kept in IndexedDB. */
@@ -81,7 +81,7 @@ const LEAST_FOR_UPKEEP = 4 << 20;
 
 class IdbSegmentStore implements SegmentStore {
   readonly #name: string;
-  readonly #connection: Connection;
+  readonly #connection: DatabaseConnection;
   readonly #onFull: () => void;
   /** Which moves carry which segments, as far as is known here. */
   readonly #carriers = new Map<number, MoveKey>();
@@ -91,14 +91,14 @@ class IdbSegmentStore implements SegmentStore {
   /** The joined tables could not be read. */
   #isJoinedDamaged = false;
 
-  private constructor(name: string, connection: Connection, onFull: () => void) {
+  private constructor(name: string, connection: DatabaseConnection, onFull: () => void) {
     this.#name = name;
     this.#connection = connection;
     this.#onFull = onFull;
   }
 
   static async open(name: string, options: StoreOptions = {}): Promise<IdbSegmentStore> {
-    const connection = await Connection.open(databaseName(name), options);
+    const connection = await DatabaseConnection.open(databaseName(name), options);
     return new IdbSegmentStore(name, connection, options.onFull ?? (() => {}));
   }
 
@@ -118,7 +118,7 @@ class IdbSegmentStore implements SegmentStore {
 
   reserve(makesRoom = false): Promise<number> {
     return this.#run(makesRoom, (db) =>
-      transact(db, REFS, 'readwrite', 'relaxed', (work) => {
+      runIdbTransaction(db, REFS, 'readwrite', 'relaxed', (work) => {
         const refs = work.store('refs');
         work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
           if (!isWhole(last)) throw buildMalformedError('counter');

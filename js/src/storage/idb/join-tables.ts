@@ -1,8 +1,9 @@
 /** Joins the tables of a store to one record, now and then: see `joined-tables.ts`. */
 
-import { bytesOf, joined as joinedBytes } from '../../base/bytes.js';
+import { concatBytes as joinedBytes, toUint8Array } from '../../base/bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { engine } from './blobs.js';
+import { runIdbTransaction, whenAll } from './idb-transaction.js';
 import {
   canJoin,
   ENTRY_BYTES,
@@ -11,7 +12,6 @@ import {
   SUM_BYTES,
   sumOf,
 } from './joined-tables.js';
-import { transact, whenAll } from './transaction.js';
 
 /** Fewer tables are read as fast one by one. */
 const LEAST_APART = 16;
@@ -62,7 +62,7 @@ function standOf(db: IDBDatabase) {
     readonly ids: readonly number[];
     readonly record: unknown;
   }
-  return transact<Stand>(db, ['tables', 'joined'], 'readonly', 'relaxed', (work) => {
+  return runIdbTransaction<Stand>(db, ['tables', 'joined'], 'readonly', 'relaxed', (work) => {
     const keys = work.store('tables').getAllKeys() as IDBRequest<unknown>;
     const stored = work.store('joined').get(JOINED_KEY) as IDBRequest<unknown>;
     whenAll(work, [keys, stored], ([ids, record]) => work.answer({ ids: ids as number[], record }));
@@ -91,7 +91,7 @@ async function tablesOf(
 }
 
 function readApart(db: IDBDatabase, ids: readonly number[]) {
-  return transact<[number, Uint8Array | undefined][]>(
+  return runIdbTransaction<[number, Uint8Array | undefined][]>(
     db,
     ['tables'],
     'readonly',
@@ -99,7 +99,7 @@ function readApart(db: IDBDatabase, ids: readonly number[]) {
     (work) => {
       const gets = ids.map((id): IDBRequest<unknown> => work.store('tables').get(id));
       whenAll(work, gets, (values) =>
-        work.answer(values.map((value, at) => [ids[at] as number, bytesOf(value)])),
+        work.answer(values.map((value, at) => [ids[at] as number, toUint8Array(value)])),
       );
     },
   );
@@ -112,7 +112,7 @@ function putJoined(
   db: IDBDatabase,
   record?: readonly [Uint8Array, Uint8Array | Blob],
 ): Promise<void> {
-  return transact<void>(db, ['joined'], 'readwrite', 'relaxed', (work) => {
+  return runIdbTransaction<void>(db, ['joined'], 'readwrite', 'relaxed', (work) => {
     const store = work.store('joined');
     if (record === undefined) store.delete(JOINED_KEY);
     else store.put(record, JOINED_KEY);

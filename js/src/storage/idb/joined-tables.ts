@@ -3,7 +3,7 @@
  * take. It is only a copy. The keys of `tables` tell which segments there are, and the table of an id never changes: so
  * what it has of them is right, however old it is. One that is damaged, or replaced while it is read, is left aside.
  */
-import { bytesOf } from '../../base/bytes.js';
+import { toUint8Array } from '../../base/bytes.js';
 import { blobOf, readBlob } from './blobs.js';
 import { isWhole } from './journal.js';
 
@@ -53,8 +53,8 @@ export class JoinedTables {
   /** Those of a stored record; `undefined` if there is none, or one that nobody wrote. */
   static from(value: unknown): JoinedTables | undefined {
     const [first, second] = Array.isArray(value) ? value : [];
-    const head = bytesOf(first);
-    const body = bytesOf(second) ?? blobOf(second);
+    const head = toUint8Array(first);
+    const body = toUint8Array(second) ?? blobOf(second);
     if (head === undefined || body === undefined || head.length % ENTRY_BYTES !== SUM_BYTES) return;
     const view = new DataView(head.buffer, head.byteOffset, head.length);
     const places = new Map<number, readonly [number, number]>();

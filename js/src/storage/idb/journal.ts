@@ -12,7 +12,7 @@
  * `deletes.ts`. The bytes are drawn in `docs/format.md`.
  */
 
-import { bytesOf } from '../../base/bytes.js';
+import { toUint8Array } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import type { Ref, RefMove, SegmentRecord, Since } from '../segment-store.js';
@@ -81,7 +81,7 @@ export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableByte
 }
 
 /** The keys of moves among those of the object store. */
-export function moveKeys(keys: readonly IDBValidKey[]): MoveKey[] {
+export function listMoveKeys(keys: readonly IDBValidKey[]): MoveKey[] {
   return keys.flatMap((key) => (key === COUNTER_KEY ? [] : [moveKey(key)]));
 }
 
@@ -137,7 +137,7 @@ export function buildMalformedError(what: string): HedgerowError {
 
 /** The bytes of a record, of which there are at least so many. */
 export function readRecordBytes(value: unknown, least: number): Uint8Array {
-  const bytes = bytesOf(value);
+  const bytes = toUint8Array(value);
   if (bytes === undefined || bytes.length < least) throw buildMalformedError('move');
   return bytes;
 }

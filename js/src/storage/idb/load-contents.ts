@@ -1,21 +1,21 @@
 /** Reads what a store holds: its refs, and the tables of its segments. See `SegmentStore.load`. */
 
-import { bytesOf } from '../../base/bytes.js';
+import { toUint8Array } from '../../base/bytes.js';
 import type { Ref, Since, StoreContents, TableRecord } from '../segment-store.js';
 import type { Handles } from './blobs.js';
+import { runIdbTransaction, whenAll } from './idb-transaction.js';
 import { canJoin, JOINED_KEY, JoinedTables } from './joined-tables.js';
 import {
   buildMalformedError,
   carriedBy,
   isWhole,
   lastMoves,
+  listMoveKeys,
   type MoveKey,
-  moveKeys,
   movesSince,
   refOf,
 } from './journal.js';
 import { REFS } from './put-segments.js';
-import { transact, whenAll } from './transaction.js';
 
 /** So many tables are asked for before it is known which there are: all of a store of about 50 MB. */
 const FIRST_TABLES = 16;
@@ -63,7 +63,7 @@ function loadOnce(
   const isFirst = since === undefined && known.size === 0;
   const hasJoined = isFirst && mayBeJoined && canJoin(db);
   const stores = [...REFS, ...(hasJoined ? (['joined'] as const) : [])];
-  return transact(db, stores, 'readonly', 'relaxed', (work) => {
+  return runIdbTransaction(db, stores, 'readonly', 'relaxed', (work) => {
     const [refs, tables] = [work.store('refs'), work.store('tables')];
     const ranges = since === undefined ? [undefined] : movesSince(since);
     const journal = ranges.map((range) => refs.getAllKeys(range));
@@ -81,7 +81,7 @@ function loadOnce(
       const elsewhere = unread.filter((id) => joined?.has(id));
       const apart = unread.filter((id) => !joined?.has(id));
       const keysOfMoves = journal.flatMap(({ result }) => result);
-      const moves = moveKeys(keysOfMoves);
+      const moves = listMoveKeys(keysOfMoves);
       const last = new Set(lastMoves(moves));
       const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
       const wanted = moves.filter((key) => last.has(key) || isFresh(key));
@@ -141,7 +141,7 @@ function idsFrom(keys: readonly IDBValidKey[]): number[] {
 }
 
 function tableFrom(id: number, value: unknown): TableRecord {
-  const tableBytes = bytesOf(value);
+  const tableBytes = toUint8Array(value);
   if (tableBytes === undefined) throw buildMalformedError(`table ${id}`);
   return { id, tableBytes };
 }

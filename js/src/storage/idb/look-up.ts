@@ -1,10 +1,10 @@
 /** Looks up the records of segments. */
-import { bytesOf } from '../../base/bytes.js';
-import { type SegmentRequest, segmentOf, wantedOf } from '../segment-store.js';
+import { toUint8Array } from '../../base/bytes.js';
+import { cutSegment, type SegmentRequest, segmentOf } from '../segment-store.js';
 import { blobOf, engine, type Handles } from './blobs.js';
+import { runIdbTransaction, whenAll } from './idb-transaction.js';
 import { carriedBy, type MoveKey } from './journal.js';
 import { askForPieces } from './pieces.js';
-import { transact, whenAll } from './transaction.js';
 
 export type Bytes = Uint8Array | undefined;
 
@@ -20,7 +20,7 @@ export function lookUp(
   wanted: readonly SegmentRequest[],
   carriers: ReadonlyMap<number, MoveKey>,
 ): Promise<(Bytes | Blob)[]> {
-  return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
+  return runIdbTransaction(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
     const [segments, refs] = [work.store('segments'), work.store('refs')];
     const search = engine().takesBlobs ? together(segments, wanted) : apart(segments);
     const likely = (one: SegmentRequest): RecordLookup => {
@@ -30,7 +30,7 @@ export function lookUp(
         const bytes = () =>
           move.result === undefined
             ? undefined
-            : wantedOf(one, carriedBy(move.result).segmentBytes);
+            : cutSegment(one, carriedBy(move.result).segmentBytes);
         return { requests: [move], value: bytes };
       }
       if (engine().takesBlobs) return search.find(one);
@@ -125,7 +125,7 @@ export async function lookAhead(
   const id = segmentOf(one);
   if (typeof one === 'number' || ahead === 0 || handles.get(id) === undefined) return;
   const behind = IDBKeyRange.bound(id, Number.POSITIVE_INFINITY, true);
-  const found = await transact<ReadonlyMap<unknown, unknown>>(
+  const found = await runIdbTransaction<ReadonlyMap<unknown, unknown>>(
     db,
     ['segments'],
     'readonly',
@@ -161,6 +161,6 @@ function either(first: RecordLookup, second: RecordLookup): RecordLookup {
 }
 
 function recordOf(value: unknown, wanted: SegmentRequest): Bytes | Blob {
-  const bytes = bytesOf(value);
-  return bytes ? wantedOf(wanted, bytes) : blobOf(value);
+  const bytes = toUint8Array(value);
+  return bytes ? cutSegment(wanted, bytes) : blobOf(value);
 }

@@ -2,8 +2,8 @@
  * Segments as records of 64 KiB, with the keys `[id, 0]`, `[id, 1]` and so on: so an engine that has no
  * Blobs in IndexedDB, or does not count them, reads a part without the rest.
  */
-import { bytesOf, joined } from '../../base/bytes.js';
-import { type SegmentRequest, wantedOf } from '../segment-store.js';
+import { concatBytes, toUint8Array } from '../../base/bytes.js';
+import { cutSegment, type SegmentRequest } from '../segment-store.js';
 
 /** Bytes of each piece but the last. */
 const PIECE_BYTES = 64 << 10;
@@ -46,15 +46,15 @@ export function askForPieces(
     requests,
     value: () => {
       const bytes = fromPieces(requests.map(({ result }) => result));
-      return bytes && wantedOf(rest, bytes);
+      return bytes && cutSegment(rest, bytes);
     },
   };
 }
 
 /** The pieces up to the first that is missing, as one; `undefined` if that is the first. */
 function fromPieces(values: readonly unknown[]): Uint8Array | undefined {
-  const pieces = values.map(bytesOf);
+  const pieces = values.map(toUint8Array);
   const end = pieces.indexOf(undefined);
   const present = (end < 0 ? pieces : pieces.slice(0, end)) as Uint8Array[];
-  return present.length === 0 ? undefined : joined(present);
+  return present.length === 0 ? undefined : concatBytes(present);
 }

@@ -5,8 +5,8 @@
 
 import { isGecko, isWebKit } from '../../base/engine-name.js';
 import { within } from '../../base/timeout.js';
+import { runIdbTransaction } from './idb-transaction.js';
 import { deleteDatabase, openWithin } from './open-database.js';
-import { transact } from './transaction.js';
 
 const DATABASE = 'hedgerow-probe';
 const STORE = 'segments';
@@ -45,7 +45,7 @@ async function refusesBlobs(): Promise<boolean | undefined> {
     });
     if (db === undefined) return undefined;
     try {
-      await transact<void>(db, [STORE], 'readwrite', 'relaxed', (work) => {
+      await runIdbTransaction<void>(db, [STORE], 'readwrite', 'relaxed', (work) => {
         work.store(STORE).put(new Blob(['-']), 0);
         work.commit();
       });

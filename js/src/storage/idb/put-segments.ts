@@ -2,8 +2,8 @@
 import { leastBytesForParts } from '../../base/abi/size.js';
 import type { SegmentRecord } from '../segment-store.js';
 import { engine } from './blobs.js';
+import type { TransactionWork } from './idb-transaction.js';
 import { piecesOf } from './pieces.js';
-import type { Work } from './transaction.js';
 
 /**
  * What small writes to `refs` lock. With `tables`, which they do not touch, they wait for segments
@@ -17,7 +17,7 @@ export const REFS = ['tables', 'refs'] as const;
  * is only bytes that are deleted later: so the table goes first, and is undone with its segment.
  */
 export function putting<T>(
-  work: Work<T>,
+  work: TransactionWork<T>,
   segments: readonly SegmentRecord[],
 ): (() => IDBRequest)[] {
   return segments.map(({ id, segmentBytes, tableBytes }) => () => {

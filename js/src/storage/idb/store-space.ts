@@ -1,25 +1,29 @@
 /** What a store seldom needs, loaded when it is first wanted: how it gives room back, and when there is none. */
 import type { Fence } from '../segment-store.js';
 import { Ballast } from './ballast.js';
-import type { Connection } from './connection.js';
+import type { DatabaseConnection } from './database-connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
 
-export { historyOnce } from './history.js';
 export { joinTables } from './join-tables.js';
 export { isPrivateWindow } from './private-window.js';
+export { historyOnce } from './ref-history.js';
 
 /** What is done with an open database; `isAgain` when it was done before and found no room. */
 export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;
 
 /** The room of one store. */
 export class StoreSpace {
-  readonly #connection: Connection;
+  readonly #connection: DatabaseConnection;
   readonly #ballast: Ballast;
   /** Runs a task, and `again` when there is no room. */
   readonly #run: <T>(task: Task<T>) => Promise<T>;
   #sweeping: Promise<void> | undefined;
 
-  constructor(connection: Connection, ballastName: string, run: <T>(task: Task<T>) => Promise<T>) {
+  constructor(
+    connection: DatabaseConnection,
+    ballastName: string,
+    run: <T>(task: Task<T>) => Promise<T>,
+  ) {
     this.#connection = connection;
     this.#ballast = new Ballast(ballastName);
     this.#run = run;

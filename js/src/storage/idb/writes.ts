@@ -1,15 +1,15 @@
 /** Writes of segments and moves of refs: one transaction each, whole or not at all. */
 
-import { bytesOf, sameBytes } from '../../base/bytes.js';
+import { sameBytes, toUint8Array } from '../../base/bytes.js';
 import type { RefMove, WriteBatch } from '../segment-store.js';
 import type { dropRefs } from './deletes.js';
-import { isCarried, type MoveKey, moveKeys, movesFrom, recordOf, sweptBy } from './journal.js';
+import { inTurn, runIdbTransaction, STORES, whenAll } from './idb-transaction.js';
+import { isCarried, listMoveKeys, type MoveKey, movesFrom, recordOf, sweptBy } from './journal.js';
 import { putting, REFS } from './put-segments.js';
-import { inTurn, STORES, transact, whenAll } from './transaction.js';
 
 /** Writes segments that no ref needs yet. */
 export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
-  return transact(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
+  return runIdbTransaction(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
     inTurn(work, putting(work, segments), () => work.commit(true));
   });
 }
@@ -33,7 +33,7 @@ export async function moveOnce(
   const carried = move !== undefined && isSmall && isCarried(segments) ? segments[0] : undefined;
   const apart = carried === undefined ? segments : [];
   const records = moves.map((one) => recordOf(one, one === move ? carried : undefined));
-  const moved = await transact<boolean>(
+  const moved = await runIdbTransaction<boolean>(
     db,
     isSmall && apart.length === 0 ? REFS : STORES,
     'readwrite',
@@ -62,13 +62,13 @@ export async function moveOnce(
       const begun = isSmall ? steps[0]?.() : undefined;
       if (begun !== undefined) steps[0] = () => begun;
       whenAll(work, stood, (found) => {
-        const keys = found.map((one) => moveKeys(one));
+        const keys = found.map((one) => listMoveKeys(one));
         if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
           dropping(work, drops, (dropSteps) => {
             inTurn(work, [...steps, ...dropSteps], () => {
               // Right whatever becomes of the move: see `sweptBy`. And behind it, since a deletion
               // that finds no room undoes what came before.
-              for (const key of moveKeys(old.flatMap(({ result }) => result))) {
+              for (const key of listMoveKeys(old.flatMap(({ result }) => result))) {
                 if (key.length === 2) refs.delete(key);
               }
               work.commit(true);
@@ -77,7 +77,7 @@ export async function moveOnce(
         } else if (repetition === 0) work.undo(false);
         // The first attempt may have been committed after all.
         else if (before === undefined) work.undo(keys.every(({ length }) => length === 0));
-        else work.undo(sameBytes(bytesOf(before.result), records[0]?.bytes));
+        else work.undo(sameBytes(toUint8Array(before.result), records[0]?.bytes));
       });
     },
   );

@@ -36,13 +36,13 @@ export function failureOf(cause: unknown): Failure {
 }
 
 /** The bytes in a buffer of their own, copied only when they are not. */
-export function ownBytes(bytes: Uint8Array): Uint8Array {
+export function ensureOwnBuffer(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   return buffer.byteLength === byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes);
 }
 
 /** What a package for phones has read: the bytes of a blob come as a buffer or as a view, by its version. */
-export function columnOf(value: unknown): SqlValue {
+export function toSqlValue(value: unknown): SqlValue {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return value instanceof Uint8Array ? ownBytes(value) : (value as SqlValue);
+  return value instanceof Uint8Array ? ensureOwnBuffer(value) : (value as SqlValue);
 }

@@ -3,7 +3,13 @@
  * of its own. A connection is ours alone, since otherwise the package hands out one to all who open the file, and
  * transactions of others would be in ours.
  */
-import { columnOf, ownBytes, type SqlConnection, type SqlValue, type Statement } from './driver.js';
+import {
+  ensureOwnBuffer,
+  type SqlConnection,
+  type SqlValue,
+  type Statement,
+  toSqlValue,
+} from './driver.js';
 
 /** A prepared statement. The values of its `?` are one array. */
 export interface ExpoStatement {
@@ -85,7 +91,7 @@ export async function expoConnection(
   }
   return {
     async read(...statement) {
-      return (await run(...statement)).map((row) => (row as unknown[]).map(columnOf));
+      return (await run(...statement)).map((row) => (row as unknown[]).map(toSqlValue));
     },
     set: (sql) => db.execAsync(sql),
     // Not by the package's own transactions: one kind begins without the lock, the other opens a connection for each.
@@ -120,7 +126,7 @@ function bindable(sql: string, values: readonly SqlValue[]): [string, SqlValue[]
     const value = values[at++] ?? null;
     if (!(value instanceof Uint8Array)) bound.push(value);
     else if (value.length === 0) return "x''";
-    else bound.push(ownBytes(value));
+    else bound.push(ensureOwnBuffer(value));
     return '?';
   });
   return [text, bound];

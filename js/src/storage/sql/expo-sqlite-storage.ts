@@ -4,7 +4,7 @@ import { optionsOf } from '../../base/options.js';
 import type { Storage } from '../segment-store.js';
 import { type ExpoSqlite, expoConnection } from './expo-sqlite-driver.js';
 import { locksOfPlace } from './place-locks.js';
-import { sqlStorage } from './storage.js';
+import { sqlStorage } from './sql-storage.js';
 
 /** Where stores are kept. */
 export interface ExpoSqliteOptions {

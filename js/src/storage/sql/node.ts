@@ -6,7 +6,7 @@ import { type BetterSqlite3, betterSqlite3 } from './better-sqlite3.js';
 import type { SqlConnection } from './driver.js';
 import { type NodeSqlite, nodeSqlite } from './node-sqlite.js';
 import { ProcessLocks } from './process-locks.js';
-import { sqlStorage } from './storage.js';
+import { sqlStorage } from './sql-storage.js';
 
 /** What SQLite is used by. */
 export type SqliteDriver = 'better-sqlite3' | 'node:sqlite';

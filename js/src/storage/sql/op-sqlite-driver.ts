@@ -3,12 +3,12 @@
  * is used, and how. It works in a thread of its own.
  */
 import {
-  columnOf,
+  ensureOwnBuffer,
   failureOf,
-  ownBytes,
   type SqlConnection,
   type SqlValue,
   type Statement,
+  toSqlValue,
 } from './driver.js';
 
 type Scalar = number | string | boolean | null | ArrayBuffer | ArrayBufferView;
@@ -60,7 +60,7 @@ export async function opConnection(
     async read(sql, values = []) {
       const result = await db.executeRaw(sql, values.map(scalarOf));
       const rows = 'rawRows' in result ? result.rawRows : result;
-      return rows.map((row) => row.map(columnOf));
+      return rows.map((row) => row.map(toSqlValue));
     },
     async set(sql) {
       await db.execute(sql);
@@ -102,5 +102,5 @@ async function oneByOne(db: OpDatabase, commands: readonly [string, Scalar[]][])
 
 /** Bytes as a buffer: not all versions heed where in one a view begins. */
 function scalarOf(value: SqlValue): Scalar {
-  return value instanceof Uint8Array ? (ownBytes(value).buffer as ArrayBuffer) : value;
+  return value instanceof Uint8Array ? (ensureOwnBuffer(value).buffer as ArrayBuffer) : value;
 }

@@ -1,6 +1,6 @@
 import { type Locks, localLocks } from '../../base/locks.js';
 import { failureOf, type SqlConnection } from './driver.js';
-import { whenFree } from './segment-store.js';
+import { whenFree } from './sql-segment-store.js';
 
 /** Opens a file of the folder in which locks are kept. */
 export type OpenLockFile = (fileName: string) => Promise<SqlConnection>;

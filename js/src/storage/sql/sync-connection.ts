@@ -1,5 +1,5 @@
 /** What the drivers for Node have in common: both answer at once, in the calling thread. */
-import { ownBytes, type SqlConnection, type SqlValue, type Statement } from './driver.js';
+import { ensureOwnBuffer, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 
 /** A database as both packages have it. */
 export interface SyncDatabase<DriverStatement> {
@@ -27,7 +27,7 @@ export function syncConnection<DriverStatement extends Runnable>(
   return {
     read: (sql, values = []) =>
       rowsOf(prepareStatement(sql), values).map((row) =>
-        row.map((value) => (ArrayBuffer.isView(value) ? ownBytes(value) : value)),
+        row.map((value) => (ArrayBuffer.isView(value) ? ensureOwnBuffer(value) : value)),
       ),
     set: (sql) => {
       db.exec(sql);

@@ -5,16 +5,16 @@ import { afterAwake } from '../../base/timeout.js';
 import type { AskedMessage, Tabs } from './tabs.js';
 
 /** Collects, calling `alive` after each slice, and returns the result; `undefined` if it is not the collector. */
-export type Answer = (isFull: boolean, alive: () => void) => Promise<unknown> | undefined;
+export type CollectAnswer = (isFull: boolean, alive: () => void) => Promise<unknown> | undefined;
 
 /** Requests for collections between tabs. */
 export class CollectRequests {
   readonly #tabs: Tabs;
-  readonly #answer: Answer;
+  readonly #answer: CollectAnswer;
   readonly #asked = new Map<string, (message: AskedMessage) => void>();
 
   /** `answer` runs the collections that other tabs ask for. */
-  constructor(tabs: Tabs, answer: Answer) {
+  constructor(tabs: Tabs, answer: CollectAnswer) {
     this.#tabs = tabs;
     this.#answer = answer;
   }

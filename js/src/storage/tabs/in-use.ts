@@ -1,4 +1,4 @@
-import { bytesOf } from '../../base/root.js';
+import { parseRoot } from '../../base/root.js';
 import type { Pins } from './pins.js';
 
 const ROOT = /^[0-9a-f]{64}$/;
@@ -31,7 +31,7 @@ export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promi
       ...own,
       ...after('pin/')
         .filter((root) => ROOT.test(root))
-        .map(bytesOf),
+        .map(parseRoot),
     ],
     writers: [...ownWriters, ...after('writer/').map(Number)],
     hasStrangers: role.hasStrangers(held),

@@ -7,9 +7,9 @@ import {
   loadRowsIn,
   loadSchemas,
   loadStructured,
-} from './later.js';
+} from './load-parts.js';
 
-export const loadAll = () =>
+export const loadTableParts = () =>
   Promise.all([
     loadCheckedRows(),
     loadMatch(),

@@ -7,11 +7,11 @@ import type { IndexDefinitions } from '../../core/indexes/index-set.js';
 import type { Run, Transaction } from '../../engine/transaction/transaction.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
-import { namedError, refuse } from './errors.js';
+import { namedError, throwTableError } from './errors.js';
 import type { Migrations } from './migrate/migrations.js';
 import { Spec, type TableModules } from './spec.js';
 import { StoreTable } from './store-table.js';
-import type { Reads } from './table-context.js';
+import type { StoreReads } from './table-context.js';
 import { TableReads } from './table-reads.js';
 import { TxTable } from './tx-table.js';
 
@@ -31,9 +31,9 @@ export class TableSet {
     }
     this.specs = Object.entries(tables).map(([name, table]) => {
       const definition = (table as { definition?: unknown } | undefined)?.definition;
-      if (!isPlain(definition)) refuse(name, 'a table is what table() returns');
+      if (!isPlain(definition)) throwTableError(name, 'a table is what table() returns');
       // Snapshots alone, which are made later, have `release`; what has a `then` can be taken for a promise.
-      if (/^(|then|release)$/.test(name)) refuse(name, 'this is no name for a table');
+      if (/^(|then|release)$/.test(name)) throwTableError(name, 'this is no name for a table');
       try {
         return new Spec(name, definition, ways);
       } catch (cause) {
@@ -44,7 +44,7 @@ export class TableSet {
       const other = this.specs.find((spec) => spec !== one && one.prefix.startsWith(spec.prefix));
       if (other !== undefined) {
         const message = `its prefix ${JSON.stringify(one.prefix)} is under that of ${other.name}`;
-        refuse(one.name, message);
+        throwTableError(one.name, message);
       }
     }
   }
@@ -56,7 +56,10 @@ export class TableSet {
     for (const spec of this.specs) {
       for (const [name, definition] of Object.entries(spec.definitions())) {
         if (Object.hasOwn(all, name))
-          refuse(spec.name, `there is an index ${name} already, as this table would have one`);
+          throwTableError(
+            spec.name,
+            `there is an index ${name} already, as this table would have one`,
+          );
         all[name] = definition;
       }
     }
@@ -95,11 +98,11 @@ function tableOf(
   migrations: Migrations | undefined,
   inner: unknown,
 ): TableReads {
-  const now = async (at: Reads) => migrations?.checkReady(spec, at);
+  const now = async (at: StoreReads) => migrations?.checkReady(spec, at);
   if ('snapshot' in handle) {
     return new StoreTable(handle, spec, migrations);
   }
   if ('put' in handle) return new TxTable(handle, spec, now, (inner as Run).calls);
-  const at = handle as unknown as Reads;
+  const at = handle as unknown as StoreReads;
   return new TableReads({ spec, at, whenReady: () => now(at) });
 }

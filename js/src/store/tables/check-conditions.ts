@@ -2,7 +2,7 @@
 
 import { shownAs } from '../../base/kind.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
-import { namedError, refuse } from './errors.js';
+import { namedError, throwTableError } from './errors.js';
 import type { Spec } from './spec.js';
 import type { Terms } from './terms.js';
 
@@ -12,7 +12,7 @@ export function checkCompared(spec: Spec, { equal, bounded }: Terms): void {
   if (bounded === undefined || bounded.bounds.words !== undefined) return;
   for (const value of Object.values(bounded.bounds)) {
     if (value === null) {
-      refuse(
+      throwTableError(
         spec.name,
         `where: ${bounded.of} has no bound null; equal to it is { ${bounded.of}: null }`,
       );
@@ -35,5 +35,5 @@ function check(spec: Spec, column: string, value: unknown): void {
   } catch (cause) {
     throw namedError(cause, name);
   }
-  refuse(name, `where: ${column} cannot be compared with ${shownAs(value)}`);
+  throwTableError(name, `where: ${column} cannot be compared with ${shownAs(value)}`);
 }

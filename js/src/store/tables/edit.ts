@@ -3,7 +3,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import { namedError, refuse } from './errors.js';
+import { namedError, throwTableError } from './errors.js';
 import { pointerTo } from './pointer.js';
 import { type EncodedRow, type Row, type Spec, VERSION, versionOf } from './spec.js';
 
@@ -17,18 +17,18 @@ export function encodeTableRow(spec: Spec, row: unknown): EncodedRow {
 }
 
 /** The change of a row: members to set (`undefined`: to remove), or a function of the row. */
-export type Change = Row | ((row: Row) => unknown);
+export type RowEdit = Row | ((row: Row) => unknown);
 
 /** Changes the row with a key in the store; resolves to it as it then is, or to `undefined` if there is none. */
 export async function updateTableRow(
   tx: Transaction,
   spec: Spec,
   key: string,
-  change: Change,
+  change: RowEdit,
 ): Promise<Row | undefined> {
   if (typeof change !== 'function' && !isPlain(change)) {
     const message = `update takes members in a plain object, or a function, not ${kindOf(change)}`;
-    refuse(spec.name, message);
+    throwTableError(spec.name, message);
   }
   const row = spec.decodeFound(await tx.get(key));
   if (row === undefined) return undefined;
@@ -40,7 +40,7 @@ export async function updateTableRow(
  * What is stored of the row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
  * place. Throws `invalid-value` if the key would be another one.
  */
-async function changedValue(spec: Spec, key: string, row: Row, change: Change): Promise<unknown> {
+async function changedValue(spec: Spec, key: string, row: Row, change: RowEdit): Promise<unknown> {
   const isFunction = typeof change === 'function';
   const made = isFunction ? ((await change(row)) ?? row) : merged(spec, row, change);
   const stored = encodeTableRow(spec, made);

@@ -13,7 +13,7 @@ export function namedError(cause: unknown, table: string, key?: unknown): unknow
   if (!(cause instanceof HedgerowError) || !CODES.test(cause.code)) return cause;
   if (cause.table !== undefined) return cause;
   const { code, message, pointer, row, offset, issues } = cause;
-  const shown = key === undefined ? '' : ` ${shownKey(key)}`;
+  const shown = key === undefined ? '' : ` ${describeKey(key)}`;
   return new HedgerowError(code, `${table}${shown}: ${message}`, {
     cause: cause.cause ?? cause,
     table,
@@ -31,7 +31,7 @@ export function keyText(key: unknown): string {
 }
 
 /** A key as messages show it. */
-export function shownKey(key: unknown): string {
+export function describeKey(key: unknown): string {
   const text = jsonOf(key);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
 }
@@ -46,6 +46,6 @@ function jsonOf(key: unknown): string {
 }
 
 /** Throws `invalid-argument`, in the name of a table. */
-export function refuse(table: string, message: string): never {
+export function throwTableError(table: string, message: string): never {
   throw new HedgerowError('invalid-argument', `${table}: ${message}`, { table });
 }

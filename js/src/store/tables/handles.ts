@@ -15,11 +15,11 @@ import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/source.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
-import type { RowChange } from './changes.js';
 import type { LoadOptions } from './load.js';
 import type { MigrationTrial } from './migrate/bring-forward.js';
 import type { MigrationProgress } from './migrate/migrator.js';
 import type { ReadOptions } from './query.js';
+import type { RowChange } from './row-changes.js';
 import type {
   AnyColumn,
   AnyTable,

@@ -1,6 +1,5 @@
 /** `hedgerow/tables`: tables with types over the prefixes of a store. */
 
-export type { RowChange } from './changes.js';
 export { type Define, table } from './define.js';
 export type {
   Query,
@@ -22,6 +21,7 @@ export type { MigrationProgress } from './migrate/migrator.js';
 export type { FailedRow } from './migrate/old-rows.js';
 export type { TableOptions } from './open-tables.js';
 export type { ReadOptions } from './query.js';
+export type { RowChange } from './row-changes.js';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.js';
 export type {
   AnyColumn,

@@ -8,10 +8,10 @@ import type { IngestResult, Progress } from '../../engine/write/ingest.js';
 import type { PutManyOptions } from '../../engine/write/put-many.js';
 import { openSource, type Source } from '../../engine/write/source.js';
 import type { Store } from '../store.js';
-import { namedError, refuse } from './errors.js';
-import { loadRowsIn } from './later.js';
+import { namedError, throwTableError } from './errors.js';
+import { loadRowsIn } from './load-parts.js';
 import { mappedBytes, mappedLater, mappedNow } from './mapped-rows.js';
-import { lookFor } from './newer-version.js';
+import { makeVersionCheck } from './newer-version.js';
 import { pointerTo } from './pointer.js';
 import type { Spec } from './spec.js';
 
@@ -19,18 +19,19 @@ import type { Spec } from './spec.js';
 export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;
 
 /** Puts the rows of a source; bytes of them go to the store as they are where its keys and values are those of the rows. */
-export async function load(
+export async function loadTableRows(
   db: Store,
   spec: Spec,
   source: Source<unknown> | ByteSource,
   options: LoadOptions,
 ): Promise<IngestResult> {
-  if (isRevoked(source)) refuse(spec.name, 'putMany takes rows or bytes, not a revoked proxy');
+  if (isRevoked(source))
+    throwTableError(spec.name, 'putMany takes rows or bytes, not a revoked proxy');
   const { format, signal, onProgress, ...others } = options;
   const isAsStored = spec.isAsStored && spec.keys.isPlain;
   const column = spec.keys.columns[0] as string;
   const keys = isAsStored
-    ? { key: pointerTo(column), prefix: spec.prefix, [LOOK]: lookFor(spec) }
+    ? { key: pointerTo(column), prefix: spec.prefix, [LOOK]: makeVersionCheck(spec) }
     : {};
   let at = 0;
   const make = (row: unknown) => {

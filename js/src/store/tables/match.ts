@@ -1,6 +1,6 @@
 /** Whether a row fulfils the conditions of a query: its stored form, as an index would list it. */
 
-import { memberAt, namesOf } from '../../base/json-pointer.js';
+import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeScalar, Tag } from '../../core/indexes/scalar.js';
 import { wordsOf } from '../../core/indexes/words.js';
@@ -19,7 +19,7 @@ export interface RowTest {
 type Check = (form: unknown) => boolean;
 
 /** What a query wants of a row. */
-export function wantedOf(spec: Spec, chosen: RowConditions): RowTest {
+export function buildRowTest(spec: Spec, chosen: RowConditions): RowTest {
   const checks = checksOf(spec, chosen);
   return {
     isStoredMatch(value) {
@@ -56,7 +56,7 @@ function encodeRowMember(member: unknown): string | undefined {
 
 /** A check of a member, or of one of the members of an array. */
 function on(column: string, isWanted: (text: string) => boolean): Check {
-  const names = namesOf(pointerOf(column)) ?? [];
+  const names = parsePointer(pointerOf(column)) ?? [];
   const isOne = (member: unknown) => {
     const text = encodeRowMember(member);
     return text !== undefined && isWanted(text);
@@ -72,7 +72,7 @@ const single = (member: unknown) => (Array.isArray(member) ? null : member);
 
 function hasWords(column: string, text: string): Check {
   const wanted = wordsOf(text);
-  const names = namesOf(pointerOf(column)) ?? [];
+  const names = parsePointer(pointerOf(column)) ?? [];
   return (form) => {
     const texts = [memberAt(form, names)].flat();
     const all = texts.flatMap((one) => (typeof one === 'string' ? wordsOf(one) : []));

@@ -8,7 +8,7 @@ const TOLD = new RegExp(`"${VERSION}"\\s*:\\s*([0-9]+)`);
 const MOST = 64;
 
 /** A function that gets the bytes of a load in parts, and throws `newer-version` if they tell a version above that of the table. */
-export function lookFor(spec: Spec): (bytes: Uint8Array) => void {
+export function makeVersionCheck(spec: Spec): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let end = new Uint8Array();
   const check = (bytes: Uint8Array) => {

@@ -5,7 +5,7 @@ import { optionsOf } from '../../base/options.js';
 import type { OpenOptions } from '../open.js';
 import type { Store } from '../store.js';
 import { type Handle, TableSet } from './attach.js';
-import { loadCheckedRows, loadMigrations, loadSchemas, loadStructured } from './later.js';
+import { loadCheckedRows, loadMigrations, loadSchemas, loadStructured } from './load-parts.js';
 import type { MigrationCalls } from './migrate/migrations.js';
 import { JSON_ROWS } from './row-format.js';
 import type { TableDefinition, Tables } from './types.js';

@@ -1,6 +1,6 @@
 /** Which index, or which range of keys, answers a query. */
 
-import { memberAt, namesOf } from '../../base/json-pointer.js';
+import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
 import { kindOf } from '../../base/kind.js';
 import { MAX_KEY_BYTES } from '../../base/limits.js';
@@ -8,13 +8,13 @@ import type { KeyRange } from '../../base/range.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
 import { wordsOf } from '../../core/indexes/words.js';
 import { checkCompared } from './check-conditions.js';
-import { refuse } from './errors.js';
+import { throwTableError } from './errors.js';
 import { pointerOf } from './pointer.js';
 import type { Row, Spec, TableIndex } from './spec.js';
 import type { RowConditions, Terms } from './terms.js';
 
 /** How a query is read. */
-export interface Plan {
+export interface QueryPlan {
   readonly range: KeyRange | IndexRange;
   /** Begins right after this row, or entry. */
   readonly after: string | EntryPosition | undefined;
@@ -28,7 +28,7 @@ export interface Plan {
 }
 
 /** Plans a query. Throws `invalid-argument` if no index fits, or a value cannot be compared. */
-export function planOf(spec: Spec, terms: Terms): Plan {
+export function planQuery(spec: Spec, terms: Terms): QueryPlan {
   const isNowhere = hasText(terms, isHalf) || (!terms.filters && hasText(terms, isLong));
   if (!(terms.isNone || isNowhere)) return planOfSome(spec, terms);
   // Whether an index fits.
@@ -50,7 +50,7 @@ const isHalf = (text: string) => LONE_SURROGATE.test(text);
 /** Longer than an entry of an index can be. */
 const isLong = (text: string) => utf8Length(text) > MAX_KEY_BYTES;
 
-function planOfSome(spec: Spec, terms: Terms): Plan {
+function planOfSome(spec: Spec, terms: Terms): QueryPlan {
   checkCompared(spec, terms);
   const exact = hasText(terms, isLong) ? undefined : accessOf(spec, terms);
   const { filters, tests } = terms;
@@ -62,12 +62,12 @@ function planOfSome(spec: Spec, terms: Terms): Plan {
   }
   const rest = { ...terms, equal: NONE, bounded: undefined };
   const all = accessOf(spec, rest);
-  if (!filters || all === undefined) refuse(spec.name, lacking(spec, terms, all));
+  if (!filters || all === undefined) throwTableError(spec.name, lacking(spec, terms, all));
   return { ...all, left: terms };
 }
 
 /** The range of keys, or of the smallest index, that has exactly the wanted rows in their order. */
-function accessOf(spec: Spec, terms: Terms): Omit<Plan, 'left'> | undefined {
+function accessOf(spec: Spec, terms: Terms): Omit<QueryPlan, 'left'> | undefined {
   const { name, keys, indexes } = spec;
   const { using } = terms;
   if (using === undefined && fits({ columns: keys.columns, nulls: true }, terms)) {
@@ -80,7 +80,7 @@ function accessOf(spec: Spec, terms: Terms): Omit<Plan, 'left'> | undefined {
   }
   if (using !== undefined && !indexes.some((one) => one.name === using)) {
     const names = indexes.map((one) => one.name).join(', ') || 'none';
-    refuse(name, `there is no index ${using}, but ${names}`);
+    throwTableError(name, `there is no index ${using}, but ${names}`);
   }
   // An index of words has a row several times: it answers what asks for words alone.
   const asksForWords = ({ columns, paths }: TableIndex) =>
@@ -148,13 +148,13 @@ function positionOf(spec: Spec, index: TableIndex, { after, equal }: Terms): Ent
   const form = spec.kept.encode(row);
   const scalars = index.columns.map((column, at) => {
     if (typeof index.paths[at] !== 'string') {
-      return refuse(spec.name, 'after: an index of words has several places for a row');
+      return throwTableError(spec.name, 'after: an index of words has several places for a row');
     }
-    const member = memberAt(form, namesOf(pointerOf(column)) ?? []) ?? null;
+    const member = memberAt(form, parsePointer(pointerOf(column)) ?? []) ?? null;
     if (!Array.isArray(member)) return member;
     if (member.length < 2 && !equal.has(column)) return member[0] ?? null;
     if (equal.has(column)) return spec.kept.column(equal.get(column));
-    return refuse(
+    return throwTableError(
       spec.name,
       `after: ${column} is ${kindOf(member)}, so that a row has several places`,
     );

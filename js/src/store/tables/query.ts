@@ -6,13 +6,13 @@ import { checkNumber, optionsOf } from '../../base/options.js';
 import { scopeCalls } from '../../base/scope-calls.js';
 import { checkSignal } from '../../base/signal.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
-import { type RowChange, rowChanges } from './changes.js';
-import { namedError, refuse } from './errors.js';
+import { namedError, throwTableError } from './errors.js';
 import { iterateRows } from './iterate-rows.js';
-import { loadMatch } from './later.js';
+import { loadMatch } from './load-parts.js';
 import type { RowTest } from './match.js';
-import { type Plan, planOf } from './plan.js';
-import { eachInPlace, Slices } from './slices.js';
+import { planQuery, type QueryPlan } from './plan.js';
+import { forwardRowChanges, type RowChange } from './row-changes.js';
+import { eachInPlace, RowSlices } from './row-slices.js';
 import type { Row } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 import { ALL, type Terms, withConditions } from './terms.js';
@@ -26,15 +26,15 @@ export interface ReadOptions {
 }
 
 /** A plan that is read. */
-type Read = Plan & { readonly wanted?: RowTest };
+type Read = QueryPlan & { readonly wanted?: RowTest };
 
 /** A query of a table. Each call that narrows it makes a new one; nothing is read before a call that gives rows. */
-export class Query {
+export class TableQuery {
   readonly #place: TableContext;
   readonly #terms: Terms;
 
   protected static readonly awaitedCalls = scopeCalls(
-    Query,
+    TableQuery,
     'toArray first at count delete',
     (query) => callsIn(query.#place),
   );
@@ -44,8 +44,8 @@ export class Query {
     this.#terms = terms;
   }
 
-  #with(terms: Partial<Terms>): Query {
-    return new Query(this.#place, { ...this.#terms, ...terms });
+  #with(terms: Partial<Terms>): TableQuery {
+    return new TableQuery(this.#place, { ...this.#terms, ...terms });
   }
 
   /** See `Reader.__v_skip`. */
@@ -55,61 +55,64 @@ export class Query {
     return this.#place.spec.name;
   }
 
-  where(conditions: unknown): Query {
-    return new Query(this.#place, withConditions(this.#name, this.#terms, conditions));
+  where(conditions: unknown): TableQuery {
+    return new TableQuery(this.#place, withConditions(this.#name, this.#terms, conditions));
   }
 
-  between(column: string, from: unknown, to: unknown): Query {
+  between(column: string, from: unknown, to: unknown): TableQuery {
     if (typeof column !== 'string') {
-      refuse(this.#name, `between takes the name of a column, not ${kindOf(column)}`);
+      throwTableError(this.#name, `between takes the name of a column, not ${kindOf(column)}`);
     }
     return this.where({ [column]: { gte: from, lt: to } });
   }
 
-  orderBy(columns: string | readonly string[], direction: 'asc' | 'desc' = 'asc'): Query {
+  orderBy(columns: string | readonly string[], direction: 'asc' | 'desc' = 'asc'): TableQuery {
     if (direction !== 'asc' && direction !== 'desc') {
-      refuse(this.#name, `orderBy: the direction is asc or desc, not ${String(direction)}`);
+      throwTableError(
+        this.#name,
+        `orderBy: the direction is asc or desc, not ${String(direction)}`,
+      );
     }
     const order = typeof columns === 'string' ? [columns] : Array.isArray(columns) ? columns : [];
     if (order.length === 0 || !order.every((column) => typeof column === 'string')) {
-      refuse(this.#name, 'orderBy takes the name of a column, or a list of such names');
+      throwTableError(this.#name, 'orderBy takes the name of a column, or a list of such names');
     }
     return this.#with({ order: [...order], reverse: direction === 'desc' });
   }
 
-  reverse(): Query {
+  reverse(): TableQuery {
     return this.#with({ reverse: !this.#terms.reverse });
   }
 
-  limit(limit: number): Query {
+  limit(limit: number): TableQuery {
     return this.#with(optionsOf(`${this.#name}.limit`, { limit }, 'limit'));
   }
 
-  offset(offset: number): Query {
+  offset(offset: number): TableQuery {
     return this.#with(optionsOf(`${this.#name}.offset`, { offset }, 'offset'));
   }
 
-  after(row: unknown): Query {
-    if (!isPlain(row)) refuse(this.#name, `after takes a row, not ${kindOf(row)}`);
+  after(row: unknown): TableQuery {
+    if (!isPlain(row)) throwTableError(this.#name, `after takes a row, not ${kindOf(row)}`);
     return this.#with({ after: row });
   }
 
-  using(index: string): Query {
+  using(index: string): TableQuery {
     return this.#with({ using: index });
   }
 
-  scan(): Query {
+  scan(): TableQuery {
     return this.#with({ filters: true });
   }
 
-  filter(test: (row: never) => unknown): Query {
-    if (typeof test !== 'function') refuse(this.#name, 'filter takes a function of a row');
+  filter(test: (row: never) => unknown): TableQuery {
+    if (typeof test !== 'function') throwTableError(this.#name, 'filter takes a function of a row');
     return this.#with({ tests: [...this.#terms.tests, test] });
   }
 
-  #plan(): Plan {
+  #plan(): QueryPlan {
     try {
-      return planOf(this.#place.spec, this.#terms);
+      return planQuery(this.#place.spec, this.#terms);
     } catch (cause) {
       return this.#throwNamed(cause);
     }
@@ -120,7 +123,7 @@ export class Query {
   };
 
   /** The options of the store for a plan, without its window if rows are left out after they were read. */
-  #options({ range, after, left }: Plan, { signal, wait }: ReadOptions = {}) {
+  #options({ range, after, left }: QueryPlan, { signal, wait }: ReadOptions = {}) {
     const { reverse, offset, limit } = this.#terms;
     const window = left === undefined ? { offset, limit } : {};
     // Rows have no index to wait for.
@@ -135,10 +138,10 @@ export class Query {
     return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
   }
 
-  async #wantedOf({ left }: Plan): Promise<{ readonly wanted?: RowTest }> {
+  async #wantedOf({ left }: QueryPlan): Promise<{ readonly wanted?: RowTest }> {
     if (left === undefined) return {};
-    const { wantedOf } = await loadMatch();
-    return { wanted: wantedOf(this.#place.spec, left) };
+    const { buildRowTest } = await loadMatch();
+    return { wanted: buildRowTest(this.#place.spec, left) };
   }
 
   async toArray(given: ReadOptions = {}): Promise<Row[]> {
@@ -192,7 +195,7 @@ export class Query {
     let { offset, limit } = wanted === undefined ? ALL : this.#terms;
     if (limit === 0) return;
     const seen = plan.isRepeated ? new Set<string>() : undefined;
-    const slices = new Slices();
+    const slices = new RowSlices();
     for await (const [key, stored] of this.#place.at.scan(this.#options(plan, options))) {
       if (slices.isDue) await slices.rest();
       checkSignal(options.signal);
@@ -247,28 +250,28 @@ export class Query {
     options: WatchOptions = {},
   ): () => void {
     if (!this.#isWhole) {
-      refuse(
+      throwTableError(
         this.#name,
         'watch follows all rows of a query: for offset, limit and after take live()',
       );
     }
     const { watch, spec } = this.#place;
-    if (watch === undefined) refuse(this.#name, 'watch is a call of a store or a branch');
+    if (watch === undefined) throwTableError(this.#name, 'watch is a call of a store or a branch');
     const plan = this.#plan();
     // Of an index of words a row would come for each of them.
     const { range, left } = plan.isRepeated
       ? { range: spec.keys.range({}), left: this.#terms }
       : plan;
     if (typeof callback !== 'function') {
-      refuse(this.#name, `watch takes a function of changes, not ${kindOf(callback)}`);
+      throwTableError(this.#name, `watch takes a function of changes, not ${kindOf(callback)}`);
     }
     const { reverse } = this.#terms;
     const how = { reverse, initial: options?.initial === true, isIndex: 'index' in range };
-    const take = (wanted?: RowTest) => rowChanges(spec, wanted, how, callback);
+    const take = (wanted?: RowTest) => forwardRowChanges(spec, wanted, how, callback);
     try {
       if (left === undefined) return watch(range, take(), options);
       let isOver = false;
-      const taking = loadMatch().then(({ wantedOf }) => take(wantedOf(spec, left)));
+      const taking = loadMatch().then(({ buildRowTest }) => take(buildRowTest(spec, left)));
       // If it cannot be loaded, each call reports that.
       taking.catch(() => {});
       const forwardChanges: WatchCallback = async (changes, at) => {
@@ -290,7 +293,7 @@ export class Query {
     call = 'delete',
   ): Promise<number> {
     const { remove, within, at, whenReady } = this.#place;
-    if (remove === undefined) refuse(this.#name, 'delete is no call of a snapshot');
+    if (remove === undefined) throwTableError(this.#name, 'delete is no call of a snapshot');
     const { signal } = optionsOf(`${this.#name}.${call}`, given, 'signal');
     const plan = this.#plan();
     this.#checkDeletion();
@@ -304,7 +307,7 @@ export class Query {
     }
     if (within !== undefined) {
       // In a transaction the rows cannot change once they were read; but it waits for no index.
-      const inside = () => within((place) => new Query(place, this.#terms).delete(), signal);
+      const inside = () => within((place) => new TableQuery(place, this.#terms).delete(), signal);
       return inside().catch(async (cause: unknown) => {
         if ((cause as HedgerowError).code !== 'not-ready') this.#throwNamed(cause);
         await at.count({ ...plan.range, signal }).catch(this.#throwNamed);
@@ -328,23 +331,26 @@ export class Query {
   #checkDeletion(): void {
     const { equal, bounded, tests, isNone, isAll } = this.#terms;
     if (isNone) {
-      refuse(
+      throwTableError(
         this.#name,
         'delete: the text of a condition has no letters, so that it selects no row',
       );
     }
     const hasCondition = equal.size > 0 || bounded !== undefined || tests.length > 0;
     if (hasCondition || isAll || !this.#isWhole) return;
-    refuse(this.#name, 'delete needs a condition: only all().delete() and clear() delete all rows');
+    throwTableError(
+      this.#name,
+      'delete needs a condition: only all().delete() and clear() delete all rows',
+    );
   }
 
   /** What `live` shows. */
   source() {
     const { spec, store, whenReady } = this.#place;
-    if (store === undefined) refuse(this.#name, 'live follows a store or a branch');
+    if (store === undefined) throwTableError(this.#name, 'live follows a store or a branch');
     const plan = this.#plan();
     if (plan.left !== undefined) {
-      refuse(
+      throwTableError(
         this.#name,
         'live needs an index that has all of the conditions: it takes no filter and no scan()',
       );

@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { isRevoked, kindOf } from '../../base/kind.js';
-import { refuse } from './errors.js';
+import { throwTableError } from './errors.js';
 
 /** A row as the app has it. */
 export type Row = Record<string, unknown>;
@@ -44,7 +44,7 @@ export function keptOf(table: string, values: unknown, ways: FormatModules): Row
   const { encode, decode } = (values ?? {}) as Partial<RowFormat>;
   if (typeof encode !== 'function' || typeof decode !== 'function') {
     const what = "values must be 'json', 'structured', or an object with encode and decode";
-    refuse(table, `${what}, not ${kindOf(values)}`);
+    throwTableError(table, `${what}, not ${kindOf(values)}`);
   }
   return { ...JSON_ROWS, isPlain: false, encode, decode };
 }

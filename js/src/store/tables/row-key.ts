@@ -3,7 +3,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { kindOf } from '../../base/kind.js';
-import { type KeyRange, keyRange } from '../../base/range.js';
+import { buildKeyRange, type KeyRange } from '../../base/range.js';
 import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
 import { indexOf } from '../../core/indexes/definition.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
@@ -56,8 +56,9 @@ function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange 
     return prefix + one;
   };
   const { equals, prefix: start, gt, gte, lt, lte } = range;
-  if (equals !== undefined) return keyRange({ gte: prefixBound(equals), lte: prefixBound(equals) });
-  return keyRange({
+  if (equals !== undefined)
+    return buildKeyRange({ gte: prefixBound(equals), lte: prefixBound(equals) });
+  return buildKeyRange({
     prefix: prefix + (start ?? ''),
     gt: prefixBound(gt),
     gte: prefixBound(gte),

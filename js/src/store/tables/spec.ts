@@ -7,7 +7,7 @@ import { isPlain, kindOf, memberOf } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
 import type { IndexColumn, IndexDefinition } from '../../core/indexes/definition.js';
 import { indexesOf } from '../../core/indexes/index-set.js';
-import { namedError, refuse } from './errors.js';
+import { namedError, throwTableError } from './errors.js';
 import { pointerOf, pointerTo, wordsIn } from './pointer.js';
 import { checkRow, type FormatModules, keptOf, type Row, type RowFormat } from './row-format.js';
 import { encodedKeys, plainKeys, type RowKeys } from './row-key.js';
@@ -87,28 +87,29 @@ export class Spec {
       validate = true,
     } = given;
     const { version = 1, migrate, keeps = [] } = given;
-    if (typeof prefix !== 'string') refuse(name, `prefix must be a string, not ${kindOf(prefix)}`);
+    if (typeof prefix !== 'string')
+      throwTableError(name, `prefix must be a string, not ${kindOf(prefix)}`);
     checkKey(prefix, 'prefix');
     this.prefix = prefix;
     this.keys = keysOf(name, prefix, key);
     this.kept = keptOf(name, values, ways);
     if (schema !== undefined && ways.schemas?.isSchema(schema) !== true) {
-      refuse(
+      throwTableError(
         name,
         'schema must follow Standard Schema, version 1, as those of zod, valibot and arktype do',
       );
     }
-    if (typeof validate !== 'boolean') refuse(name, 'validate must be a boolean');
+    if (typeof validate !== 'boolean') throwTableError(name, 'validate must be a boolean');
     this.schema = validate ? (schema as StandardSchema | undefined) : undefined;
     this.#validateRow = ways.schemas?.validateRow;
     if (!Number.isSafeInteger(version) || version < 1) {
-      refuse(name, `version must be a whole number from 1 on, not ${String(version)}`);
+      throwTableError(name, `version must be a whole number from 1 on, not ${String(version)}`);
     }
     if (migrate !== undefined && typeof migrate !== 'function') {
-      refuse(name, `migrate must be a function, not ${kindOf(migrate)}`);
+      throwTableError(name, `migrate must be a function, not ${kindOf(migrate)}`);
     }
     if (version > 1 && migrate === undefined) {
-      refuse(
+      throwTableError(
         name,
         `version ${version} needs migrate, a function that makes its rows of those of a lower version`,
       );
@@ -116,9 +117,10 @@ export class Spec {
     this.version = version;
     this.#forward = ways.migrations?.bringRow;
     this.migrate = migrate as ((row: Row, from: number) => unknown) | undefined;
-    if (!isPlain(indexes)) refuse(name, `indexes must be a plain object, not ${kindOf(indexes)}`);
+    if (!isPlain(indexes))
+      throwTableError(name, `indexes must be a plain object, not ${kindOf(indexes)}`);
     if (!Array.isArray(keeps) || !keeps.every((column) => typeof column === 'string')) {
-      refuse(name, 'keeps must be a list of columns');
+      throwTableError(name, 'keeps must be a list of columns');
     }
     this.keeps = keeps.map(pointerOf);
     this.indexes = Object.entries(indexes).map(([index, given]) =>
@@ -269,10 +271,13 @@ function keysOf(table: string, prefix: string, key: unknown): RowKeys {
   const names: readonly unknown[] = Array.isArray(key) ? key : [key];
   const isList = names.length > 0 && new Set(names).size === names.length;
   if (!isList || !names.every((name) => typeof name === 'string')) {
-    return refuse(table, 'key must be the name of a member, or a list of such names');
+    return throwTableError(table, 'key must be the name of a member, or a list of such names');
   }
   if (names.some((name) => name.startsWith('/') || name === VERSION)) {
-    return refuse(table, `key must have names of members at the top of a row, not ${names}`);
+    return throwTableError(
+      table,
+      `key must have names of members at the top of a row, not ${names}`,
+    );
   }
   return typeof key === 'string' ? plainKeys(prefix, key) : encodedKeys(prefix, names);
 }
@@ -283,7 +288,8 @@ function indexOf(
   given: unknown,
   keeps: readonly string[],
 ): TableIndex {
-  if (name === VERSION) refuse(table, `no index has the name ${VERSION}: the table has one of it`);
+  if (name === VERSION)
+    throwTableError(table, `no index has the name ${VERSION}: the table has one of it`);
   const { columns, nulls = true } = Array.isArray(given)
     ? { columns: given }
     : optionsOf(
@@ -293,19 +299,24 @@ function indexOf(
         'a definition',
       );
   if (!Array.isArray(columns) || columns.length === 0) {
-    refuse(table, `the index ${name} must list its columns`);
+    throwTableError(table, `the index ${name} must list its columns`);
   }
-  if (typeof nulls !== 'boolean') refuse(table, `the index ${name}: nulls must be a boolean`);
+  if (typeof nulls !== 'boolean')
+    throwTableError(table, `the index ${name}: nulls must be a boolean`);
   const paths = columns.map((column: unknown) => {
     if (typeof column === 'string') return pointerOf(column);
     const words = (column as { words?: unknown } | null)?.words;
     if (typeof words === 'string') return { words: pointerOf(words) };
-    return refuse(table, `the index ${name}: a column is the name of a member, or { words: name }`);
+    return throwTableError(
+      table,
+      `the index ${name}: a column is the name of a member, or { words: name }`,
+    );
   });
   const names = columns.map((column) =>
     typeof column === 'string' ? column : wordsIn(column.words),
   );
-  if (new Set(names).size < names.length) refuse(table, `the index ${name} has a column twice`);
+  if (new Set(names).size < names.length)
+    throwTableError(table, `the index ${name} has a column twice`);
   const isKept = paths.every((path) =>
     keeps.includes(typeof path === 'string' ? path : path.words),
   );

@@ -2,7 +2,7 @@
 
 import { OWN } from '../../base/internal-symbols.js';
 import { optionsOf } from '../../base/options.js';
-import { isRange, keyRange } from '../../base/range.js';
+import { buildKeyRange, isRange } from '../../base/range.js';
 import type { ByteSource } from '../../base/read-bytes.js';
 import type { Rows } from '../../engine/read/scan.js';
 import type { TransactionOptions } from '../../engine/transaction/run.js';
@@ -12,16 +12,16 @@ import type { IngestResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/source.js';
 import type { Store } from '../store.js';
-import { changesOfRows, type RowChange } from './changes.js';
-import { type Change, encodeTableRow, updateTableRow } from './edit.js';
+import { encodeTableRow, type RowEdit, updateTableRow } from './edit.js';
 import { namedError } from './errors.js';
-import { type LoadOptions, load } from './load.js';
+import { type LoadOptions, loadTableRows } from './load.js';
 import type { MigrationTrial } from './migrate/bring-forward.js';
 import type { Migrations } from './migrate/migrations.js';
 import type { MigrationProgress } from './migrate/migrator.js';
-import { Query } from './query.js';
+import { TableQuery } from './query.js';
+import { changesOfRows, type RowChange } from './row-changes.js';
 import type { Row, Spec } from './spec.js';
-import type { Reads } from './table-context.js';
+import type { StoreReads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 import type { TxTable } from './tx-table.js';
 
@@ -34,7 +34,7 @@ export class StoreTable extends TableReads {
     const migrations = spec.version > 1 ? all : undefined;
     super({
       spec,
-      at: migrations?.readsOf(db, spec) ?? (db as unknown as Reads),
+      at: migrations?.readsOf(db, spec) ?? (db as unknown as StoreReads),
       store: db,
       ...(migrations && { whenReady: (options) => migrations.whenReady(db, spec, options) }),
       watch: (range, callback, options) => db.watch(range, callback, options),
@@ -74,7 +74,7 @@ export class StoreTable extends TableReads {
   /** Resolves to the row as it then is; `undefined` if there is none. */
   async update(
     key: unknown,
-    change: Change,
+    change: RowEdit,
     options?: TransactionOptions,
   ): Promise<Row | undefined> {
     const stored = this.keyOf(key);
@@ -118,25 +118,25 @@ export class StoreTable extends TableReads {
       given,
       'format signal onProgress durability',
     );
-    return load(this.#db, this.spec, source, options);
+    return loadTableRows(this.#db, this.spec, source, options);
   }
 
   watch(
     callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
     options?: WatchOptions,
   ): () => void {
-    return new Query(this.place).watch(callback, options);
+    return new TableQuery(this.place).watch(callback, options);
   }
 
   changesSinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
     const { name, prefix } = this.spec;
     const { signal } = optionsOf(`${name}.changesSinceFork`, given, 'signal');
-    const range = { ...keyRange({ prefix }), signal };
+    const range = { ...buildKeyRange({ prefix }), signal };
     return changesOfRows(this.spec, this.#db.changesSinceFork(range));
   }
 
   source() {
-    return new Query(this.place).source();
+    return new TableQuery(this.place).source();
   }
 
   /** What `liveRow` shows. */

@@ -1,12 +1,12 @@
 /** Rows that are kept as structured values: `docs/values.md`. */
 
 import type { Row, RowFormat } from './row-format.js';
-import { columnOf } from './values/column.js';
+import { toColumnValue } from './values/column.js';
 import { decodeStructured, encodeStructured } from './values/structured.js';
 
 export const STRUCTURED_ROWS: RowFormat = {
   isPlain: false,
   encode: encodeStructured,
   decode: (stored) => decodeStructured(stored) as Row,
-  column: columnOf,
+  column: toColumnValue,
 };

@@ -7,7 +7,7 @@ import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js'
 import type { Spec } from './spec.js';
 
 /** The reads that all of them have. */
-export interface Reads {
+export interface StoreReads {
   get(key: string): Promise<unknown>;
   getMany(keys: Iterable<string>): Promise<unknown[]>;
   has(key: string): Promise<boolean>;
@@ -28,7 +28,7 @@ export function callsIn({ calls, spec }: TableContext): [FunctionCalls, string] 
 /** A table in one of these places. */
 export interface TableContext {
   readonly spec: Spec;
-  readonly at: Reads;
+  readonly at: StoreReads;
   /** Of the function of a transaction. */
   readonly calls?: FunctionCalls;
   /** The store or branch, for live queries. */

@@ -2,11 +2,11 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { checkKeys } from '../../base/key.js';
-import { keyRange } from '../../base/range.js';
+import { buildKeyRange } from '../../base/range.js';
 import { scopeCalls } from '../../base/scope-calls.js';
-import { keyText, namedError, refuse, shownKey } from './errors.js';
-import { Query, type ReadOptions } from './query.js';
-import { eachInPlace } from './slices.js';
+import { describeKey, keyText, namedError, throwTableError } from './errors.js';
+import { type ReadOptions, TableQuery } from './query.js';
+import { eachInPlace } from './row-slices.js';
 import type { Row, Spec } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 import { ALL } from './terms.js';
@@ -76,7 +76,8 @@ export class TableReads {
   protected keysOf(call: string, keys: Iterable<unknown>): Iterable<string> {
     const { name } = this.spec;
     const list = checkKeys(`${name}.${call}`, keys);
-    if (!(Symbol.iterator in list)) refuse(name, `${call} takes an iterable that does not wait`);
+    if (!(Symbol.iterator in list))
+      throwTableError(name, `${call} takes an iterable that does not wait`);
     return mapIterable(Array.isArray(list) ? [...list] : list, (key) => this.keyOf(key));
   }
 
@@ -84,25 +85,25 @@ export class TableReads {
     return this.place.at.has(this.keyOf(key)).catch(this.throwNamed);
   }
 
-  get #all(): Query {
-    return new Query(this.place);
+  get #all(): TableQuery {
+    return new TableQuery(this.place);
   }
 
-  where(conditions: unknown): Query {
+  where(conditions: unknown): TableQuery {
     return this.#all.where(conditions);
   }
 
-  between(column: string, from: unknown, to: unknown): Query {
+  between(column: string, from: unknown, to: unknown): TableQuery {
     return this.#all.between(column, from, to);
   }
 
-  orderBy(columns: string | readonly string[], direction?: 'asc' | 'desc'): Query {
+  orderBy(columns: string | readonly string[], direction?: 'asc' | 'desc'): TableQuery {
     return this.#all.orderBy(columns, direction);
   }
 
   /** All rows, in the order of their keys. */
-  all(): Query {
-    return new Query(this.place, { ...ALL, isAll: true });
+  all(): TableQuery {
+    return new TableQuery(this.place, { ...ALL, isAll: true });
   }
 
   count(options?: ReadOptions): Promise<number> {
@@ -124,7 +125,9 @@ export class TableReads {
   /** How many rows come before that with a key, whether or not there is one. */
   async rank(key: unknown): Promise<number> {
     const { prefix } = this.spec;
-    return this.place.at.count(keyRange({ prefix, lt: this.keyOf(key) })).catch(this.throwNamed);
+    return this.place.at
+      .count(buildKeyRange({ prefix, lt: this.keyOf(key) }))
+      .catch(this.throwNamed);
   }
 }
 
@@ -136,7 +139,7 @@ function* mapIterable<From, To>(list: Iterable<From>, make: (one: From) => To): 
 /** Throws `exists` for a row that cannot be inserted. */
 export function refuseExisting(spec: Spec, row: unknown): never {
   const key = spec.shownKey(row);
-  throw new HedgerowError('exists', `${spec.name} has a row ${shownKey(key)} already`, {
+  throw new HedgerowError('exists', `${spec.name} has a row ${describeKey(key)} already`, {
     table: spec.name,
     key: keyText(key),
   });

@@ -2,7 +2,7 @@
 
 import { isPlain, kindOf } from '../../base/kind.js';
 import { wordsOf } from '../../core/indexes/words.js';
-import { refuse } from './errors.js';
+import { throwTableError } from './errors.js';
 import { wordsIn } from './pointer.js';
 import type { Bounds } from './types.js';
 
@@ -62,20 +62,20 @@ const TEXTS = ['startsWith', 'words'] as const;
 /** Terms with further conditions, as `where` takes them. */
 export function withConditions(table: string, terms: Terms, conditions: unknown): Terms {
   if (!isPlain(conditions)) {
-    refuse(table, `where takes conditions in a plain object, not ${kindOf(conditions)}`);
+    throwTableError(table, `where takes conditions in a plain object, not ${kindOf(conditions)}`);
   }
   const equal = new Map(terms.equal);
   let { bounded, isNone } = terms;
   for (const [column, wanted] of Object.entries(conditions)) {
     if (wanted === undefined) refuseUndefined(table, column);
-    if (equal.has(column)) refuse(table, `where: ${column} has two conditions`);
+    if (equal.has(column)) throwTableError(table, `where: ${column} has two conditions`);
     if (!isPlain(wanted)) {
       equal.set(column, wanted);
       continue;
     }
     if (bounded !== undefined) {
       const both = `${bounded.of} and ${column}`;
-      refuse(
+      throwTableError(
         table,
         `where: one column can have bounds, not ${both}: read by one, and filter by the other`,
       );
@@ -86,14 +86,14 @@ export function withConditions(table: string, terms: Terms, conditions: unknown)
     bounded = { column: bounds.words === undefined ? column : wordsIn(column), of: column, bounds };
   }
   if (bounded !== undefined && equal.has(bounded.of)) {
-    refuse(table, `where: ${bounded.of} has two conditions`);
+    throwTableError(table, `where: ${bounded.of} has two conditions`);
   }
   return { ...terms, equal, bounded, isNone };
 }
 
 /** What is not there is often a variable that was forgotten, and must not select all rows. */
 function refuseUndefined(table: string, condition: string): never {
-  refuse(table, `where: ${condition} is undefined: leave it out, or give a value`);
+  throwTableError(table, `where: ${condition} is undefined: leave it out, or give a value`);
 }
 
 function boundsOf(table: string, column: string, wanted: object): Bounds<string> {
@@ -104,15 +104,15 @@ function boundsOf(table: string, column: string, wanted: object): Bounds<string>
   const names = Object.keys(bounds);
   const unknown = names.find((name) => !BOUNDS.includes(name));
   if (unknown !== undefined) {
-    refuse(table, `where: ${column} has no bound ${unknown}, but ${BOUNDS.join(', ')}`);
+    throwTableError(table, `where: ${column} has no bound ${unknown}, but ${BOUNDS.join(', ')}`);
   }
-  if (names.length === 0) refuse(table, `where: ${column} is an empty condition`);
+  if (names.length === 0) throwTableError(table, `where: ${column} is an empty condition`);
   if (('gt' in bounds && 'gte' in bounds) || ('lt' in bounds && 'lte' in bounds)) {
-    refuse(table, `where: ${column} has one of gt and gte at most, and one of lt and lte`);
+    throwTableError(table, `where: ${column} has one of gt and gte at most, and one of lt and lte`);
   }
   const text = TEXTS.find((name) => name in bounds);
   if (text !== undefined && (names.length > 1 || typeof bounds[text] !== 'string')) {
-    refuse(table, `where: ${text} of ${column} is a string, and the only bound`);
+    throwTableError(table, `where: ${text} of ${column} is a string, and the only bound`);
   }
   return bounds;
 }

@@ -4,10 +4,10 @@ import type { FunctionCalls } from '../../base/function-calls.js';
 import { isRange } from '../../base/range.js';
 import { scopeCalls } from '../../base/scope-calls.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import { type Change, encodeTableRow, updateTableRow } from './edit.js';
+import { encodeTableRow, type RowEdit, updateTableRow } from './edit.js';
 import { namedError } from './errors.js';
 import type { Row, Spec } from './spec.js';
-import { callsIn, type Reads } from './table-context.js';
+import { callsIn, type StoreReads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 
 /** Reads see the edits of the transaction; edits are buffered until it commits. */
@@ -23,14 +23,14 @@ export class TxTable extends TableReads {
   constructor(
     tx: Transaction,
     spec: Spec,
-    whenReady: (at: Reads) => Promise<void>,
+    whenReady: (at: StoreReads) => Promise<void>,
     calls: FunctionCalls,
   ) {
     super({
       spec,
       calls,
-      at: tx as unknown as Reads,
-      whenReady: () => whenReady(tx as unknown as Reads),
+      at: tx as unknown as StoreReads,
+      whenReady: () => whenReady(tx as unknown as StoreReads),
       remove: (rows) => tx.deleteMany(rows),
     });
     this.#tx = tx;
@@ -52,7 +52,7 @@ export class TxTable extends TableReads {
   }
 
   /** Resolves to the row as it then is; `undefined` if there is none. */
-  async update(key: unknown, change: Change): Promise<Row | undefined> {
+  async update(key: unknown, change: RowEdit): Promise<Row | undefined> {
     const stored = this.keyOf(key);
     return updateTableRow(this.#tx, this.spec, stored, change).catch((cause: unknown) => {
       throw namedError(cause, this.spec.name, key);

@@ -4,7 +4,7 @@ import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { isZero } from '../remote/format/cursor.js';
-import { SIGNATURE_BYTES } from '../remote/format/limits.js';
+import { SIGNATURE_BYTES } from '../remote/format/format-limits.js';
 import { isKeyFor, KEY_BYTES } from './hkdf.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 

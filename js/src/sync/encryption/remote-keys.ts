@@ -11,8 +11,8 @@ import { askApp } from '../remote/ask-app.js';
 import {
   CHECK_BYTES,
   ENVELOPE_BYTES,
-  type Envelope,
   envelopeOf,
+  type ObjectEnvelope,
   SEALED_SUITE,
 } from '../remote/format/envelope.js';
 import type { ObjectSeal, RemoteEncryption, Scope, Suite } from '../remote/format/suite.js';
@@ -164,7 +164,7 @@ function suiteOf(keyOf: KeyOf, place: string): Suite {
   };
 }
 
-function checkSuite({ suite }: Envelope): void {
+function checkSuite({ suite }: ObjectEnvelope): void {
   if (suite === SEALED_SUITE) return;
   const message = 'this remote is not encrypted: leave out `encryption`, or push to a new place';
   throw new HedgerowError('wrong-key', message);

@@ -4,25 +4,34 @@
  * anew, it begins again.
  */
 
-import { joined, sameBytes } from '../../base/bytes.js';
+import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { lazyEngine } from '../../core/lazy-engine.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { SyncContext, SyncJob } from '../link/context.js';
-import { rowsOf } from '../link/delta.js';
-import type { HeadUpdate } from '../link/entries.js';
+import { readRowsRoot } from '../link/delta.js';
 import { landCheckpoint } from '../link/land-checkpoint.js';
 import { mergeIn } from '../link/pull.js';
+import type { HeadUpdate } from '../link/tail-entries.js';
 import { invalidRemote } from '../remote/format/cursor.js';
-import { type Checkpoint, checkpointRows, type Head, sameRows } from '../remote/format/head.js';
+import {
+  type Checkpoint,
+  checkpointRows,
+  type HeadRecord,
+  sameRows,
+} from '../remote/format/head-record.js';
 import { recordsIn } from '../remote/format/node-records.js';
-import type { Source } from './source.js';
+import type { CheckpointSource } from './checkpoint-source.js';
 import { store } from './store-segments.js';
 
 /** Packs of fewer bytes are fetched whole: it takes no more requests. */
 const LEAST_BYTES = 128 << 10;
 
 /** Brings the checkpoint of a remote that has one worth it to a store without rows; `false` if there is none. */
-export async function begin(context: SyncContext, source: Source, job: SyncJob): Promise<boolean> {
+export async function begin(
+  context: SyncContext,
+  source: CheckpointSource,
+  job: SyncJob,
+): Promise<boolean> {
   const { refs, heads, local, durability } = context;
   const state = await refs.look();
   // A link that begins again has rows here that may be newer than the checkpoint: a pull merges them with the head.
@@ -46,8 +55,8 @@ function isWorth({ generations }: Checkpoint): boolean {
 /** Makes the commit of a checkpoint, and lands the nodes that its directories have. */
 async function landTop(
   { shared, tools }: SyncContext,
-  source: Source,
-  head: Head,
+  source: CheckpointSource,
+  head: HeadRecord,
 ): Promise<Uint8Array> {
   const { checkpoint } = head;
   const generations = await source.parts(head, checkpoint.generations);
@@ -55,7 +64,7 @@ async function landTop(
   await shared.prepareIds();
   const core = await lazyEngine(shared.host);
   // The newest first: what they name comes after them.
-  const topBytes = joined([...generations].reverse().map((parts) => parts.topBytes));
+  const topBytes = concatBytes([...generations].reverse().map((parts) => parts.topBytes));
   core.landTop(rows.rootBytes, topBytes);
   await store(shared, core);
   const isTop = ({ nodeBytes }: { readonly nodeBytes: Uint8Array }) =>
@@ -71,7 +80,7 @@ async function landTop(
 /** Brings the branch of the remote to a head whose tail does not lead on from what is here. */
 export async function land(
   context: SyncContext,
-  source: Source,
+  source: CheckpointSource,
   now: HeadUpdate,
   job: SyncJob,
 ): Promise<boolean> {
@@ -81,7 +90,7 @@ export async function land(
   const isOnTheWay = await Promise.all(
     [state.origin, state.checkpoint].map(async (commit) => {
       if (commit === undefined || sameBytes(commit, EMPTY_COMMIT)) return false;
-      const rows = await rowsOf(shared, commit);
+      const rows = await readRowsRoot(shared, commit);
       return checkpoint.generations.some((one) => sameRows(one.rows, rows));
     }),
   );

@@ -1,24 +1,24 @@
 /** Fetches what an inspection has found damaged, and nothing else, from a remote that has it. */
 
-import { joined } from '../../base/bytes.js';
+import { concatBytes } from '../../base/bytes.js';
 import { unhex } from '../../base/hex.js';
 import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
 import type { ChunkMender } from '../../engine/repair/types.js';
 import type { ChunkFault, Inspection } from '../../engine/verify/verify.js';
 import type { SyncContext } from '../link/context.js';
 import type { DeltaBytes } from '../link/delta.js';
-import { deltaOf } from '../link/entries.js';
 import { tailSince } from '../link/logs.js';
-import { startOf } from '../remote/format/directory.js';
-import type { Head } from '../remote/format/head.js';
+import { deltaOf } from '../link/tail-entries.js';
+import { hashPrefix } from '../remote/format/directory.js';
+import type { HeadRecord } from '../remote/format/head-record.js';
 import { scopeInside } from '../remote/format/suite.js';
-import type { Parts } from './directories.js';
-import { Source } from './source.js';
+import { CheckpointSource } from './checkpoint-source.js';
+import type { GenerationParts } from './directories.js';
 import { store, storeAgain } from './store-segments.js';
 
 /** Makes what a repair calls. */
 export function menderOf(context: SyncContext): ChunkMender {
-  const source = new Source(context);
+  const source = new CheckpointSource(context);
   return async (inspection, faults) => {
     let fetched = 0;
     for (const fault of faults) {
@@ -34,12 +34,17 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /** Mends one damaged chunk. */
 class Mender {
   readonly #context: SyncContext;
-  readonly #source: Source;
+  readonly #source: CheckpointSource;
   readonly #inspection: Inspection;
   readonly #fault: ChunkFault;
   readonly #hashBytes: Uint8Array;
 
-  constructor(context: SyncContext, source: Source, inspection: Inspection, fault: ChunkFault) {
+  constructor(
+    context: SyncContext,
+    source: CheckpointSource,
+    inspection: Inspection,
+    fault: ChunkFault,
+  ) {
     this.#context = context;
     this.#source = source;
     this.#inspection = inspection;
@@ -58,11 +63,11 @@ class Mender {
   }
 
   /** Finds an internal node in one of the generations, the first of them first: it is the longest. */
-  async #findNode(head: Head): Promise<boolean> {
+  async #findNode(head: HeadRecord): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
     for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
-      const places = parts.nodesAt(startOf(this.#hashBytes));
+      const [parts] = (await this.#source.parts(head, [generation])) as [GenerationParts];
+      const places = parts.nodesAt(hashPrefix(this.#hashBytes));
       const frames = [parts.topBytes, ...(await Promise.all(this.#source.frames(places)))];
       const wanted = new Set([this.#fault.chunk]);
       await shared.prepareIds();
@@ -76,7 +81,7 @@ class Mender {
    * Makes a node of the rows in its range, or the value of a key: of the rows of the first generation, then with what the next
    * one has changed, and so on to the last entry of the tail: the hash says when they are those that are wanted.
    */
-  async #findRows(head: Head, lte: string): Promise<boolean> {
+  async #findRows(head: HeadRecord, lte: string): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
     await shared.prepareIds();
     const core = await lazyEngine(shared.host);
@@ -104,12 +109,12 @@ class Mender {
   }
 
   /** The edits of the range, generation by generation, then entry by entry. */
-  async *#steps(head: Head, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
+  async *#steps(head: HeadRecord, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
     const { gt, gte } = this.#fault.range;
     const from = gt ?? gte;
     const job = {};
     for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts(head, [generation])) as [Parts];
+      const [parts] = (await this.#source.parts(head, [generation])) as [GenerationParts];
       const end = parts.rows[parts.frameOf(lastKey) + 1]?.firstKey;
       const places = parts.between(from === undefined ? undefined : utf8(from), end);
       yield await Promise.all(this.#source.frames(places));
@@ -127,5 +132,5 @@ async function whole(delta: DeltaBytes): Promise<Uint8Array> {
   if (delta instanceof Uint8Array) return delta;
   const parts: Uint8Array[] = [];
   for await (const part of delta) parts.push(part);
-  return joined(parts);
+  return concatBytes(parts);
 }

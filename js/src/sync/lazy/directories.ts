@@ -1,8 +1,8 @@
 /** The generations of a checkpoint as a reader of parts sees them: their frames of rows, and of nodes. */
 
+import { objectPath } from '../remote/format/content-names.js';
 import type { Directory } from '../remote/format/directory.js';
-import type { Generation, PackRecord } from '../remote/format/head.js';
-import { pathOf } from '../remote/format/names.js';
+import type { Generation, PackRecord } from '../remote/format/head-record.js';
 import {
   type FramedKind,
   type FramePlace,
@@ -13,7 +13,7 @@ import {
 } from '../remote/format/pack.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { ByteRange } from '../remote/remote.js';
-import { compareBytes } from './order.js';
+import { compareBytes } from './compare-bytes.js';
 
 /** A frame of an object. */
 export interface ObjectFrame {
@@ -35,7 +35,7 @@ export interface NodePlace extends ObjectFrame {
 }
 
 /** What the directory of a generation tells. */
-export class Parts {
+export class GenerationParts {
   /** In the order of keys. */
   readonly rows: readonly RowPlace[];
   /** In the order of keys. */
@@ -70,7 +70,11 @@ export class Parts {
   }
 
   /** What a directory tells of a generation; undefined if it is of another one. */
-  static of({ packs }: Generation, directory: Directory, scope: Scope): Parts | undefined {
+  static of(
+    { packs }: Generation,
+    directory: Directory,
+    scope: Scope,
+  ): GenerationParts | undefined {
     const rows = packs.filter(({ edits }) => edits > 0);
     // The directory itself is the last.
     const objects = packs.filter(({ edits }) => edits === 0).slice(0, -1);
@@ -87,7 +91,7 @@ export class Parts {
     const isSame =
       ofRows.length === directory.packs.length && ofNodes.length === directory.nodes.length;
     const fits = isSame && all.flat().every((one) => one.fits);
-    return fits ? new Parts(ofRows, ofNodes, directory) : undefined;
+    return fits ? new GenerationParts(ofRows, ofNodes, directory) : undefined;
   }
 
   /** The frames in which nodes are whose hashes begin so. */
@@ -125,7 +129,7 @@ class ObjectFrames {
   #opener: Promise<OpenFrame> | undefined;
 
   constructor(kind: FramedKind, record: PackRecord, front: Front = NO_FRONT, scope: Scope) {
-    const path = pathOf('p', record.nameBytes);
+    const path = objectPath('p', record.nameBytes);
     const { frames, end } = framesAt(kind, front, scope.suite);
     this.fits = end === record.length;
     this.#make = () => frameOpener(kind, front, scope);

@@ -8,14 +8,14 @@ import { turn } from '../../base/scheduler.js';
 import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { SegmentPart } from '../../storage/segment-store.js';
-import { startOf } from '../remote/format/directory.js';
-import type { HashFunction } from '../remote/format/names.js';
-import type { NodePlace, Parts, RowPlace } from './directories.js';
+import type { HashFunction } from '../remote/format/content-names.js';
+import { hashPrefix } from '../remote/format/directory.js';
+import type { CheckpointSource } from './checkpoint-source.js';
+import { compareBytes } from './compare-bytes.js';
+import type { GenerationParts, NodePlace, RowPlace } from './directories.js';
 import { FrameReadahead } from './frame-readahead.js';
-import { compareBytes } from './order.js';
+import type { LazySegments } from './lazy-segments.js';
 import { Parents } from './parents.js';
-import type { LazySegments } from './segments.js';
-import type { Source } from './source.js';
 import { type Chunks, store, storeAgain } from './store-segments.js';
 import { addChildren, type FarNode, type FarNodeIndex } from './table.js';
 
@@ -40,7 +40,7 @@ interface Run {
 
 export class Fetcher {
   readonly #shared: SharedStore;
-  readonly #source: Source;
+  readonly #source: CheckpointSource;
   readonly #parents: Parents;
   readonly #hash: HashFunction;
   readonly #mends = new Map<FarNodeIndex, Promise<void>>();
@@ -49,7 +49,12 @@ export class Fetcher {
   readonly #rowsAhead = new FrameReadahead();
   readonly #nodesAhead = new FrameReadahead();
 
-  constructor(shared: SharedStore, segments: LazySegments, source: Source, hash: HashFunction) {
+  constructor(
+    shared: SharedStore,
+    segments: LazySegments,
+    source: CheckpointSource,
+    hash: HashFunction,
+  ) {
     this.#shared = shared;
     this.#source = source;
     this.#parents = new Parents(segments, hash);
@@ -165,8 +170,8 @@ export class Fetcher {
   }
 
   /** Makes the leaves of some runs of frames: those that are wanted, and those that come with them. */
-  async #makeAll(generations: readonly Parts[], runs: readonly Run[]): Promise<Chunks> {
-    const [first] = generations as [Parts];
+  async #makeAll(generations: readonly GenerationParts[], runs: readonly Run[]): Promise<Chunks> {
+    const [first] = generations as [GenerationParts];
     const places = generations.flatMap((parts, nth) =>
       runs.flatMap(({ from, to }) => {
         if (nth === 0) return first.rows.slice(from, to + 1);
@@ -214,7 +219,7 @@ export class Fetcher {
   }
 
   /** Leaves that are not wanted, but wholly in the frames of a run. */
-  async #others(first: Parts, { from, to, targets }: Run): Promise<FarNode[]> {
+  async #others(first: GenerationParts, { from, to, targets }: Run): Promise<FarNode[]> {
     const wanted = new Set(targets.map(({ name }) => name));
     const begin = (first.rows[from] as RowPlace).firstKey;
     const end = first.rows[to + 1]?.firstKey;
@@ -232,7 +237,7 @@ export class Fetcher {
   }
 
   /** Who reads frame after frame wants the next ones, too. */
-  #lookAhead(first: Parts, runs: readonly Run[]): void {
+  #lookAhead(first: GenerationParts, runs: readonly Run[]): void {
     const [only] = runs;
     if (only === undefined || runs.length > 1) return;
     const [from, to] = this.#rowsAhead.next(only.from, only.to);
@@ -240,7 +245,7 @@ export class Fetcher {
   }
 
   /** The same for nodes, which are in the order of keys, too. */
-  #lookAheadNodes(first: Parts, places: readonly NodePlace[]): void {
+  #lookAheadNodes(first: GenerationParts, places: readonly NodePlace[]): void {
     const [only] = places;
     if (only === undefined || places.length > 1 || first.nodes[only.nth] !== only) return;
     const [from, to] = this.#nodesAhead.next(only.nth, only.nth);
@@ -249,12 +254,15 @@ export class Fetcher {
 }
 
 /** Where an internal node may be. */
-function placesOf(generations: readonly Parts[], hashBytes: Uint8Array): readonly NodePlace[] {
-  return generations.flatMap((parts) => parts.nodesAt(startOf(hashBytes)));
+function placesOf(
+  generations: readonly GenerationParts[],
+  hashBytes: Uint8Array,
+): readonly NodePlace[] {
+  return generations.flatMap((parts) => parts.nodesAt(hashPrefix(hashBytes)));
 }
 
 /** The runs of frames that have the rows of leaves; with `back`, so many frames more before each. */
-function runsOf(first: Parts, targets: readonly Target[], back: number): Run[] {
+function runsOf(first: GenerationParts, targets: readonly Target[], back: number): Run[] {
   const last = first.rows.length - 1;
   const at = (key: Uint8Array) => Math.min(last, Math.max(0, first.frameOf(key)));
   const sorted = targets

@@ -3,7 +3,7 @@
  * may need next: nobody waits for that, and a remote that is not reached fails those alone who need what is there.
  */
 
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import { isFar } from '../../core/needed-part.js';
 
 /** Changes how the host of a store loads. */

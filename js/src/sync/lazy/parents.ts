@@ -1,8 +1,8 @@
 /** What the segments of a store tell of nodes at the remote: the last ones that were asked are kept at hand. */
 
 import { hex } from '../../base/hex.js';
-import type { HashFunction } from '../remote/format/names.js';
-import type { LazySegments } from './segments.js';
+import type { HashFunction } from '../remote/format/content-names.js';
+import type { LazySegments } from './lazy-segments.js';
 import { type FarNode, type FarNodeIndex, hashAt, namedIn } from './table.js';
 
 /** Segments whose nodes are kept at hand. */

@@ -1,11 +1,11 @@
 /** Stores what came from the remote: the segments that the core has made of it. */
 
 import { hex } from '../../base/hex.js';
-import { type MadeSegment, removeSegment } from '../../core/calls/segments.js';
+import { type MadeSegment, removeSegment } from '../../core/calls/segment-calls.js';
 import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { HashFunction } from '../remote/format/content-names.js';
 import { invalidRemote } from '../remote/format/cursor.js';
-import type { HashFunction } from '../remote/format/names.js';
 import { recordsIn } from '../remote/format/node-records.js';
 import { chunksOf } from './table.js';
 

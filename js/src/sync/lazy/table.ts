@@ -14,7 +14,7 @@ import {
 } from '../../base/segment-table.js';
 import { chunkFrom } from '../../base/unpack-chunk.js';
 import type { NodeAt } from '../../core/lazy-engine.js';
-import type { HashFunction } from '../remote/format/names.js';
+import type { HashFunction } from '../remote/format/content-names.js';
 
 const HASH_BYTES = 32;
 

@@ -8,7 +8,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { Moves, SyncRefs } from './state.js';
+import type { Moves, SyncRefs } from './link-state.js';
 
 /**
  * A ref that a link has begun again. `origin`: it is as a new link, and the next pull brings all rows of the remote, and merges

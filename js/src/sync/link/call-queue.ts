@@ -1,8 +1,8 @@
 /** Runs the calls of a link one after the other, in this tab and in others. */
 
 import { checkSignal } from '../../base/signal.js';
-import type { SyncHost } from './host.js';
 import type { Leases } from './leases.js';
+import type { SyncHost } from './sync-host.js';
 
 export class CallQueue {
   readonly #store: Pick<SyncHost, 'check' | 'changes'>;

@@ -2,17 +2,17 @@
 
 import { turn } from '../../base/scheduler.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { objectPath } from '../remote/format/content-names.js';
 import type { RowFrames } from '../remote/format/directory.js';
 import { firstKeyOf } from '../remote/format/first-key.js';
-import type { Generation, Head, PackRecord, Rows } from '../remote/format/head.js';
-import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
-import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
-import { pathOf } from '../remote/format/names.js';
+import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/format-limits.js';
+import type { Generation, HeadRecord, PackRecord, RowTree } from '../remote/format/head-record.js';
+import { checkpointRows, packsOf, sameRows } from '../remote/format/head-record.js';
 import { encodeFrames } from '../remote/format/pack-write.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { type Delta, makeDeltas, rowsOf } from './delta.js';
-import type { LinkState } from './state.js';
+import { type MadeDelta, makeDeltas, readRowsRoot } from './delta.js';
+import type { LinkState } from './link-state.js';
 import { writeDirectory } from './write-directory.js';
 
 /** Uploads at once. */
@@ -30,16 +30,16 @@ const MAX_PACKS = 512;
  */
 export async function makeCheckpoint(
   context: SyncContext,
-  head: Pick<Head, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
+  head: Pick<HeadRecord, 'checkpoint' | 'epoch' | 'repositoryBytes'>,
   { checkpoint: commit }: Pick<LinkState, 'checkpoint'>,
-  to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
+  to: { readonly commitBytes: Uint8Array; readonly rows: RowTree; readonly seq: number },
   job: SyncJob,
 ): Promise<Generation[]> {
   const before = head.checkpoint;
   const scope = scopeInside(context.scope, head);
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
-    const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
+    const isKnown = sameRows(await readRowsRoot(context.shared, commit), checkpointRows(before));
     // Who does not have all rows would have to fetch them, to write them anew: another device does that.
     const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
     if (isKnown && (isPartly || hasRoom(before.generations))) {
@@ -88,7 +88,7 @@ async function writePacks(
     const nameBytes = tools.hash(pack.bytes);
     records[nth] = { nameBytes, length: pack.bytes.length, edits };
     frames[nth] = { ...pack.front, firstKeys: deltas.map(firstKeyOf) };
-    await remote.put(pathOf('p', nameBytes), pack.bytes, { signal });
+    await remote.put(objectPath('p', nameBytes), pack.bytes, { signal });
     packs += 1;
     bytes += pack.bytes.length;
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
@@ -119,7 +119,7 @@ interface PackDeltas {
 
 /** Gathers deltas until they have the length of a pack. */
 async function* gatherPacks(
-  deltas: AsyncIterable<Pick<Delta, 'deltaBytes' | 'edits'>>,
+  deltas: AsyncIterable<Pick<MadeDelta, 'deltaBytes' | 'edits'>>,
   packBytes: number,
 ): AsyncGenerator<PackDeltas, void, void> {
   let [frames, edits, bytes]: [Uint8Array[], number, number] = [[], 0, 0];

@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { notify } from '../../base/report.js';
-import { collect, isDue } from './collect.js';
+import { collectRemote, isRemoteCollectionDue } from './collect-remote.js';
 import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { SyncContext } from './context.js';
 import type { SyncOptions } from './loop.js';
@@ -19,7 +19,7 @@ export async function collectNow(
     const message = `collect: graceMs is a number of milliseconds, from ${MIN_GRACE_MS} on: an hour`;
     throw new HedgerowError('invalid-argument', message);
   }
-  return collect(context, {
+  return collectRemote(context, {
     ...{ graceMs, signal },
     onProgress: (progress) => notify(onProgress, progress),
   });
@@ -33,7 +33,7 @@ export async function collectIfDue(
 ): Promise<boolean> {
   const graceMs = typeof wanted === 'object' ? wanted.graceMs : undefined;
   try {
-    if (!(await isDue(context, signal))) return true;
+    if (!(await isRemoteCollectionDue(context, signal))) return true;
     notify(onCollect, await collectNow(context, { graceMs, signal }));
     return true;
   } catch (cause) {

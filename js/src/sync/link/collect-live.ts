@@ -6,20 +6,20 @@
 import { sameBytes } from '../../base/bytes.js';
 import { type ErrorCode, HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { goneFault, remoteFault } from '../remote/faults.js';
+import { objectPath } from '../remote/format/content-names.js';
 import { invalidRemote, NO_HASH, utf8 } from '../remote/format/cursor.js';
-import { packsOf } from '../remote/format/head.js';
 import { encodeHead } from '../remote/format/head-codec.js';
+import { packsOf } from '../remote/format/head-record.js';
 import { successorOf } from '../remote/format/head-rules.js';
-import { pathOf } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
 import { headName, isReserved, parseName } from '../remote/names.js';
 import { swapPatiently } from '../remote/patient-swap.js';
 import type { RemoteObject } from '../remote/remote.js';
+import { goneFault, remoteFault } from '../remote/remote-faults.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { Heads, type SeenHead } from './heads.js';
+import type { LinkState } from './link-state.js';
 import { tailSince } from './logs.js';
-import type { LinkState } from './state.js';
 
 /** Heads that are read at once. */
 const AT_ONCE = 4;
@@ -170,12 +170,13 @@ export class LiveObjects {
   /** Adds all that a head names, and its logs. */
   async #add({ head }: SeenHead): Promise<void> {
     const { tail } = await tailSince(this.#context, head, 0, this.#job);
-    for (const { nameBytes } of packsOf(head.checkpoint)) this.#names.add(pathOf('p', nameBytes));
+    for (const { nameBytes } of packsOf(head.checkpoint))
+      this.#names.add(objectPath('p', nameBytes));
     for (const { nameBytes } of [...head.logs, ...head.checkpoint.history]) {
-      this.#names.add(pathOf('d', nameBytes));
+      this.#names.add(objectPath('d', nameBytes));
     }
     for (const { delta } of tail) {
-      if (delta.kind === 'object') this.#names.add(pathOf('d', delta.nameBytes));
+      if (delta.kind === 'object') this.#names.add(objectPath('d', delta.nameBytes));
     }
   }
 

@@ -1,13 +1,13 @@
 /** The record of the collections of a remote: read and replaced like the head of a branch. */
 
 import { sameBytes } from '../../base/bytes.js';
-import { unsafeFault } from '../remote/faults.js';
 import { utf8 } from '../remote/format/cursor.js';
 import { decodeRecord, encodeRecord, type MarkRecords } from '../remote/format/marks.js';
 import type { Scope } from '../remote/format/suite.js';
 import { swapPatiently } from '../remote/patient-swap.js';
+import { unsafeFault } from '../remote/remote-faults.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { RECORD_BRANCH } from './names.js';
+import { RECORD_BRANCH } from './link-names.js';
 
 /** The record as it was read; of a remote that has none, without token. */
 export interface FoundRecord extends MarkRecords {

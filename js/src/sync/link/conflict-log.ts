@@ -11,8 +11,8 @@ import { changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { putMany } from '../../engine/write/put-many.js';
 import type { Durability } from '../../storage/segment-store.js';
+import type { SyncRefs } from './link-state.js';
 import type { ConflictDecision } from './policy.js';
-import type { SyncRefs } from './state.js';
 
 /** A conflict as it was decided. A row that was absent, or was deleted, is `undefined`. */
 export interface LoggedConflict extends Conflict {
@@ -46,7 +46,7 @@ const idOf = (seq: number, nth: number): string =>
   `${String(seq).padStart(16, '0')}/${String(nth).padStart(8, '0')}`;
 
 /** What one pull has decided and not logged yet. */
-export class Decisions {
+export class DecisionLog {
   readonly #seq: number;
   readonly #numbers = new Map<string, number>();
   #rows: [string, Entry][] = [];
@@ -109,7 +109,7 @@ export class ConflictLog {
   }
 
   /** Writes what was decided. */
-  async write(decisions: Decisions): Promise<void> {
+  async write(decisions: DecisionLog): Promise<void> {
     const rows = decisions.take();
     if (rows.length === 0) return;
     const [{ host }, durability] = [this.#shared, this.#durability];

@@ -4,16 +4,16 @@ import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { ChunkMender } from '../../engine/repair/types.js';
 import type { Durability } from '../../storage/segment-store.js';
+import type { HashFunction } from '../remote/format/content-names.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
-import type { HashFunction } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { Patience } from '../remote/patient-swap.js';
 import type { Remote } from '../remote/remote.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Heads, HeadUpdate } from './heads.js';
+import type { SyncRefs } from './link-state.js';
 import type { LinkedHead } from './linked-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
-import type { SyncRefs } from './state.js';
 
 /** What differs between platforms and tests. */
 export interface SyncTools extends Patience {

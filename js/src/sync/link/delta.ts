@@ -6,21 +6,21 @@
  */
 
 import * as Status from '../../base/abi/status.js';
-import { joined, sameBytes } from '../../base/bytes.js';
+import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
-import * as calls from '../../core/calls/ingest.js';
+import * as calls from '../../core/calls/ingest-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host } from '../../core/host.js';
+import { endSlice, type Host } from '../../core/engine-host.js';
 import { type RemoteEngine, type RowsRoot, remoteEngine } from '../../core/remote-engine.js';
 import type { BranchHead, HeldHead } from '../../engine/history/branch-head.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import { abandonOnError, Ingest, type IngestResult } from '../../engine/write/ingest.js';
-import { resultOf } from '../../engine/write/put-many.js';
+import { buildBulkResult } from '../../engine/write/put-many.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
-import { sameRows } from '../remote/format/head.js';
+import { sameRows } from '../remote/format/head-record.js';
 
 export type { RowsRoot };
 
@@ -36,7 +36,7 @@ export interface MakeDeltaOptions {
 }
 
 /** A delta, and what it must give. */
-export interface Delta {
+export interface MadeDelta {
   /** Not compressed. */
   readonly deltaBytes: Uint8Array;
   /** Rows that it puts or deletes. */
@@ -61,7 +61,10 @@ async function withViews<T>(
 }
 
 /** The rows of a commit. The caller holds the commit. Costs a read of the commit, if it is not in memory. */
-export async function rowsOf(shared: SharedStore, commitBytes: Uint8Array): Promise<RowsRoot> {
+export async function readRowsRoot(
+  shared: SharedStore,
+  commitBytes: Uint8Array,
+): Promise<RowsRoot> {
   const core = await remoteEngine(shared.host);
   return withViews(shared, [commitBytes], async ([view = 0]) => core.rows(view));
 }
@@ -72,7 +75,7 @@ export async function areSameRows(
   one: Uint8Array,
   other: Uint8Array,
 ): Promise<boolean> {
-  const [here, there] = [await rowsOf(shared, one), await rowsOf(shared, other)];
+  const [here, there] = [await readRowsRoot(shared, one), await readRowsRoot(shared, other)];
   return sameBytes(here.rootBytes, there.rootBytes);
 }
 
@@ -86,7 +89,7 @@ export async function makeDelta(
   from: Uint8Array,
   to: Uint8Array,
   { maxBytes = Number.MAX_SAFE_INTEGER, signal }: MakeDeltaOptions = {},
-): Promise<Delta | 'too-long'> {
+): Promise<MadeDelta | 'too-long'> {
   checkSignal(signal);
   const { host } = shared;
   const core = await remoteEngine(host);
@@ -119,7 +122,7 @@ export async function* makeDeltas(
     maxBytes,
     signal,
   }: MakeDeltaOptions & { readonly cutBytes: number; readonly maxBytes: number },
-): AsyncGenerator<Omit<Delta, 'after'>, void, void> {
+): AsyncGenerator<Omit<MadeDelta, 'after'>, void, void> {
   checkSignal(signal);
   const { host } = shared;
   const core = await remoteEngine(host);
@@ -141,7 +144,7 @@ export async function* makeDeltas(
   }
 }
 
-interface DeltaStep extends Omit<Delta, 'after'> {
+interface DeltaStep extends Omit<MadeDelta, 'after'> {
   readonly hasNext: boolean;
 }
 
@@ -165,7 +168,7 @@ async function next(
     parts.push(bytes);
     const hasNext = core.hasEnded();
     if (status === Status.done || hasNext) {
-      const made = { deltaBytes: joined(parts), edits: core.edits(), hasNext };
+      const made = { deltaBytes: concatBytes(parts), edits: core.edits(), hasNext };
       if (!hasNext) host.engine.noteSuccess();
       return made;
     }
@@ -278,7 +281,7 @@ async function feedAndCommit(
   }, signal);
   if (committed === undefined) return { outcome: 'moved' };
   const { commitBytes } = committed;
-  return { outcome: 'applied', commitBytes, ...resultOf(ingest, committed, edits, startMs) };
+  return { outcome: 'applied', commitBytes, ...buildBulkResult(ingest, committed, edits, startMs) };
 }
 
 /** Hands a delta to an ingest; resolves to the number of its edits. */

@@ -2,8 +2,8 @@
 
 import type { RemoteKind } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
+import { type Folder, objectPath, verifyObjectName } from '../remote/format/content-names.js';
 import { invalidRemote } from '../remote/format/cursor.js';
-import { checkName, type Folder, pathOf } from '../remote/format/names.js';
 import type { SyncContext, SyncJob } from './context.js';
 
 /** An object as a head names it. */
@@ -20,11 +20,11 @@ export async function fetchObject(
   { nameBytes, length }: ObjectRecord,
   { signal }: Pick<SyncJob, 'signal'>,
 ): Promise<Uint8Array> {
-  const bytes = await remote.get(pathOf(folder, nameBytes), undefined, { signal });
+  const bytes = await remote.get(objectPath(folder, nameBytes), undefined, { signal });
   if (bytes === undefined) {
     throw invalidRemote(kind, `there is no ${hex(nameBytes)}, which the head names`, 0);
   }
   if (bytes.length !== length) throw invalidRemote(kind, `${bytes.length} bytes of ${length}`, 0);
-  checkName(kind, nameBytes, bytes, tools.hash);
+  verifyObjectName(kind, nameBytes, bytes, tools.hash);
   return bytes;
 }

@@ -4,11 +4,11 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
-import { checkpointRows, type TailEntry } from '../remote/format/head.js';
+import { checkpointRows, type TailEntry } from '../remote/format/head-record.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, areSameRows } from './delta.js';
-import { deltaOf, type HeadUpdate, seenMoves } from './entries.js';
+import { deltaOf, type HeadUpdate, seenMoves } from './tail-entries.js';
 
 /** The rows that it changes; undefined if that cannot be: nothing was stored then. */
 export async function forward(

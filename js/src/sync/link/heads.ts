@@ -3,18 +3,18 @@
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
+import type { HashFunction } from '../remote/format/content-names.js';
 import { readEnvelope } from '../remote/format/envelope.js';
-import type { Head } from '../remote/format/head.js';
 import { decodeHead } from '../remote/format/head-codec.js';
+import type { HeadRecord } from '../remote/format/head-record.js';
 import { breakBetween } from '../remote/format/head-rules.js';
-import type { HashFunction } from '../remote/format/names.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { Remote, RemoteHead } from '../remote/remote.js';
-import type { LinkState } from './state.js';
+import type { LinkState } from './link-state.js';
 
 /** A head that was read. */
 export interface SeenHead {
-  readonly head: Head;
+  readonly head: HeadRecord;
   readonly hashBytes: Uint8Array;
   readonly token: string;
 }
@@ -129,7 +129,7 @@ export class Heads {
 }
 
 /** Throws `rollback` unless a head may follow the last one that was seen. */
-function checkFollows(head: Head, hashBytes: Uint8Array, known: KnownState): void {
+function checkFollows(head: HeadRecord, hashBytes: Uint8Array, known: KnownState): void {
   const { repositoryBytes, seq, seenBytes } = known;
   if (repositoryBytes === undefined || seq === 0) return;
   if (!sameBytes(head.repositoryBytes, repositoryBytes)) {

@@ -1,16 +1,21 @@
 /** Brings the rows of a head to the branch that follows the remote. */
 
 import { sameBytes } from '../../base/bytes.js';
-import { type Head, type Rows, sameRows, type Tail } from '../remote/format/head.js';
+import {
+  type HeadRecord,
+  type RowTree,
+  sameRows,
+  type Tail,
+} from '../remote/format/head-record.js';
 import { entriesSince } from '../remote/format/head-rules.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { rowsOf } from './delta.js';
-import { applyEntries, type HeadUpdate } from './entries.js';
+import { readRowsRoot } from './delta.js';
 import { forward } from './forward.js';
 import { landCheckpoint } from './land-checkpoint.js';
+import { histories } from './link-parts.js';
+import { areRowsAfter, type LinkState, type PendingPush, stateMoves } from './link-state.js';
 import { tailFor } from './logs.js';
-import { histories } from './parts.js';
-import { areRowsAfter, type LinkState, type PendingPush, stateMoves } from './state.js';
+import { applyEntries, type HeadUpdate } from './tail-entries.js';
 
 /**
  * Moves the branch of the remote to the rows of a head, with what is remembered of the remote. Resolves to the rows of
@@ -24,7 +29,7 @@ export async function importHead(
   const tail = await tailFor(context, now, job);
   const accepted = await acceptOwn(context, now, tail);
   if (accepted === undefined) return undefined;
-  const base = await rowsOf(context.shared, accepted.origin);
+  const base = await readRowsRoot(context.shared, accepted.origin);
   const entries = entriesSince(tail, base.rootBytes);
   const next = { ...now, state: accepted };
   await checkContinues(context, next, { tail, base, isBaseKnown: entries !== undefined }, job);
@@ -48,7 +53,7 @@ export async function importHead(
 async function checkContinues(
   context: SyncContext,
   { state, seen }: HeadUpdate,
-  found: { readonly tail: Tail; readonly base: Rows; readonly isBaseKnown: boolean },
+  found: { readonly tail: Tail; readonly base: RowTree; readonly isBaseKnown: boolean },
   job: SyncJob,
 ): Promise<void> {
   const { push } = state;
@@ -62,7 +67,11 @@ async function checkContinues(
  * The rows after the entry of the tail, of the head, or of the generation of a checkpoint, that this push became. A
  * checkpoint may have no entry for its push; a generation has no nonce, so it may be another one's of that number.
  */
-function ownRows(head: Head, { tail }: Tail, { nonceBytes, seq }: PendingPush): Rows | undefined {
+function ownRows(
+  head: HeadRecord,
+  { tail }: Tail,
+  { nonceBytes, seq }: PendingPush,
+): RowTree | undefined {
   const entry = tail.find((one) => sameBytes(one.nonceBytes, nonceBytes));
   if (entry !== undefined) return entry.rows;
   if (sameBytes(head.nonceBytes, nonceBytes)) return head.rows;
@@ -82,7 +91,7 @@ async function acceptOwn(
   const own = pending && ownRows(seen.head, tail, pending);
   if (pending === undefined || own === undefined) return state;
   const { commitBytes } = pending;
-  const rows = await rowsOf(shared, commitBytes);
+  const rows = await readRowsRoot(shared, commitBytes);
   // Nobody moves it while a push is pending, but a store may be repaired or reset. Equal rows are a state that both sides have
   // had, whoever made it.
   if (!sameRows(rows, own)) return state;

@@ -13,21 +13,21 @@ import { checkSignal } from '../../base/signal.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { RefMove } from '../../storage/segment-store.js';
+import { objectPath } from '../remote/format/content-names.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import {
   checkpointRows,
   type Generation,
   type PackRecord,
   packsOf,
-} from '../remote/format/head.js';
-import { pathOf } from '../remote/format/names.js';
+} from '../remote/format/head-record.js';
 import { decodePack } from '../remote/format/pack.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
-import { deltasOf, type HeadUpdate, seenMoves } from './entries.js';
+import { applyDeltas, type DeltaBytes, readRowsRoot } from './delta.js';
 import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
+import { deltasOf, type HeadUpdate, seenMoves } from './tail-entries.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
 const AT_ONCE = 4;
@@ -62,7 +62,7 @@ export async function landCheckpoint(
     const landed = await apply(context, landing.wanted, scope, branchHead, job);
     if (!landed) return false;
     const commitBytes = branchHead.head.commitBytes;
-    const rows = await rowsOf(shared, commitBytes);
+    const rows = await readRowsRoot(shared, commitBytes);
     if (!sameBytes(rows.rootBytes, checkpointRows(checkpoint).rootBytes)) {
       // Not again by the same way: the next try begins without what was applied.
       await refs.move({ landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }, durability);
@@ -124,7 +124,7 @@ async function begin(
     done = 0;
     for (const commitBytes of [state.origin, state.checkpoint]) {
       if (commitBytes === undefined) continue;
-      const { rootBytes } = await rowsOf(shared, commitBytes);
+      const { rootBytes } = await readRowsRoot(shared, commitBytes);
       const nth = generations.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
       const before = packsOf({ generations: generations.slice(0, nth + 1) });
       const packs = before.filter(hasRows).length;
@@ -152,7 +152,7 @@ async function apply(
   const { signal } = stop;
   const end = () => stop.abort(job.signal?.reason);
   job.signal?.addEventListener('abort', end);
-  const all = new Set(wanted.map(({ pack }) => pathOf('p', pack.nameBytes)));
+  const all = new Set(wanted.map(({ pack }) => objectPath('p', pack.nameBytes)));
   const kept = new Map([...(keptOf.get(context) ?? [])].filter(([path]) => all.has(path)));
   keptOf.set(context, kept);
   const ahead: PackFetch[] = [];
@@ -189,7 +189,8 @@ async function apply(
         signal: job.signal,
       });
       if (outcome !== 'applied') return false;
-      for (const { pack } of wanted.slice(first, applied)) kept.delete(pathOf('p', pack.nameBytes));
+      for (const { pack } of wanted.slice(first, applied))
+        kept.delete(objectPath('p', pack.nameBytes));
       refs.recordMoves(moves);
       await refs.look();
     }
@@ -229,7 +230,7 @@ async function fetchPack(
   kept: Map<string, Uint8Array>,
   signal: AbortSignal,
 ): Promise<PackContent> {
-  const path = pathOf('p', pack.nameBytes);
+  const path = objectPath('p', pack.nameBytes);
   const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
   kept.set(path, bytes);
   // A long one has taken a slice.

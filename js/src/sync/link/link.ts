@@ -1,5 +1,5 @@
 import { HedgerowError } from '../../base/errors.js';
-import { optionsOf, RANGE, rangeOf } from '../../base/options.js';
+import { checkRangeOptions, optionsOf, RANGE } from '../../base/options.js';
 import { part } from '../../base/parts.js';
 import type { KeyRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
@@ -10,16 +10,16 @@ import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress } from './context.js';
 import { areSameRows } from './delta.js';
-import type { SyncHost } from './host.js';
 import { Leases } from './leases.js';
+import { conflictsOf, originOf } from './link-names.js';
+import { checkpoints, histories } from './link-parts.js';
 import type { RoundResult, SyncLoop, SyncOptions } from './loop.js';
 import type { Traffic } from './meter.js';
-import { conflictsOf, originOf } from './names.js';
 import { OneLoop } from './one-loop.js';
-import { checkpoints, histories } from './parts.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import type { Keep } from './rejoin.js';
+import type { SyncHost } from './sync-host.js';
 
 export interface PullOptions {
   /** Ends the call with `aborted`. What has arrived of a clone stays. */
@@ -151,7 +151,7 @@ export class Link {
    * those that it has.
    */
   async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
-    const { signal, ...range } = rangeOf('prefetch', options, RANGE.signal);
+    const { signal, ...range } = checkRangeOptions('prefetch', options, RANGE.signal);
     this.#host.check();
     const work = async (own: AbortSignal | undefined) =>
       (await prefetching()).prefetch(this.#context, range, { signal: own });

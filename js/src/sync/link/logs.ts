@@ -1,14 +1,14 @@
 /** The logs of a head: read by who needs older entries than a head has, and put before one has no more room. */
 
-import type { Head, LogRecord, Tail } from '../remote/format/head.js';
+import { objectPath } from '../remote/format/content-names.js';
+import type { HeadRecord, LogRecord, Tail } from '../remote/format/head-record.js';
 import { entriesSince, joinedTail, logsSince, withLog } from '../remote/format/head-rules.js';
 import { decodeLog, encodeLog } from '../remote/format/log.js';
-import { pathOf } from '../remote/format/names.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { rowsOf } from './delta.js';
-import type { HeadUpdate } from './entries.js';
+import { readRowsRoot } from './delta.js';
 import { fetchObject } from './fetch-object.js';
+import type { HeadUpdate } from './tail-entries.js';
 
 /** The tail of a head, as far back as this device needs it: the head's own, mostly, without a request. */
 export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJob): Promise<Tail> {
@@ -17,7 +17,7 @@ export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJo
   // The push that nobody has answered would have that number.
   const hasPending = pending === undefined || logsSince(head, pending.seq - 1).length === 0;
   if (hasPending) {
-    const { rootBytes } = await rowsOf(context.shared, origin);
+    const { rootBytes } = await readRowsRoot(context.shared, origin);
     if (entriesSince(head, rootBytes) !== undefined) return head;
   }
   const isInLogs = seq + 1 >= (head.logs[0]?.seq ?? Number.POSITIVE_INFINITY);
@@ -27,7 +27,7 @@ export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJo
 /** The tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
 export async function tailSince(
   context: SyncContext,
-  head: Head,
+  head: HeadRecord,
   seq: number,
   job: SyncJob,
 ): Promise<Tail> {
@@ -41,11 +41,11 @@ export async function tailSince(
 /** Puts the tail of a head into a log. The head that it returns has room for an entry, and is none until then. */
 export async function moveIntoLog(
   { remote, tools, scope }: SyncContext,
-  head: Head,
+  head: HeadRecord,
   { signal }: SyncJob,
-): Promise<Head> {
+): Promise<HeadRecord> {
   const inside = scopeInside(scope, head);
   const { bytes, record } = await encodeLog(head, tools.random(16), tools.hash, inside);
-  await remote.put(pathOf('d', record.nameBytes), bytes, { signal });
+  await remote.put(objectPath('d', record.nameBytes), bytes, { signal });
   return withLog(head, record);
 }

@@ -3,15 +3,15 @@
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
-import { sameRows } from '../remote/format/head.js';
+import { sameRows } from '../remote/format/head-record.js';
 import { withCheckpoint } from '../remote/format/head-rules.js';
 import { scopeInside } from '../remote/format/suite.js';
 import { makeCheckpoint } from './checkpoint.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { rowsOf } from './delta.js';
-import { beginHistory, extendHistory } from './history.js';
+import { readRowsRoot } from './delta.js';
+import { beginHistory, extendHistory } from './head-history.js';
 import { pull } from './pull.js';
-import { isDone, startOf, swap } from './push.js';
+import { isDone, startNextHead, swap } from './push.js';
 
 /** Most times that another device is first. */
 const MAX_TRIES = 8;
@@ -39,12 +39,12 @@ export async function mendRemote(
     const { head, release } = await local.holdHead();
     try {
       const commitBytes = replaces ? head.commitBytes : state.origin;
-      const rows = await rowsOf(shared, commitBytes);
+      const rows = await readRowsRoot(shared, commitBytes);
       if (!replaces && !sameRows(rows, last.head.rows)) {
         if (fault === undefined) continue;
         throw fault;
       }
-      const before = startOf(context, last);
+      const before = startNextHead(context, last);
       const [nonceBytes, seq] = [context.tools.random(16), before.seq + 1];
       const author = { writerBytes: state.writerBytes, nonceBytes, previousBytes: last.hashBytes };
       const to = { commitBytes, rows, seq };

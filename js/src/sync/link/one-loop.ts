@@ -1,8 +1,8 @@
 /** The loop of a link: it has one at a time, which ends with the store. */
 import { sleep } from '../../base/timeout.js';
-import type { SyncHost } from './host.js';
 import type { Leases } from './leases.js';
 import { type LoopHost, SyncLoop, type SyncOptions, type SyncState } from './loop.js';
+import type { SyncHost } from './sync-host.js';
 
 /** What a link brings: the rest is the same for all. */
 export type LinkWork = Pick<LoopHost, 'isPending' | 'work' | 'onCommit'> & Partial<LoopHost>;

@@ -2,7 +2,7 @@
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkName, optionsOf } from '../../base/options.js';
+import { checkStoreName, optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
 import { remoteEngine } from '../../core/remote-engine.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
@@ -10,7 +10,7 @@ import { refOfBranch } from '../../engine/history/branch-name.js';
 import type { Durability } from '../../storage/segment-store.js';
 import { utf8 } from '../remote/format/cursor.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
-import { PACK_BYTES } from '../remote/format/limits.js';
+import { PACK_BYTES } from '../remote/format/format-limits.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
 import { isReserved } from '../remote/names.js';
 import type { Remote } from '../remote/remote.js';
@@ -19,13 +19,13 @@ import { beginLink } from './begin-link.js';
 import { ConflictLog } from './conflict-log.js';
 import type { SyncContext, SyncTools } from './context.js';
 import { Heads } from './heads.js';
-import type { SyncHost } from './host.js';
 import { Link } from './link.js';
+import { buildLinkNames, originOf } from './link-names.js';
+import { SyncRefs } from './link-state.js';
 import { LinkedHead } from './linked-heads.js';
 import { meterRemote, type Traffic } from './meter.js';
-import { namesOf, originOf } from './names.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
-import { SyncRefs } from './state.js';
+import type { SyncHost } from './sync-host.js';
 
 /** How a store is linked to a remote. */
 export interface LinkOptions {
@@ -64,7 +64,7 @@ export function contextOf(link: Link): SyncContext {
 }
 
 /** Makes a link. */
-export async function openLink(
+export async function createLink(
   host: SyncHost,
   remote: Remote,
   options: LinkOptions,
@@ -73,7 +73,7 @@ export async function openLink(
   const wanted = optionsOf('remote', options, LINK_OPTIONS);
   const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
   const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
-  checkName(name);
+  checkStoreName(name);
   checkPolicy(policy);
   if (typeof remoteBranch === 'string' && isReserved(remoteBranch)) {
     throw new HedgerowError(
@@ -103,7 +103,7 @@ export async function openLink(
     chance: Math.random,
     ...given,
   };
-  const names = namesOf(name, branch);
+  const names = buildLinkNames(name, branch);
   const refs = new SyncRefs(shared, names);
   const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
   const own = meterRemote(checkedRemote('remote', remote), traffic);

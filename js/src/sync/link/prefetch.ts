@@ -5,7 +5,7 @@ import * as Status from '../../base/abi/status.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
-import { fail } from '../../core/status.js';
+import { fail } from '../../core/status-errors.js';
 import type { SyncContext, SyncJob } from './context.js';
 
 /** Reads all leaves of a range of the local branch. */

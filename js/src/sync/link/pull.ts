@@ -5,14 +5,14 @@ import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
 import { mergeBranch } from '../../engine/branches/merge.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
-import { sameRows } from '../remote/format/head.js';
-import { Decisions } from './conflict-log.js';
+import { sameRows } from '../remote/format/head-record.js';
+import { DecisionLog } from './conflict-log.js';
 import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
-import { rowsOf } from './delta.js';
+import { readRowsRoot } from './delta.js';
 import type { SeenHead } from './heads.js';
 import { importHead } from './import-head.js';
+import type { LinkState } from './link-state.js';
 import { decide } from './policy.js';
-import type { LinkState } from './state.js';
 
 /** Most times that a pull begins again, since another tab was first. */
 const MAX_TRIES = 100;
@@ -50,7 +50,7 @@ export async function hasRowsOf(
   { head, hashBytes }: SeenHead,
 ): Promise<boolean> {
   if (!sameBytes(hashBytes, seenBytes)) return false;
-  return sameRows(await rowsOf(shared, origin), head.rows);
+  return sameRows(await readRowsRoot(shared, origin), head.rows);
 }
 
 /**
@@ -78,7 +78,7 @@ export async function mergeIn(
   if (sameBytes(origin, fork)) return { applied: 0, conflicts: 0 };
   const taken = await takeWhole(context, origin, fork);
   if (taken !== undefined) return { applied: taken, conflicts: 0 };
-  const decisions = new Decisions(seq);
+  const decisions = new DecisionLog(seq);
   await shared.queueWork(() => local.refresh());
   const { applied } = await mergeBranch(local, context.originName, {
     durability,

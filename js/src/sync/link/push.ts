@@ -3,33 +3,33 @@
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
-import { slowedMs } from '../remote/faults.js';
+import { objectPath } from '../remote/format/content-names.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
 import { encodeDeltaObject } from '../remote/format/delta-object.js';
+import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/format-limits.js';
+import { encodeHead } from '../remote/format/head-codec.js';
 import {
-  type Delta,
-  type Head,
+  type DeltaRecord,
+  type HeadRecord,
   NO_CHECKPOINT,
   NO_ROWS,
-  type Rows,
+  type RowTree,
   sameRows,
-} from '../remote/format/head.js';
-import { encodeHead } from '../remote/format/head-codec.js';
+} from '../remote/format/head-record.js';
 import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
-import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
-import { pathOf } from '../remote/format/names.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
 import { scopeInside } from '../remote/format/suite.js';
 import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
+import { slowedMs } from '../remote/remote-faults.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
-import { makeDelta, rowsOf } from './delta.js';
-import { seenPush } from './entries.js';
+import { makeDelta, readRowsRoot } from './delta.js';
 import type { SeenHead } from './heads.js';
+import { checkpoints, histories } from './link-parts.js';
+import { type LinkState, stateMoves } from './link-state.js';
 import { moveIntoLog } from './logs.js';
-import { checkpoints, histories } from './parts.js';
 import { hasRowsOf, pull } from './pull.js';
-import { type LinkState, stateMoves } from './state.js';
+import { seenPush } from './tail-entries.js';
 
 /** What a push has done. */
 export interface PushResult {
@@ -117,7 +117,7 @@ export const isDone = (tried: PushSuccess | PushFailure): tried is PushSuccess =
 
 /** What is to become the head. */
 interface Next {
-  readonly head: Head;
+  readonly head: HeadRecord;
   readonly edits: number | undefined;
 }
 
@@ -135,7 +135,7 @@ async function tryOnce(
   try {
     // A push that nobody has answered may still come true: it is tried again as it was.
     const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
-    const rows = await rowsOf(shared, commitBytes);
+    const rows = await readRowsRoot(shared, commitBytes);
     if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
@@ -148,7 +148,7 @@ async function tryOnce(
     }
     const nonceBytes =
       isOpen && state.pending ? state.pending.nonceBytes : context.tools.random(16);
-    const before = startOf(context, last);
+    const before = startNextHead(context, last);
     const author = {
       writerBytes: state.writerBytes,
       nonceBytes,
@@ -169,7 +169,7 @@ async function tryOnce(
 }
 
 /** The head to go on from: the last one, if this version of the app may write rows after it. */
-export function startOf({ app, scope }: SyncContext, { head }: SeenHead): Head {
+export function startNextHead({ app, scope }: SyncContext, { head }: SeenHead): HeadRecord {
   if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
   const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
   throw new HedgerowError('unsupported-format', message);
@@ -193,7 +193,7 @@ async function begin(
     repositoryBytes = (await decodeRepository(there, scope)).idBytes;
   }
   const { epoch } = scope;
-  const head: Head = {
+  const head: HeadRecord = {
     ...{ epoch, repositoryBytes, seq: 1, writerBytes, nonceBytes: tools.random(16), app },
     ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: NO_CHECKPOINT },
     ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
@@ -212,10 +212,10 @@ async function begin(
 }
 
 interface HeadDraft {
-  readonly before: Head;
+  readonly before: HeadRecord;
   readonly state: LinkState;
   readonly commitBytes: Uint8Array;
-  readonly rows: Rows;
+  readonly rows: RowTree;
   readonly author: Author;
 }
 
@@ -227,7 +227,7 @@ async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): 
   let { before } = wanted;
   const limits = { maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   const made = await makeDelta(shared, state.origin, commitBytes, limits);
-  let delta: Delta | undefined;
+  let delta: DeltaRecord | undefined;
   if (made !== 'too-long') {
     const deltaBytes = await encodeDeltaBody(made.deltaBytes, tools.deflate);
     delta = { kind: 'inline', deltaBytes };
@@ -236,7 +236,7 @@ async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): 
       if (appended.kind === 'spill') {
         const object = await encodeDeltaObject(deltaBytes, tools.random(16), scope);
         const nameBytes = tools.hash(object);
-        await remote.put(pathOf('d', nameBytes), object, { signal });
+        await remote.put(objectPath('d', nameBytes), object, { signal });
         delta = { kind: 'object', nameBytes, length: object.length };
       } else before = await moveIntoLog(context, before, job);
       appended = withEntry(before, rows, delta, author, scope);

@@ -6,8 +6,8 @@ import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { makeForgetMoves } from './begin-link.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';
+import type { Moves } from './link-state.js';
 import { pull } from './pull.js';
-import type { Moves } from './state.js';
 
 /** Which rows stay. */
 export type Keep = 'union' | 'remote';

@@ -3,7 +3,7 @@ import type { BranchHead } from '../../engine/history/branch-head.js';
 import { abandonOnError, Ingest, type Progress } from '../../engine/write/ingest.js';
 import { Reporter, takeBytes } from '../../engine/write/intake.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { Answer } from '../remote/adapters/exchange.js';
+import type { HttpAnswer } from '../remote/adapters/exchange.js';
 import { PullBody, patchFault } from '../wire/pull-body.js';
 
 interface TakeOptions {
@@ -19,7 +19,7 @@ interface TakeOptions {
 /** Runs `commit` when all of the answer has come. Rejects with `bad-response` for a patch that is malformed. */
 export async function takePatch<T>(
   head: BranchHead,
-  answer: Answer,
+  answer: HttpAnswer,
   { clears, maxPullBytes, durability, signal, onProgress }: TakeOptions,
   commit: (body: PullBody, ingest: Ingest) => Promise<T>,
 ): Promise<T> {

@@ -4,19 +4,19 @@
  */
 
 import * as Status from '../../base/abi/status.js';
-import { joined } from '../../base/bytes.js';
+import { concatBytes } from '../../base/bytes.js';
 import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
 import { lazyEngine } from '../../core/lazy-engine.js';
+import { objectPath } from '../remote/format/content-names.js';
 import {
   encodeDirectory,
+  hashPrefix,
   type NodeFrames,
   type RowFrames,
-  startOf,
 } from '../remote/format/directory.js';
-import type { PackRecord } from '../remote/format/head.js';
-import { NODE_FRAME_BYTES } from '../remote/format/limits.js';
-import { pathOf } from '../remote/format/names.js';
+import { NODE_FRAME_BYTES } from '../remote/format/format-limits.js';
+import type { PackRecord } from '../remote/format/head-record.js';
 import { recordAt } from '../remote/format/node-records.js';
 import { encodeFrames } from '../remote/format/pack-write.js';
 import type { Scope } from '../remote/format/suite.js';
@@ -49,7 +49,7 @@ export async function writeDirectory(
   const records: PackRecord[] = [];
   const put = async (bytes: Uint8Array): Promise<void> => {
     const nameBytes = tools.hash(bytes);
-    await remote.put(pathOf('p', nameBytes), bytes, { signal });
+    await remote.put(objectPath('p', nameBytes), bytes, { signal });
     records.push({ nameBytes, length: bytes.length, edits: 0 });
   };
   const nodes: NodeFrames[] = [];
@@ -63,11 +63,11 @@ export async function writeDirectory(
   const endGroup = async () => {
     endFrame();
     if (group.length === 0) return;
-    const plain = group.map((one) => joined(one.map(({ recordBytes }) => recordBytes)));
+    const plain = group.map((one) => concatBytes(one.map(({ recordBytes }) => recordBytes)));
     const object = await encodeFrames('nodes', plain, tools.random(16), tools.deflate, scope);
     await turn();
     await put(object.bytes);
-    const starts = group.map((one) => one.map(({ hashBytes }) => startOf(hashBytes)));
+    const starts = group.map((one) => one.map(({ hashBytes }) => hashPrefix(hashBytes)));
     nodes.push({ ...object.front, starts });
     [group, groupBytes] = [[], 0];
   };
@@ -85,7 +85,7 @@ export async function writeDirectory(
     isTop = false;
   }
   await endGroup();
-  const topBytes = joined(top);
+  const topBytes = concatBytes(top);
   const directory = { packs, nodes, topBytes };
   await put(await encodeDirectory(directory, tools.random(16), tools.deflate, scope));
   return records;

@@ -1,8 +1,8 @@
 /** What all work with the app's own server uses. */
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { SyncHost } from '../link/host.js';
 import type { LinkedHead } from '../link/linked-heads.js';
+import type { SyncHost } from '../link/sync-host.js';
 import type { Wire } from '../wire/wire.js';
 import type { Queue } from './queue.js';
 import type { MutatorOptions, Mutators } from './types.js';

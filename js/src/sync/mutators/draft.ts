@@ -6,13 +6,13 @@ import { untilWon } from '../../base/timeout.js';
 import { holdBranch, holdSides, type Sides } from '../../engine/history/branch-refs.js';
 import { type Change, changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
-import type { Calls } from './calls.js';
+import type { CallRunner } from './call-runner.js';
 import { type ServerContext, unlessMoved } from './context.js';
 
 /** Makes the call, and moves the fork in its commit: a later merge has only what was changed since. */
-export async function mergeBranch(
+export async function mergeDraft(
   context: ServerContext,
-  calls: Calls,
+  calls: CallRunner,
   name: string,
   options: { readonly as: string },
 ): Promise<unknown> {

@@ -1,5 +1,5 @@
 /** One call among others. */
-import type { Host } from '../../core/host.js';
+import type { Host } from '../../core/engine-host.js';
 import { type Run, Transaction } from '../../engine/transaction/transaction.js';
 import type { Mutator } from './types.js';
 

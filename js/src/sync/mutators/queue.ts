@@ -20,11 +20,11 @@ import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
 import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
-import { inSlices } from './slices.js';
+import { eachInSlices } from './each-in-slices.js';
 import type { PendingCall } from './types.js';
 
 /** What is known of the server. */
-export interface ServerRecord {
+export interface MutatorServerRecord {
   readonly profileID: string;
   readonly clientGroupID: string;
   /** All tabs are one client: the queue gives the ids, so that they have no gaps. */
@@ -76,7 +76,7 @@ export interface StoredRejection {
 
 /** A row of the queue's branch: it has one of these. */
 interface QueueRow {
-  readonly record: ServerRecord;
+  readonly record: MutatorServerRecord;
   readonly call: StoredCall;
   readonly rejected: StoredRejection;
 }
@@ -86,7 +86,7 @@ export const copyOf = (args: unknown): unknown => JSON.parse(JSON.stringify(args
 
 /** What is changed of the queue. */
 export interface QueueEdits {
-  readonly record: ServerRecord;
+  readonly record: MutatorServerRecord;
   readonly puts?: readonly QueuedCall[];
   readonly drops?: readonly number[];
   /** Calls that have no effect, and the places of those of which the app was told. */
@@ -110,7 +110,7 @@ const rejectedKeyOf = (place: number): string => REJECTED_PREFIX + digitsOf(plac
 const unique = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 
 /** The record of a store that the server has never seen, or no longer knows. */
-export function freshRecord(before?: ServerRecord): ServerRecord {
+export function freshRecord(before?: MutatorServerRecord): MutatorServerRecord {
   const counts = { nextID: 1, sent: 0, acknowledged: 0, cookie: null };
   const first = {
     profileID: `p${unique()}`,
@@ -128,7 +128,7 @@ export class Queue {
   readonly head: QueueHead;
   readonly #shared: SharedStore;
   readonly #durability: Durability;
-  #record: ServerRecord | undefined;
+  #record: MutatorServerRecord | undefined;
   #calls = new Map<number, StoredCall>();
   #rejected = new Map<number, StoredRejection>();
   /** The commit that these are of. */
@@ -141,7 +141,7 @@ export class Queue {
     this.head.isBare = true;
   }
 
-  get record(): ServerRecord {
+  get record(): MutatorServerRecord {
     if (this.#record === undefined) throw new Error('the queue was not read');
     return this.#record;
   }
@@ -294,8 +294,8 @@ export class Queue {
     const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);
     const own = new OwnEdits(this.head);
     own.put(RECORD_KEY, { record });
-    await inSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
-    await inSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
+    await eachInSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
+    await eachInSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
     for (const rejected of rejects) own.put(rejectedKeyOf(rejected.call.place), { rejected });
     for (const place of forgets) own.delete(rejectedKeyOf(place));
     const commitBytes = await this.head.commit(own, this.#durability, write, along);

@@ -21,7 +21,7 @@ export interface RebaseResult {
 }
 
 /** Rebases, again while other tabs pull meanwhile. */
-export function rebase(
+export function rebaseCalls(
   context: ServerContext,
   signal: AbortSignal | undefined,
 ): Promise<RebaseResult> {

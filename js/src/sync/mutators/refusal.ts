@@ -3,10 +3,10 @@ import { HedgerowError } from '../../base/errors.js';
 import { badResponse } from '../wire/pull-body.js';
 
 /** What an answer says instead of the state: this store is unknown, or its version. */
-export type Refusal = 'unknown-client' | HedgerowError | undefined;
+export type PullRefusal = 'unknown-client' | HedgerowError | undefined;
 
 /** Finds out whether the members of an answer refuse. */
-export function refusalOf(member: (name: string) => unknown): Refusal {
+export function refusalOf(member: (name: string) => unknown): PullRefusal {
   const error = member('error');
   if (error === undefined) return undefined;
   if (error === 'ClientStateNotFound') return 'unknown-client';

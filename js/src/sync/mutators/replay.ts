@@ -2,13 +2,13 @@
 import { HedgerowError, isRefusal } from '../../base/errors.js';
 import { checkSignal, until } from '../../base/signal.js';
 import type { HeldHead } from '../../engine/history/branch-head.js';
-import { Base } from '../../engine/transaction/base.js';
+import { TransactionBase } from '../../engine/transaction/base.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Run } from '../../engine/transaction/transaction.js';
 import type { ServerContext } from './context.js';
+import { eachInSlices } from './each-in-slices.js';
 import { runMutator } from './part.js';
 import { copyOf, type QueuedCall } from './queue.js';
-import { inSlices } from './slices.js';
 
 /** A call without an effect, and why. */
 export interface Rejection {
@@ -31,7 +31,7 @@ export class Replay {
   constructor(context: ServerContext, held: HeldHead) {
     this.#context = context;
     const { shared, local } = context;
-    this.#run = new Run(shared.host, new Base(held), new OwnEdits(local));
+    this.#run = new Run(shared.host, new TransactionBase(held), new OwnEdits(local));
   }
 
   get edits(): OwnEdits {
@@ -60,7 +60,7 @@ export class Replay {
     const { queue, shared } = this.#context;
     // Not those that are made meanwhile: it would not end before they do.
     const waiting = queue.waiting(this.upTo, queue.record.nextPlace - 1);
-    return inSlices(shared, waiting, async (call) => {
+    return eachInSlices(shared, waiting, async (call) => {
       checkSignal(signal);
       await this.#make(call, signal);
       this.upTo = call.place;

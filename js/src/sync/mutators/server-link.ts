@@ -9,13 +9,13 @@ import { CallQueue } from '../link/call-queue.js';
 import { Leases } from '../link/leases.js';
 import { isSameState, type RoundResult, type SyncLoop } from '../link/loop.js';
 import { type LinkWork, OneLoop } from '../link/one-loop.js';
-import { Calls } from './calls.js';
+import { CallRunner } from './call-runner.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
-import { mergeBranch } from './draft.js';
-import { pullOnce, startOver } from './pull.js';
-import { pushAll } from './push.js';
+import { mergeDraft } from './draft.js';
+import { pullCallsOnce, startOver } from './pull-calls.js';
+import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
-import { rebase } from './rebase.js';
+import { rebaseCalls } from './rebase.js';
 import { failedHere, toldRejection } from './rejections.js';
 import type {
   MergingName,
@@ -43,7 +43,7 @@ export class ServerLink<M extends Mutators> {
   readonly #leases: Leases;
   readonly #turns: CallQueue;
   readonly #builder: IndexBuilder | undefined;
-  readonly #calls: Calls;
+  readonly #calls: CallRunner;
   #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
@@ -65,7 +65,7 @@ export class ServerLink<M extends Mutators> {
   constructor(context: ServerContext, builder: IndexBuilder | undefined) {
     this.#context = context;
     this.#builder = builder;
-    this.#calls = new Calls(context);
+    this.#calls = new CallRunner(context);
     const { store, shared, queue } = context;
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
@@ -118,7 +118,7 @@ export class ServerLink<M extends Mutators> {
     branch: string,
     options: { readonly as: Name },
   ): Promise<Awaited<ReturnType<M[Name]>> | undefined> {
-    return mergeBranch(this.#context, this.#calls, branch, options) as Promise<
+    return mergeDraft(this.#context, this.#calls, branch, options) as Promise<
       Awaited<ReturnType<M[Name]>> | undefined
     >;
   }
@@ -267,7 +267,7 @@ export class ServerLink<M extends Mutators> {
     const before = await this.#rebaseIfDue(signal);
     for (let tries = 0; ; tries++) {
       const { clientGroupID } = queue.record;
-      const pulled = await pullOnce(this.#context, job);
+      const pulled = await pullCallsOnce(this.#context, job);
       if (pulled === 'news' || pulled === 'nothing') {
         const acknowledged = before + (await this.#rebaseIfDue(signal));
         return { hasNews: pulled === 'news', acknowledged, pending: queue.size };
@@ -315,7 +315,7 @@ export class ServerLink<M extends Mutators> {
   }
 
   async #rebase(signal: AbortSignal | undefined): Promise<number> {
-    const { acknowledged, rejections } = await rebase(this.#context, signal);
+    const { acknowledged, rejections } = await rebaseCalls(this.#context, signal);
     this.#mustRebase = false;
     const { queue, options } = this.#context;
     for (const { call, error } of rejections) {

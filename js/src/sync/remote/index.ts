@@ -1,7 +1,7 @@
 /** `hedgerow/remote`: where the copies of a store meet, and whether a place is fit for that. */
 export { HedgerowError } from '../../base/errors.js';
 export { type HttpRemoteOptions, httpRemote } from './adapters/http.js';
-export { memoryRemote } from './adapters/memory.js';
+export { memoryRemote } from './adapters/memory-remote.js';
 export { hashedName } from './hashed-name.js';
 export { headName, type ParsedName, parseName } from './names.js';
 export { type PokesOptions, serverPokes } from './pokes.js';

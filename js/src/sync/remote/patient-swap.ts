@@ -3,8 +3,8 @@
  * 503. Such an answer is no news of other writers: the same swap is made again after a wait.
  */
 import { sameBytes } from '../../base/bytes.js';
-import { slowedMs } from './faults.js';
 import type { Remote, RemoteHead, Swap } from './remote.js';
+import { slowedMs } from './remote-faults.js';
 
 /** How waits are made. */
 export interface Patience {

@@ -6,11 +6,11 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
-import { slowedMs, unsafeFault } from './faults.js';
 import { headName, PROBES } from './names.js';
 import { type Patience, swapPatiently } from './patient-swap.js';
 import type { Remote, RemoteHead, RemoteOptions, Swap } from './remote.js';
 import { checkedRemote } from './remote-check.js';
+import { slowedMs, unsafeFault } from './remote-faults.js';
 
 /** Swaps at the same time, of which one must succeed. */
 const SWAPS = 8;

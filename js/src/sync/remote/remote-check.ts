@@ -6,9 +6,9 @@ import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isList, kindOf, memberOf, shownAs } from '../../base/kind.js';
 import { checkHas, optionsOf } from '../../base/options.js';
-import { remoteFault, unsafeFault } from './faults.js';
 import * as names from './names.js';
 import type { ReadHeadOptions, Remote, RemoteHead, RemoteObject, Swap } from './remote.js';
+import { remoteFault, unsafeFault } from './remote-faults.js';
 
 const CALLS = 'readHead readHeadSince swapHead get put remove list';
 

@@ -1,8 +1,8 @@
 /** What all work with a server of plain rows uses. */
 
 import type { MergeContext } from '../link/context.js';
-import type { SyncHost } from '../link/host.js';
 import type { LinkedHead } from '../link/linked-heads.js';
+import type { SyncHost } from '../link/sync-host.js';
 import type { Wire } from '../wire/wire.js';
 import type { ServerRecordStore } from './server-record-store.js';
 import type { RestOptions } from './types.js';

@@ -9,7 +9,7 @@ export type { PullResult } from '../link/context.js';
 export type { SyncLoop, SyncState, SyncStatus } from '../link/loop.js';
 export type { ConflictPolicy } from '../link/policy.js';
 export { type PokesOptions, serverPokes } from '../remote/pokes.js';
-export type { RestPush } from './push.js';
+export type { RestPush } from './push-rows.js';
 export type { RestLink } from './rest-link.js';
 export type {
   PullJob,

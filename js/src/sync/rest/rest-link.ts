@@ -7,12 +7,12 @@ import type { LoggedConflict } from '../link/conflict-log.js';
 import type { PullResult, SyncJob } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
 import { Leases } from '../link/leases.js';
+import { conflictsOf, originOf } from '../link/link-names.js';
 import type { RoundResult, SyncLoop } from '../link/loop.js';
-import { conflictsOf, originOf } from '../link/names.js';
 import { type LinkWork, OneLoop } from '../link/one-loop.js';
 import type { RestContext } from './context.js';
-import { pullOnce } from './pull.js';
-import { hasOpenPush, pushOnce, type RestPush, rowChanges } from './push.js';
+import { pullRowsOnce } from './pull-rows.js';
+import { diffRows, hasOpenPush, pushOnce, type RestPush } from './push-rows.js';
 import type { PullJob, RestSyncOptions, RowChange } from './types.js';
 
 /** Times that a call begins again, since another tab, or another client of the server, was first. */
@@ -105,7 +105,7 @@ export class RestLink {
     const { head, release } = await local.holdHead();
     const from = await shared.hold(origin);
     try {
-      for await (const changes of rowChanges(this.#context, origin, head.commitBytes, signal)) {
+      for await (const changes of diffRows(this.#context, origin, head.commitBytes, signal)) {
         yield* changes;
       }
     } finally {
@@ -166,7 +166,7 @@ export class RestLink {
 
   async #pull(job: PullJob): Promise<PullResult> {
     for (let tries = 0; ; tries++) {
-      const pulled = await pullOnce(this.#context, job);
+      const pulled = await pullRowsOnce(this.#context, job);
       if (pulled !== undefined) {
         this.#hasLooked = true;
         return pulled;

@@ -8,7 +8,7 @@ import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability } from '../../storage/segment-store.js';
 import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
 
-export interface ServerRecord {
+export interface RestServerRecord {
   /** Of the rows of the server's branch. */
   readonly cookie: unknown;
   /** Counts what came from the server. */
@@ -16,7 +16,7 @@ export interface ServerRecord {
 }
 
 const KEY = 'record';
-const FIRST: ServerRecord = { cookie: null, pulls: 0 };
+const FIRST: RestServerRecord = { cookie: null, pulls: 0 };
 
 /** The row of a key in a commit, which the caller holds. */
 export async function valueAt(
@@ -50,7 +50,7 @@ export class ServerRecordStore {
   }
 
   /** As it was last read. */
-  get record(): ServerRecord {
+  get record(): RestServerRecord {
     return this.#record;
   }
 
@@ -62,7 +62,7 @@ export class ServerRecordStore {
     const { release } = await this.head.holdNow();
     try {
       const found = (await valueAt(this.#shared, commitBytes, KEY)) as
-        | { readonly record: ServerRecord }
+        | { readonly record: RestServerRecord }
         | undefined;
       this.#record = found?.record ?? FIRST;
       this.#at = commitBytes;
@@ -77,7 +77,7 @@ export class ServerRecordStore {
    */
   async together<T>(
     head: LinkedHead,
-    record: ServerRecord,
+    record: RestServerRecord,
     commit: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     return head.together(
@@ -88,11 +88,11 @@ export class ServerRecordStore {
   }
 
   /** Changes the record alone; `false` if another tab was first. Run it exclusively. */
-  alone(record: ServerRecord): Promise<boolean> {
+  alone(record: RestServerRecord): Promise<boolean> {
     return this.#move(record);
   }
 
-  async #move(record: ServerRecord, write?: LinkedWrite): Promise<boolean> {
+  async #move(record: RestServerRecord, write?: LinkedWrite): Promise<boolean> {
     const edits = new OwnEdits(this.head);
     // One level down, so that no index of the app has an entry of it.
     edits.put(KEY, { record });

@@ -11,7 +11,7 @@ export class AppFunctionFailure {
 }
 
 /** Calls the function. Rejects with `Thrown` unless the network has failed. */
-export async function callOf<T>(make: () => T | PromiseLike<T>): Promise<T> {
+export async function callAppFunction<T>(make: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await make();
   } catch (cause) {

@@ -1,8 +1,8 @@
 /** Requests to the app's own server. */
 import { kindOf } from '../../base/kind.js';
-import { type Answer, exchange, readRefusal } from '../remote/adapters/exchange.js';
+import { exchange, type HttpAnswer, readRefusal } from '../remote/adapters/exchange.js';
 import { askApp } from '../remote/ask-app.js';
-import { AppFunctionFailure, callOf, isResponse } from './app-function.js';
+import { AppFunctionFailure, callAppFunction, isResponse } from './app-function.js';
 import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
 
@@ -19,7 +19,7 @@ export class Wire {
     what: 'pull' | 'push',
     request: object,
     signal: AbortSignal | undefined,
-  ): Promise<Answer> {
+  ): Promise<HttpAnswer> {
     const isAsked = this.#options.auth !== undefined;
     if (isAsked && this.#auth === undefined) await this.#ask(signal);
     let answer = await this.#once(what, request, signal);
@@ -41,14 +41,18 @@ export class Wire {
     this.#auth = await askApp('auth', () => this.#options.auth?.(), signal);
   }
 
-  #once(what: 'pull' | 'push', request: object, signal: AbortSignal | undefined): Promise<Answer> {
+  #once(
+    what: 'pull' | 'push',
+    request: object,
+    signal: AbortSignal | undefined,
+  ): Promise<HttpAnswer> {
     const endpoint = this.#options[what] as Endpoint<object>;
     const auth = this.#auth;
     const isFunction = typeof endpoint === 'function';
     const fetch = async (url: string, init: RequestInit): Promise<Response> => {
       if (!isFunction) return globalThis.fetch(url, init);
       const signal = init.signal as AbortSignal;
-      const answer: unknown = await callOf(() => endpoint(request, { signal, auth }));
+      const answer: unknown = await callAppFunction(() => endpoint(request, { signal, auth }));
       if (isResponse(answer)) return answer;
       throw badResponse(`the function ${what} gave no Response, but ${kindOf(answer)}`);
     };

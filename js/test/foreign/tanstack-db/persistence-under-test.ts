@@ -3,7 +3,7 @@
  * that for SQLite. They look into tables of SQLite by a few queries, which are answered from the store.
  */
 import { memory, open, type Store } from '../../../src/index.js';
-import { loadStructured } from '../../../src/store/tables/later.js';
+import { loadStructured } from '../../../src/store/tables/load-parts.js';
 import type { HedgerowPersistenceAdapter } from '../../../src/tanstack-db/index.js';
 import { Adapter } from '../../../src/tanstack-db/persistence-adapter.js';
 

@@ -2,9 +2,9 @@
 
 import type { Run, Transaction } from '../../../engine/transaction/transaction.js';
 import type { Store } from '../../store.js';
-import { Slices } from '../slices.js';
+import { RowSlices } from '../row-slices.js';
 import type { Spec } from '../spec.js';
-import type { Reads } from '../table-context.js';
+import type { StoreReads } from '../table-context.js';
 import { bringStored, CLOCK_ROWS, isOld, RefusedRows, tryOld } from './old-rows.js';
 
 /**
@@ -25,10 +25,10 @@ const MOST_ROWS_AT_ONCE = 1024;
 const SOON_MS = 8;
 
 /** What is inside of handles: see `Migrations.inner`. */
-export type Inner = Pick<WeakMap<object, unknown>, 'get'>;
+export type HandleInternals = Pick<WeakMap<object, unknown>, 'get'>;
 
 /** What became of a batch. */
-export interface Batch {
+export interface BatchOutcome {
   /** Rows that were brought forward. */
   readonly rows: number;
   /** Entries of rows that were refused. */
@@ -48,14 +48,14 @@ export function rowsOfBatch(all: number): number {
 export async function bringForward(
   db: Store,
   spec: Spec,
-  inner: Inner,
+  inner: HandleInternals,
   { offset, most }: { readonly offset: number; readonly most: number },
-): Promise<Batch> {
+): Promise<BatchOutcome> {
   const snapshot = db.snapshot();
-  const keys = new Keys(snapshot as unknown as Reads, spec, offset);
+  const keys = new Keys(snapshot as unknown as StoreReads, spec, offset);
   try {
     let [rows, refused, runs] = [0, 0, 0];
-    const slices = new Slices(CLOCK_ROWS);
+    const slices = new RowSlices(CLOCK_ROWS);
     await db.transaction(async (tx) => {
       runs += 1;
       [rows, refused] = [0, 0];
@@ -93,7 +93,7 @@ export async function bringAllForward(
   while (!isLast) {
     let refused = 0;
     await run(async (tx) => {
-      const slices = new Slices(CLOCK_ROWS);
+      const slices = new RowSlices(CLOCK_ROWS);
       const range = { index: spec.oldIndex, offset, limit: LEAST_ROWS };
       const keys = await tx.scan(range).keys().toArray();
       isLast = keys.length < LEAST_ROWS;
@@ -103,7 +103,7 @@ export async function bringAllForward(
   }
 }
 
-async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slices: Slices) {
+async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slices: RowSlices) {
   let [rows, refused] = [0, 0];
   const found = await tx.getMany(keys);
   for (const [at, key] of keys.entries()) {
@@ -131,7 +131,7 @@ class Keys {
   /** Keys that this run has taken. */
   taken = 0;
 
-  constructor(at: Reads, spec: Spec, offset: number) {
+  constructor(at: StoreReads, spec: Spec, offset: number) {
     this.#all = at.scan({ index: spec.oldIndex, offset }).keys()[Symbol.asyncIterator]();
   }
 
@@ -186,7 +186,7 @@ export interface MigrationTrial {
 
 /** Says which old rows would fail, and writes nothing. */
 export async function tryForward(
-  at: Reads,
+  at: StoreReads,
   spec: Spec,
   signal: AbortSignal | undefined,
 ): Promise<MigrationTrial> {

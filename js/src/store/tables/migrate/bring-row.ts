@@ -1,7 +1,7 @@
 /** Brings a row forward: by the `migrate` of its table, whose result is checked as any row that is put. */
 
 import { HedgerowError } from '../../../base/errors.js';
-import { memberAt, namesOf } from '../../../base/json-pointer.js';
+import { memberAt, parsePointer } from '../../../base/json-pointer.js';
 import { keptValue } from '../../../base/value.js';
 import { namedError } from '../errors.js';
 import { checkRow } from '../row-format.js';
@@ -34,7 +34,9 @@ export function bringRow(spec: Spec, row: Row, from: number): NewestRow {
 function keptColumns(spec: Spec, row: Row): string[] {
   if (spec.keeps.length === 0) return [];
   const form = spec.kept.encode(row);
-  return spec.keeps.map((column) => JSON.stringify(memberAt(form, namesOf(column) ?? []) ?? null));
+  return spec.keeps.map((column) =>
+    JSON.stringify(memberAt(form, parsePointer(column) ?? []) ?? null),
+  );
 }
 
 /** The error of a row that cannot be brought forward. */

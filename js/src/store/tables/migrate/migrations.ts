@@ -1,12 +1,12 @@
 /** The migrations of the tables of an open store: one for each table and handle. */
 
-import { keyRange } from '../../../base/range.js';
+import { buildKeyRange } from '../../../base/range.js';
 import { notify } from '../../../base/report.js';
 import type { BranchHead } from '../../../engine/history/branch-head.js';
 import type { Change } from '../../../engine/read/diff.js';
 import type { Store } from '../../store.js';
 import { type Row, type Spec, VERSION } from '../spec.js';
-import type { Reads } from '../table-context.js';
+import type { StoreReads } from '../table-context.js';
 import { bringAllForward, type MigrationTrial, tryForward } from './bring-forward.js';
 import { type MigrationProgress, Migrator, type Wait } from './migrator.js';
 import { countOld } from './old-rows.js';
@@ -70,7 +70,7 @@ export class Migrations {
   }
 
   /** The reads of a table whose rows have versions. */
-  readsOf(db: Store, spec: Spec): Reads {
+  readsOf(db: Store, spec: Spec): StoreReads {
     return new ReadyReads(db, spec, this.of(db, spec));
   }
 
@@ -84,17 +84,17 @@ export class Migrations {
   /** Says which old rows would fail, and writes nothing. */
   async trial(db: Store, spec: Spec, signal: AbortSignal | undefined): Promise<MigrationTrial> {
     // Also waits for own edits, and for the index.
-    await countOld(db as unknown as Reads, spec, { signal });
+    await countOld(db as unknown as StoreReads, spec, { signal });
     const snapshot = db.snapshot();
     try {
-      return await tryForward(snapshot as unknown as Reads, spec, signal);
+      return await tryForward(snapshot as unknown as StoreReads, spec, signal);
     } finally {
       snapshot.release();
     }
   }
 
   /** Rejects with `not-ready` if a snapshot, or a transaction, has rows of a lower version that are not refused. */
-  async checkReady(spec: Spec, at: Reads): Promise<void> {
+  async checkReady(spec: Spec, at: StoreReads): Promise<void> {
     if (spec.version === 1 || this.#ready.get(at)?.has(spec)) return;
     if (!(await areRefused(at, spec))) throw notReady(spec);
     // A transaction may put some itself.
@@ -119,6 +119,6 @@ export class Migrations {
       }
     };
     // A closed store tells nothing more.
-    db.watch(keyRange({ prefix: spec.prefix }), look, { onError: () => {} });
+    db.watch(buildKeyRange({ prefix: spec.prefix }), look, { onError: () => {} });
   }
 }

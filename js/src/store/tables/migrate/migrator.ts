@@ -8,7 +8,12 @@ import type { BranchHead } from '../../../engine/history/branch-head.js';
 import type { Snapshot } from '../../snapshot.js';
 import type { Store } from '../../store.js';
 import type { Spec } from '../spec.js';
-import { type Batch, bringForward, type Inner, rowsOfBatch } from './bring-forward.js';
+import {
+  type BatchOutcome,
+  bringForward,
+  type HandleInternals,
+  rowsOfBatch,
+} from './bring-forward.js';
 import { countOld, type FailedRow } from './old-rows.js';
 import { notReady, Readiness } from './readiness.js';
 
@@ -42,7 +47,7 @@ const LONGEST_DELAY_MS = 60_000;
 export class Migrator {
   readonly #db: Store;
   readonly #spec: Spec;
-  readonly #inner: Inner;
+  readonly #inner: HandleInternals;
   readonly #onProgress: ((progress: MigrationProgress) => void) | undefined;
   readonly #readiness: Readiness;
   #rows = 0;
@@ -59,7 +64,7 @@ export class Migrator {
   constructor(
     db: Store,
     spec: Spec,
-    inner: Inner,
+    inner: HandleInternals,
     onProgress?: (progress: MigrationProgress) => void,
   ) {
     this.#db = db;
@@ -216,7 +221,7 @@ export class Migrator {
     let refused = 0;
     let offset = 0;
     const most = rowsOfBatch(this.#remaining);
-    let batch: Batch;
+    let batch: BatchOutcome;
     do {
       batch = await bringForward(this.#db, this.#spec, this.#inner, { offset, most });
       this.#rows += batch.rows;

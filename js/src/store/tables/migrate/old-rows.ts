@@ -2,9 +2,9 @@
 
 import { HedgerowError } from '../../../base/errors.js';
 import { namedError } from '../errors.js';
-import { Slices } from '../slices.js';
+import { RowSlices } from '../row-slices.js';
 import { type Spec, versionOf } from '../spec.js';
-import type { Reads } from '../table-context.js';
+import type { StoreReads } from '../table-context.js';
 
 /** A row that `migrate` or the schema refuses; it stays as it is. */
 export interface FailedRow {
@@ -31,7 +31,7 @@ const MOST_FAILED = 1000;
 export const CLOCK_ROWS = 16;
 
 /** The number of rows of a lower version. */
-export function countOld(at: Reads, spec: Spec, options: object = {}): Promise<number> {
+export function countOld(at: StoreReads, spec: Spec, options: object = {}): Promise<number> {
   return at.count({ index: spec.oldIndex, ...options });
 }
 
@@ -60,12 +60,12 @@ export function bringStored(spec: Spec, key: string, stored: unknown): unknown {
  * `fits` for others, which may end it by returning `false`.
  */
 export async function tryOld(
-  at: Reads,
+  at: StoreReads,
   spec: Spec,
   { refused, fits }: { refused: (row: FailedRow) => void; fits: () => boolean },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const slices = new Slices(CLOCK_ROWS);
+  const slices = new RowSlices(CLOCK_ROWS);
   for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
     if (slices.isDue) await slices.rest();
     try {

@@ -1,11 +1,11 @@
 /** Whether the indexes of a commit list all rows of a table by their newest form, but for those that are refused. */
 
 import { HedgerowError, isMissing } from '../../../base/errors.js';
-import { keyRange } from '../../../base/range.js';
+import { buildKeyRange } from '../../../base/range.js';
 import type { Snapshot } from '../../snapshot.js';
 import type { Store } from '../../store.js';
 import type { Spec } from '../spec.js';
-import type { Reads } from '../table-context.js';
+import type { StoreReads } from '../table-context.js';
 import { countOld, isOld, RefusedRows, tryOld } from './old-rows.js';
 
 /** What is known of the commits of a branch. */
@@ -31,7 +31,7 @@ export class Readiness {
   async isAt(snapshot: Snapshot, signal?: AbortSignal): Promise<boolean> {
     const { root } = snapshot;
     if (root === this.#root) return true;
-    const at = snapshot as unknown as Reads;
+    const at = snapshot as unknown as StoreReads;
     const old = await countOld(at, this.#spec, { signal });
     if (old > 0 && old === this.refused.rows && (await this.#isAsBefore(root, signal))) {
       this.#root = root;
@@ -50,7 +50,7 @@ export class Readiness {
     let left = this.refused.rows;
     try {
       for await (const change of this.#db.diff(this.#root, root, {
-        ...keyRange({ prefix }),
+        ...buildKeyRange({ prefix }),
         signal,
       })) {
         const { op } = change;
@@ -71,7 +71,7 @@ export class Readiness {
 
 /** Whether all old rows of a place are such that `migrate` or the schema refuses them. */
 export async function areRefused(
-  at: Reads,
+  at: StoreReads,
   spec: Spec,
   signal?: AbortSignal,
   refused = new RefusedRows(),

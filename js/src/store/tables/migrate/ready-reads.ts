@@ -6,12 +6,12 @@
 import type { Snapshot } from '../../snapshot.js';
 import type { Store } from '../../store.js';
 import type { Spec } from '../spec.js';
-import type { Reads } from '../table-context.js';
+import type { StoreReads } from '../table-context.js';
 import type { Migrator, Wait } from './migrator.js';
 
 type Rows<T> = AsyncIterable<T> & { toArray(): Promise<T[]> };
 
-export class ReadyReads implements Reads {
+export class ReadyReads implements StoreReads {
   readonly #db: Store;
   readonly #spec: Spec;
   readonly #migrator: Migrator;
@@ -38,13 +38,13 @@ export class ReadyReads implements Reads {
     if (!this.#waits(range)) return this.#db.count(range);
     const snapshot = await this.#ready(range);
     try {
-      return await (snapshot as unknown as Reads).count(range);
+      return await (snapshot as unknown as StoreReads).count(range);
     } finally {
       snapshot.release();
     }
   }
 
-  scan(options: object): ReturnType<Reads['scan']> {
+  scan(options: object): ReturnType<StoreReads['scan']> {
     if (!this.#waits(options)) return this.#db.scan(options);
     return {
       [Symbol.asyncIterator]: () => this.#rows(options, (scan) => scan)[Symbol.asyncIterator](),
@@ -66,10 +66,13 @@ export class ReadyReads implements Reads {
     return this.#migrator.ready({ wait, signal });
   }
 
-  #rows<T>(options: object, part: (scan: ReturnType<Reads['scan']>) => AsyncIterable<T>): Rows<T> {
+  #rows<T>(
+    options: object,
+    part: (scan: ReturnType<StoreReads['scan']>) => AsyncIterable<T>,
+  ): Rows<T> {
     const begin = async () => {
       const snapshot = await this.#ready(options);
-      return { rows: part((snapshot as unknown as Reads).scan(options)) as Rows<T>, snapshot };
+      return { rows: part((snapshot as unknown as StoreReads).scan(options)) as Rows<T>, snapshot };
     };
     return {
       async toArray() {

@@ -7,7 +7,7 @@
  * it does not know there, and cannot move it. Its generation is the number of the record. The record itself is there
  * twice.
  */
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { crc32 } from '../../../base/crc32.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { AT_REST_FORMAT, MAX_FORMAT } from '../../../base/limits.js';
@@ -66,7 +66,7 @@ export function recordIn(refs: readonly Ref[]): KeyRecord | undefined {
   for (const number of [...numbers].sort((a, b) => b - a)) {
     for (const copy of COPIES) {
       const parts = namesOf(number, copy).map((name) => own.get(name)?.commitBytes);
-      const bytes = joined(parts.map((part) => part ?? new Uint8Array()));
+      const bytes = concatBytes(parts.map((part) => part ?? new Uint8Array()));
       if (!isWhole(bytes)) continue;
       return { number: marker?.generation ?? 0, parts: [...own.values()], bytes };
     }

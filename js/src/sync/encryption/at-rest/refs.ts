@@ -6,8 +6,8 @@ import { sameBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { MAX_FORMAT } from '../../../base/limits.js';
 import type { Ref } from '../../../storage/segment-store.js';
-import { SealedNames } from './names.js';
-import type { Context, Siv } from './siv.js';
+import { SealedNames } from './sealed-names.js';
+import type { SealContext, Siv } from './siv.js';
 
 /** In place of its format, what is sealed has this bit, 23 bits of its code, and 8 of the format. */
 export const SEALED = 0x8000_0000;
@@ -50,7 +50,7 @@ export class SealedRefs {
         `format ${format} cannot be sealed: update the app`,
       );
     }
-    const context: Context = ['commit', name, generation, format];
+    const context: SealContext = ['commit', name, generation, format];
     const [stored, whole] = await Promise.all([
       this.names.seal(name),
       this.#siv.code(context, commitBytes),
@@ -72,7 +72,7 @@ export class SealedRefs {
     }
     const { generation, format: word, commitBytes: sealedBytes } = stored;
     const format = word & MAX_FORMAT;
-    const context: Context = ['commit', name, generation, format];
+    const context: SealContext = ['commit', name, generation, format];
     const code = (word >>> FORMAT_BITS) & CODE_MASK;
     const plainBytes = await this.#siv.maskBytes(context, bytesOfCode(code), sealedBytes);
     const whole = await this.#siv.code(context, plainBytes);

@@ -1,11 +1,11 @@
 /** Another key for a store that is encrypted. */
 
 import { HedgerowError } from '../../../base/errors.js';
-import { checkName, optionsOf } from '../../../base/options.js';
+import { checkStoreName, optionsOf } from '../../../base/options.js';
 import { idb } from '../../../storage/idb/idb.js';
 import type { Storage } from '../../../storage/segment-store.js';
 import { AppKey, type AtRestKey } from './app-key.js';
-import { moveKeys } from './store-keys.js';
+import { resealDataKey } from './store-keys.js';
 
 /** Which key is replaced by which. */
 export interface RotateOptions {
@@ -23,7 +23,7 @@ export interface RotateOptions {
  * `wrong-key` if neither opens it, with `store-not-found` if there is none.
  */
 export async function rotateKey(name: string, options: RotateOptions): Promise<void> {
-  checkName(name);
+  checkStoreName(name);
   const { from, to, storage = idb() } = optionsOf('rotateKey', options, 'from to storage');
   if (from === undefined || to === undefined) {
     throw new HedgerowError('invalid-argument', 'rotateKey takes from and to, each a key');
@@ -31,7 +31,7 @@ export async function rotateKey(name: string, options: RotateOptions): Promise<v
   const [old, next] = [new AppKey('rotateKey: from', from), new AppKey('rotateKey: to', to)];
   const inner = await storage.open(name, { mustExist: true });
   try {
-    await moveKeys(name, inner, old, next);
+    await resealDataKey(name, inner, old, next);
   } finally {
     await inner.close();
   }

@@ -3,7 +3,7 @@
  * Locks, which a browser keeps in memory, stay as they are: a page that is suspended has no time to seal a name.
  */
 import type { Locks } from '../../../base/locks.js';
-import { SealedNames } from './names.js';
+import { SealedNames } from './sealed-names.js';
 import type { StoreKeys } from './store-keys.js';
 
 /** The store of a lock as in `tabs/pins.ts`, and what the lock is about, where that must not be seen. */

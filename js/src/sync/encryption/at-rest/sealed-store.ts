@@ -11,8 +11,8 @@ import type {
   WriteBatch,
 } from '../../../storage/segment-store.js';
 import type { AppKey } from './app-key.js';
-import { Calls } from './calls.js';
 import { isKeyRef } from './key-record.js';
+import { SealedCalls } from './sealed-calls.js';
 import { openKeys, type StoreKeys } from './store-keys.js';
 
 export class SealedStore implements SegmentStore {
@@ -20,7 +20,7 @@ export class SealedStore implements SegmentStore {
   readonly #inner: SegmentStore;
   readonly #appKey: AppKey;
   readonly #onKeys: (keys: StoreKeys) => void;
-  readonly #calls = new Calls();
+  readonly #calls = new SealedCalls();
   #keys: Promise<StoreKeys> | undefined;
   declare readonly requestCost?: number;
 

@@ -4,19 +4,19 @@
  * are masked by what a second key makes of that code. Equal bytes in equal contexts are equal when sealed; nothing else is
  * seen, even if a nonce would be used twice.
  */
-import { joined, sameBytes } from '../../../base/bytes.js';
+import { concatBytes, sameBytes } from '../../../base/bytes.js';
 import { deriveBytes } from '../hkdf.js';
 import { subtle } from '../web-crypto.js';
 
 const MASK_BYTES = 32;
 
 /** What bytes are sealed for: others are other bytes. */
-export type Context = readonly (string | number)[];
+export type SealContext = readonly (string | number)[];
 
 const ENCODER = new TextEncoder();
 
 /** The parts of a context, of which none can be taken for another. */
-const contextBytes = (context: Context) => ENCODER.encode(`${JSON.stringify(context)}\0`);
+const contextBytes = (context: SealContext) => ENCODER.encode(`${JSON.stringify(context)}\0`);
 
 async function hmacKey(root: CryptoKey, info: string): Promise<CryptoKey> {
   const keyBytes = await deriveBytes(root, new Uint8Array(), info, MASK_BYTES);
@@ -46,30 +46,38 @@ export class Siv {
   }
 
   /** The code of bytes, all 32 bytes of it. */
-  code(context: Context, plainBytes: Uint8Array): Promise<Uint8Array> {
-    return hmac(this.#codeKey, joined([contextBytes(context), plainBytes]));
+  code(context: SealContext, plainBytes: Uint8Array): Promise<Uint8Array> {
+    return hmac(this.#codeKey, concatBytes([contextBytes(context), plainBytes]));
   }
 
   /** Masks bytes by a code, and unmasks them by the same. */
-  async maskBytes(context: Context, codeBytes: Uint8Array, bytes: Uint8Array): Promise<Uint8Array> {
-    const start = joined([contextBytes(context), codeBytes]);
+  async maskBytes(
+    context: SealContext,
+    codeBytes: Uint8Array,
+    bytes: Uint8Array,
+  ): Promise<Uint8Array> {
+    const start = concatBytes([contextBytes(context), codeBytes]);
     const count = Math.ceil(bytes.length / MASK_BYTES);
     const masks = Array.from({ length: count }, (_, at) =>
-      hmac(this.#maskKey, joined([start, new Uint8Array([at, at >> 8])])),
+      hmac(this.#maskKey, concatBytes([start, new Uint8Array([at, at >> 8])])),
     );
-    const mask = joined(await Promise.all(masks));
+    const mask = concatBytes(await Promise.all(masks));
     return bytes.map((byte, at) => byte ^ (mask[at] as number));
   }
 
   /** The code, of so many bytes, and the masked bytes behind it. */
-  async seal(context: Context, plainBytes: Uint8Array, codeLength: number): Promise<Uint8Array> {
+  async seal(
+    context: SealContext,
+    plainBytes: Uint8Array,
+    codeLength: number,
+  ): Promise<Uint8Array> {
     const codeBytes = (await this.code(context, plainBytes)).subarray(0, codeLength);
-    return joined([codeBytes, await this.maskBytes(context, codeBytes, plainBytes)]);
+    return concatBytes([codeBytes, await this.maskBytes(context, codeBytes, plainBytes)]);
   }
 
   /** What `seal` was given; undefined if it has not made these bytes in this context. */
   async open(
-    context: Context,
+    context: SealContext,
     sealedBytes: Uint8Array,
     codeLength: number,
   ): Promise<Uint8Array | undefined> {

@@ -6,7 +6,7 @@ import { importKey } from '../hkdf.js';
 import type { AppKey } from './app-key.js';
 import { newDataKey, openRecord, recordChange, recordIn, sealRecord } from './key-record.js';
 import { SealedRefs } from './refs.js';
-import { SealedSegments } from './segments.js';
+import { SealedSegments } from './sealed-segments.js';
 import { Siv } from './siv.js';
 
 /** All that is made of the data key of a store. */
@@ -61,7 +61,7 @@ export async function openKeys(
 }
 
 /** Seals the data key by another key of the app. */
-export function moveKeys(
+export function resealDataKey(
   name: string,
   inner: SegmentStore,
   from: AppKey,

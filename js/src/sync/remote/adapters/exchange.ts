@@ -2,12 +2,12 @@
  * One request of HTTP and its answer, for all adapters of the web. It has a limit of bytes, of time without a byte and of
  * slowness, follows no redirect, sends no cookie, and fails with the codes of `Remote`.
  */
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { checkSignal, until } from '../../../base/signal.js';
 import { afterAwake } from '../../../base/timeout.js';
-import { offlineFault, refusal, remoteFault } from '../faults.js';
-import { objectPace, type Pace } from './pace.js';
+import { offlineFault, refusal, remoteFault } from '../remote-faults.js';
+import { objectPace, type TransferPace } from './pace.js';
 
 export interface Request {
   readonly method: 'GET' | 'PUT' | 'DELETE' | 'POST';
@@ -17,12 +17,12 @@ export interface Request {
   readonly cache: RequestCache;
   readonly signal: AbortSignal | undefined;
   /** How slowly the answer may come: that of objects by default. Several requests may share one. */
-  readonly pace?: Pace | undefined;
+  readonly pace?: TransferPace | undefined;
   /** Whether what `fetch` throws is no failure of the network: the request rejects with it. None is by default. */
   readonly passes?: (cause: unknown) => boolean;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
   /** The parts of the body, each when it is asked for. Rejects with `remote` above `most` bytes, which it does not read. */
@@ -33,7 +33,7 @@ export interface Answer {
   drop(): void;
 }
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Bytes of an error's body that are looked at. */
 const MAX_TEXT_BYTES = 4096;
@@ -44,7 +44,7 @@ const BYTE_MS = 1 / 16;
 class Exchange {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal | undefined;
-  readonly #pace: Pace;
+  readonly #pace: TransferPace;
   readonly #passes: (cause: unknown) => boolean;
 
   constructor({
@@ -97,7 +97,7 @@ class Exchange {
 }
 
 /** Makes a request. Rejects with `offline` if there is no answer, and with `remote` for a redirect. */
-export async function exchange(fetch: Fetch, request: Request): Promise<Answer> {
+export async function exchange(fetch: FetchFunction, request: Request): Promise<HttpAnswer> {
   const { method, url, headers, body, cache } = request;
   const own = new Exchange(request);
   const response = await own.wait(
@@ -115,7 +115,7 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
     own.drop(response);
     throw remoteFault('it redirects: give the address that it leads to', status);
   }
-  const parts: Answer['parts'] = (most) => partsOf(own, response, most);
+  const parts: HttpAnswer['parts'] = (most) => partsOf(own, response, most);
   return {
     status,
     header: (name) => response.headers.get(name) ?? undefined,
@@ -123,7 +123,7 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
     async bytes(most) {
       const all: Uint8Array[] = [];
       for await (const part of parts(most)) all.push(part);
-      return joined(all);
+      return concatBytes(all);
     },
     drop: () => own.drop(response),
   };
@@ -168,7 +168,7 @@ async function* partsOf(
 }
 
 /** The error for an answer that refuses; `what` names the request. */
-export async function readRefusal(what: string, answer: Answer): Promise<HedgerowError> {
+export async function readRefusal(what: string, answer: HttpAnswer): Promise<HedgerowError> {
   const bytes = await answer.bytes(MAX_TEXT_BYTES).catch(() => new Uint8Array());
   const text = String.fromCharCode(...bytes);
   const date = answer.header('date');
@@ -179,7 +179,7 @@ export async function readRefusal(what: string, answer: Answer): Promise<Hedgero
 const MAX_RETRY_AFTER_MS = 600_000;
 
 /** How long an answer asks to wait: it tells seconds, or a time by its own clock. */
-function retryAfterOf(answer: Answer, date = ''): number | undefined {
+function retryAfterOf(answer: HttpAnswer, date = ''): number | undefined {
   const header = answer.header('retry-after')?.trim() ?? '';
   const nowMs = Date.parse(date) || Date.now();
   const at = /GMT$/.test(header) ? Date.parse(header) : Number.NaN;

@@ -4,8 +4,8 @@
  */
 import { checkSignal } from '../../../base/signal.js';
 import { pause } from '../../../base/timeout.js';
-import { offlineFault, remoteFault, unknownIfUnsure } from '../faults.js';
 import type { Remote, RemoteHead, RemoteOptions, Swap } from '../remote.js';
+import { offlineFault, remoteFault, unknownIfUnsure } from '../remote-faults.js';
 
 /** What can go wrong. */
 export type RemoteFault =

@@ -1,7 +1,7 @@
 /** Files of a remote in a folder: how they are written so that nobody sees a part of one, and how they fail. */
 import { HedgerowError } from '../../../base/errors.js';
-import { builtin } from '../../../base/node.js';
-import { remoteFault } from '../faults.js';
+import { builtin } from '../../../base/node-builtin.js';
+import { remoteFault } from '../remote-faults.js';
 
 // As much of Node as is used.
 interface File {

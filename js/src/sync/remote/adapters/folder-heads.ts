@@ -5,8 +5,9 @@
  * link, which fails if somebody made it before. `h/<branch>` is a copy for static servers. The newest states stay,
  * so that a writer that was suspended meets the file of the winner, or sees that others went far past it.
  */
-import { goneFault, remoteFault } from '../faults.js';
+
 import type { RemoteHead, Swap } from '../remote.js';
+import { goneFault, remoteFault } from '../remote-faults.js';
 import { type Files, unless } from './folder-files.js';
 
 /** States that stay. */

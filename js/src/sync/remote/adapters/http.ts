@@ -3,12 +3,12 @@ import { HedgerowError } from '../../../base/errors.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { optionsOf } from '../../../base/options.js';
 import { askApp } from '../ask-app.js';
-import { remoteFault } from '../faults.js';
 import { parseName } from '../names.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
 import { checkedRemote } from '../remote-check.js';
-import { type Fetch, readRefusal } from './exchange.js';
-import { escapeComponent, placeOf, withQuery } from './presign.js';
+import { remoteFault } from '../remote-faults.js';
+import { type FetchFunction, readRefusal } from './exchange.js';
+import { escapeComponent, parseHttpUrl, withQuery } from './presign.js';
 import { WebRemote } from './web.js';
 
 /** Options of `httpRemote`. */
@@ -18,7 +18,7 @@ export interface HttpRemoteOptions {
   /** Sent as a bearer token; a function is asked before each request, and again after a 401, once. It has 30 s to answer. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Used instead of the platform's `fetch`. */
-  readonly fetch?: Fetch | undefined;
+  readonly fetch?: FetchFunction | undefined;
 }
 
 /** Most bytes of the list of one object. */
@@ -34,7 +34,7 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
     token,
     fetch = globalThis.fetch,
   } = optionsOf('httpRemote', options, 'url:string token fetch:function');
-  const root = placeOf(url);
+  const root = parseHttpUrl(url);
   if (root === undefined) {
     throw new HedgerowError('invalid-argument', 'httpRemote: url must be of http: or https:');
   }

@@ -1,8 +1,8 @@
 /** How slowly an answer may come. Only time in which somebody waits for it counts. */
 import { MAX_STALL_MS } from '../../../base/limits.js';
-import { offlineFault } from '../faults.js';
+import { offlineFault } from '../remote-faults.js';
 
-export class Pace {
+export class TransferPace {
   readonly #ms: number;
   readonly #leastBytes: number;
   #waitedMs = 0;
@@ -40,9 +40,11 @@ export class Pace {
 }
 
 /** A head comes whole in this time: other tabs wait for the one that reads it. */
-export const headPace = (): Pace => new Pace(MAX_STALL_MS, Number.POSITIVE_INFINITY);
+export const headPace = (): TransferPace =>
+  new TransferPace(MAX_STALL_MS, Number.POSITIVE_INFINITY);
 
 const OBJECT_MS = 60_000;
 
 /** All other answers have any length: they come at 1 KiB a second or faster. */
-export const objectPace = (): Pace => new Pace(OBJECT_MS, (OBJECT_MS / 1000) * 1024);
+export const objectPace = (): TransferPace =>
+  new TransferPace(OBJECT_MS, (OBJECT_MS / 1000) * 1024);

@@ -67,7 +67,7 @@ function keyOf(secret: string, day: string, region: string): Promise<Uint8Array>
 }
 
 /** An address of `http:` or `https:` in parts; `undefined` if it is none, or has a query. */
-export function placeOf(url: unknown): UrlParts | undefined {
+export function parseHttpUrl(url: unknown): UrlParts | undefined {
   if (typeof url !== 'string') return undefined;
   const [, scheme, host = '', path = '/'] =
     /^(https?):\/\/([^/?#@\s]+)(\/[^?#]*)?$/.exec(url) ?? [];

@@ -4,11 +4,11 @@ import { isPlain, shownAs } from '../../../base/kind.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { optionsOf } from '../../../base/options.js';
 import { askApp } from '../ask-app.js';
-import { remoteFault } from '../faults.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
 import { checkedRemote } from '../remote-check.js';
-import { type Fetch, readRefusal } from './exchange.js';
-import { escapeComponent, placeOf, presign, type S3Credentials } from './presign.js';
+import { remoteFault } from '../remote-faults.js';
+import { type FetchFunction, readRefusal } from './exchange.js';
+import { escapeComponent, parseHttpUrl, presign, type S3Credentials } from './presign.js';
 import { nextToken, parseListPage } from './s3-list.js';
 import { WebRemote } from './web.js';
 
@@ -45,7 +45,7 @@ export interface S3RemoteOptions {
    */
   readonly sign?: ((request: S3Request) => Address | Promise<Address>) | undefined;
   /** Used instead of the platform's `fetch`. */
-  readonly fetch?: Fetch | undefined;
+  readonly fetch?: FetchFunction | undefined;
 }
 
 /** For so long an address is the same: only then can a browser answer from its cache. */
@@ -96,7 +96,7 @@ type Sign = (request: S3Request, signal: AbortSignal | undefined) => Promise<str
 /** Signs with credentials. */
 function signer(given: S3RemoteOptions): Sign {
   const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
-  const root = placeOf(endpoint);
+  const root = parseHttpUrl(endpoint);
   const isGiven = typeof credentials === 'function' || isPlain(credentials);
   if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !isGiven) {
     throw new HedgerowError(

@@ -1,8 +1,8 @@
 /** What answers of HTTP say of heads and ranges. */
 import { MAX_HEAD_BYTES } from '../../../base/limits.js';
-import { remoteFault } from '../faults.js';
 import type { RemoteHead } from '../remote.js';
-import { type Answer, readRefusal } from './exchange.js';
+import { remoteFault } from '../remote-faults.js';
+import { type HttpAnswer, readRefusal } from './exchange.js';
 
 /** Begins tokens of heads that came without an ETag: they tell heads apart, and no swap takes them. */
 const WITHOUT_ETAG = '~';
@@ -13,14 +13,14 @@ export function isStrong(token: string): boolean {
 }
 
 /** Throws `remote` if a page came instead of an answer: of a login, a hotel, or for addresses that do not exist. */
-export function checkNoPage(what: string, answer: Answer): void {
+export function checkNoPage(what: string, answer: HttpAnswer): void {
   if (answer.status >= 300 || !/^text\/html/i.test(answer.header('content-type') ?? '')) return;
   answer.drop();
   throw remoteFault(`${what}: a page of HTML came`, answer.status);
 }
 
 /** The head that an answer has, `undefined` if there is none. */
-export async function headOf(name: string, answer: Answer): Promise<RemoteHead | undefined> {
+export async function headOf(name: string, answer: HttpAnswer): Promise<RemoteHead | undefined> {
   checkNoPage(`GET ${name}`, answer);
   if (answer.status !== 200) {
     const fault = await readRefusal(`GET ${name}`, answer);
@@ -56,7 +56,7 @@ export interface ToldRange {
 }
 
 /** Reads the `Content-Range` of an answer. */
-export function rangeOf(answer: Answer): ToldRange {
+export function parseContentRange(answer: HttpAnswer): ToldRange {
   const told = answer.header('content-range');
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(told ?? '') ?? [];
   const count = (digits = '*') => (digits === '*' ? undefined : Number(digits));
@@ -64,7 +64,7 @@ export function rangeOf(answer: Answer): ToldRange {
 }
 
 /** The bytes of a whole body, if the answer tells, and they were not deflated on the way. */
-export function lengthOf(answer: Answer): number | undefined {
+export function readContentLength(answer: HttpAnswer): number | undefined {
   const told = answer.header('content-length');
   if (told === undefined || answer.header('content-encoding') !== undefined) return undefined;
   return Number(told);

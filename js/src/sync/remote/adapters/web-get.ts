@@ -2,17 +2,20 @@
  * Reads of packs and deltas. These never change, so what has arrived of one whose answer was cut off stays, and only the
  * rest is asked for: at once, as long as each try brings bytes, and otherwise by the next call for the same bytes.
  */
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import type { HedgerowError } from '../../../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../../../base/limits.js';
-import { offlineFault, remoteFault } from '../faults.js';
 import type { ByteRange } from '../remote.js';
-import { type Answer, readRefusal } from './exchange.js';
-import { objectPace, type Pace } from './pace.js';
-import { checkNoPage, lengthOf, rangeOf } from './web-answer.js';
+import { offlineFault, remoteFault } from '../remote-faults.js';
+import { type HttpAnswer, readRefusal } from './exchange.js';
+import { objectPace, type TransferPace } from './pace.js';
+import { checkNoPage, parseContentRange, readContentLength } from './web-answer.js';
 
 /** Sends the request for an object, with these headers. */
-export type SendGet = (headers: Readonly<Record<string, string>>, pace: Pace) => Promise<Answer>;
+export type SendGet = (
+  headers: Readonly<Record<string, string>>,
+  pace: TransferPace,
+) => Promise<HttpAnswer>;
 
 /** Tries in a row without a byte, after which a call gives up. */
 const MAX_IDLE_TRIES = 2;
@@ -49,7 +52,9 @@ export class ObjectReads {
     for (let [tries, idle] = [1, 0]; ; tries++) {
       const before = arrived.length;
       try {
-        return (await read(name, range, arrived, sendNext)) ? joined(arrived.parts) : undefined;
+        return (await read(name, range, arrived, sendNext))
+          ? concatBytes(arrived.parts)
+          : undefined;
       } catch (cause) {
         const { code, retryable = false } = cause as Partial<HedgerowError>;
         if (arrived.length > before) idle = 0;
@@ -80,7 +85,7 @@ async function read(
   name: string,
   range: ByteRange | undefined,
   arrived: PartialObject,
-  send: (headers: Readonly<Record<string, string>>) => Promise<Answer>,
+  send: (headers: Readonly<Record<string, string>>) => Promise<HttpAnswer>,
 ): Promise<boolean> {
   const { from, to } = range ?? { from: 0, to: MAX_OBJECT_BYTES };
   const at = from + arrived.length;
@@ -91,7 +96,7 @@ async function read(
   const { status } = answer;
   checkNoPage(`GET ${name}`, answer);
   if (status === 200) {
-    arrived.total ??= lengthOf(answer);
+    arrived.total ??= readContentLength(answer);
     // A server that ignores the range sends what is here, too.
     let position = 0;
     for await (const part of answer.parts(MAX_OBJECT_BYTES)) {
@@ -102,7 +107,7 @@ async function read(
     return true;
   }
   if (isPart && status === 206) {
-    const { told, first, last, total } = rangeOf(answer);
+    const { told, first, last, total } = parseContentRange(answer);
     const isOther = total !== undefined && arrived.total !== undefined && total !== arrived.total;
     const wrong = () => remoteFault(`GET ${name}: bytes from ${at} came as ${told}`, status);
     if (told !== undefined && (first !== at || isOther)) throw wrong();

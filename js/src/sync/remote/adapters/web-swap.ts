@@ -2,14 +2,14 @@
 import { sameBytes } from '../../../base/bytes.js';
 import type { HedgerowError } from '../../../base/errors.js';
 import { pause } from '../../../base/timeout.js';
-import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../faults.js';
 import type { RemoteHead, Swap } from '../remote.js';
-import { type Answer, readRefusal } from './exchange.js';
+import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../remote-faults.js';
+import { type HttpAnswer, readRefusal } from './exchange.js';
 import { checkNoPage, isStrong } from './web-answer.js';
 
 /** The requests of one swap. */
 export interface SwapCalls {
-  put(condition: Readonly<Record<string, string>>): Promise<Answer>;
+  put(condition: Readonly<Record<string, string>>): Promise<HttpAnswer>;
   read(): Promise<RemoteHead | undefined>;
 }
 
@@ -18,8 +18,8 @@ const MAX_CONFLICTS = 5;
 
 /** Makes a request again while the store answers 409. */
 export async function untilNoConflict(
-  put: () => Promise<Answer>,
-): Promise<{ readonly answer: Answer; readonly conflicts: number }> {
+  put: () => Promise<HttpAnswer>,
+): Promise<{ readonly answer: HttpAnswer; readonly conflicts: number }> {
   for (let conflicts = 0; ; conflicts++) {
     const answer = await put();
     if (answer.status !== 409 || conflicts === MAX_CONFLICTS) return { answer, conflicts };
@@ -90,7 +90,7 @@ export class Swapper {
 }
 
 /** The fault of an answer to a PUT, if there is one: it has a body, as no store's has. A login page may answer in the place of a store. */
-async function bodyFault(what: string, answer: Answer): Promise<HedgerowError | undefined> {
+async function bodyFault(what: string, answer: HttpAnswer): Promise<HedgerowError | undefined> {
   try {
     checkNoPage(what, answer);
     await answer.bytes(0);

@@ -8,7 +8,13 @@ import type {
   RemoteOptions,
   Swap,
 } from '../remote.js';
-import { type Answer, exchange, type Fetch, type Request, readRefusal } from './exchange.js';
+import {
+  exchange,
+  type FetchFunction,
+  type HttpAnswer,
+  type Request,
+  readRefusal,
+} from './exchange.js';
 import { headPace } from './pace.js';
 import { checkNoPage, headOf, unchangedHeaders } from './web-answer.js';
 import { ObjectReads } from './web-get.js';
@@ -46,18 +52,18 @@ type SendOptions = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal'
 
 /** All calls but `list`. */
 export class WebRemote implements Omit<Remote, 'list'> {
-  readonly #fetch: Fetch;
+  readonly #fetch: FetchFunction;
   readonly #route: Route;
   readonly #swapper = new Swapper();
   readonly #reads = new ObjectReads();
 
-  constructor(fetch: Fetch, route: Route) {
+  constructor(fetch: FetchFunction, route: Route) {
     this.#fetch = fetch;
     this.#route = route;
   }
 
   /** Makes a request for the object `name`, or for a list. */
-  async send(method: Method, name: string | undefined, sent: SendOptions): Promise<Answer> {
+  async send(method: Method, name: string | undefined, sent: SendOptions): Promise<HttpAnswer> {
     // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
     // `default` does, too, with If-Match.
     const usual = method === 'PUT' ? 'force-cache' : 'no-store';

@@ -130,7 +130,7 @@ export class FieldReader {
   /** A text of `length` bytes. */
   text(length: number): string {
     const { at } = this;
-    return textOf(this, this.take(length), at);
+    return decodeUtf8(this, this.take(length), at);
   }
 
   /** Bytes that must be zero. */
@@ -145,7 +145,7 @@ export class FieldReader {
 }
 
 /** The text of bytes; throws unless they are exactly what a writer makes of it. */
-export function textOf(reader: FieldReader, textBytes: Uint8Array, at: number): string {
+export function decodeUtf8(reader: FieldReader, textBytes: Uint8Array, at: number): string {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(textBytes);
   reader.check(sameBytes(utf8(text), textBytes), 'not UTF-8', at);
   return text;

@@ -1,8 +1,8 @@
 /** Deflating by what the platform has; callers without anything, as React Native's, give functions of their own. */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
-import { builtinIfAny } from '../../../base/node.js';
+import { builtinIfAny } from '../../../base/node-builtin.js';
 import { streamIterator } from '../../../base/read-bytes.js';
 import { turn } from '../../../base/scheduler.js';
 
@@ -99,7 +99,7 @@ export const deflateByStream: Deflate = async (plainBytes) => {
   const stream = new CompressionStream('deflate-raw');
   const parts: Uint8Array[] = [];
   for await (const part of through(stream, plainBytes, Number.POSITIVE_INFINITY)) parts.push(part);
-  return joined(parts);
+  return concatBytes(parts);
 };
 
 /** Inflates by `DecompressionStream`. */

@@ -1,10 +1,10 @@
 /** What is deflated in an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
 import { FieldReader, FieldWriter, invalidRemote } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
-import { MAX_PLAIN_DELTA_BYTES } from './limits.js';
+import { MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
 
 /** Deflates a delta of 1 byte to 16 MiB. */
 export async function encodeDeltaBody(
@@ -39,7 +39,7 @@ export async function wholeDeltaBody(
   const parts: Uint8Array[] = [];
   for await (const part of decodeDeltaBody(bodyBytes, inflate, object)) parts.push(part);
   const [only] = parts;
-  return only !== undefined && parts.length === 1 ? only : joined(parts);
+  return only !== undefined && parts.length === 1 ? only : concatBytes(parts);
 }
 
 /** How many bytes a delta has when it is inflated, as it says. Throws `invalid-remote`. */

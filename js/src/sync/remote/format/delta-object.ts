@@ -1,7 +1,7 @@
 /** A delta that is too long for a head: an object of its own. Its salt makes its name one of its own. */
 
 import { unwritable } from './cursor.js';
-import { MAX_TAIL_BYTES } from './limits.js';
+import { MAX_TAIL_BYTES } from './format-limits.js';
 import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 

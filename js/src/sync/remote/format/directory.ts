@@ -11,13 +11,13 @@
  * An envelope is that of the object, so that a frame can be opened without its front.
  */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { MAX_KEY_BYTES } from '../../../base/limits.js';
 import { FieldReader, FieldWriter, NO_BYTES } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
 import { encodeDeltaBody, wholeDeltaBody } from './delta-body.js';
 import { readEnvelope } from './envelope.js';
-import { MAX_PACK_BYTES } from './limits.js';
+import { MAX_PACK_BYTES } from './format-limits.js';
 import { unwrapObject, wrapObject } from './one-part.js';
 import { type FramedKind, type Front, readFrameCount } from './pack.js';
 import type { Scope } from './suite.js';
@@ -42,7 +42,7 @@ export interface Directory {
 }
 
 /** What begins a hash, as a number. */
-export function startOf(hashBytes: Uint8Array): number {
+export function hashPrefix(hashBytes: Uint8Array): number {
   const { buffer, byteOffset } = hashBytes;
   return new DataView(buffer, byteOffset, 4).getUint32(0, true);
 }
@@ -132,7 +132,7 @@ export async function decodeDirectory(
     // What it shares is all that it can, and it is behind the one before.
     const isNext = shared === last.length || (rest[0] ?? 0) > (last[shared] as number);
     reader.check(before === undefined || (length > 0 && isNext), 'keys do not ascend', at);
-    before = joined([last.subarray(0, shared), rest]);
+    before = concatBytes([last.subarray(0, shared), rest]);
     return before;
   };
   const packs = times(reader.u16(), (): RowFrames => {

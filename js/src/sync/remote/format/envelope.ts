@@ -34,7 +34,7 @@ export const ENVELOPE_BYTES: readonly [plain: number, sealed: number] = [24, 32]
 export const CHECK_BYTES = 4;
 
 /** What an object begins with. */
-export interface Envelope {
+export interface ObjectEnvelope {
   readonly suite: number;
   /** The number of the key; 0 without encryption. */
   readonly epoch: number;
@@ -72,7 +72,7 @@ export function readEnvelope(
   bytes: Uint8Array,
   place = object,
   begin = 0,
-): Envelope {
+): ObjectEnvelope {
   const reader = new FieldReader(place, bytes, begin);
   reader.check(reader.u32() === MAGICS[object], `not a ${object}`, begin);
   const version = reader.u8();

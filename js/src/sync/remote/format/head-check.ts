@@ -5,14 +5,6 @@ import { hex } from '../../../base/hex.js';
 import { compareKeys } from '../../../base/key.js';
 import { isZero } from './cursor.js';
 import {
-  type Checkpoint,
-  checkpointRows,
-  deltaLengths,
-  type Head,
-  type PackRecord,
-  sameRows,
-} from './head.js';
-import {
   MAX_BLOCK_BYTES,
   MAX_BLOCK_PUSHES,
   MAX_LOG_BYTES,
@@ -21,11 +13,19 @@ import {
   MAX_SUMS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
-} from './limits.js';
-import { type Check, checkEntries, checkerOf, type Source } from './tail-check.js';
+} from './format-limits.js';
+import {
+  type Checkpoint,
+  checkpointRows,
+  deltaLengths,
+  type HeadRecord,
+  type PackRecord,
+  sameRows,
+} from './head-record.js';
+import { type Check, checkEntries, checkerOf, type TailSource } from './tail-check.js';
 
 /** Throws `invalid-remote` at the place in `source`, or `invalid-argument`, for the first broken rule. */
-export function checkHead(head: Head, source?: Source): void {
+export function checkHead(head: HeadRecord, source?: TailSource): void {
   const check = checkerOf('head', source);
   if (head.sums.length > MAX_SUMS) check(false, 'sums', `${head.sums.length} of them`);
   check(head.seq >= 1, 'seq', 'it begins at 1');
@@ -40,7 +40,7 @@ export function checkHead(head: Head, source?: Source): void {
   }
 }
 
-function checkCheckpoint({ seq, checkpoint }: Head, check: Check): void {
+function checkCheckpoint({ seq, checkpoint }: HeadRecord, check: Check): void {
   const { generations } = checkpoint;
   check(checkpoint.seq <= seq, 'checkpoint', 'it is later than the head');
   checkHistory(checkpoint, check);
@@ -82,7 +82,7 @@ function isPack({ nameBytes, length, edits }: PackRecord): boolean {
   return !isZero(nameBytes) && length >= 1 && length <= MAX_PACK_BYTES && edits >= 0;
 }
 
-function checkTail(head: Head, check: Check): void {
+function checkTail(head: HeadRecord, check: Check): void {
   const { seq, rows, base, tail, checkpoint } = head;
   checkEntries(head, check);
   const last = tail[tail.length - 1];
@@ -102,7 +102,7 @@ function checkTail(head: Head, check: Check): void {
   check(isOn, 'checkpoint', 'the tail does not lead on from it');
 }
 
-function checkLogs({ logs, tail }: Head, check: Check): void {
+function checkLogs({ logs, tail }: HeadRecord, check: Check): void {
   let [entries, total] = [tail.length, deltaLengths(tail)];
   const last = `log ${logs.length - 1}`;
   check(logs.length <= MAX_LOGS, last, `${logs.length} of them`);

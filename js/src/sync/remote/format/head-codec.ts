@@ -1,21 +1,27 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
 import { type FieldReader, FieldWriter, ID_BYTES } from './cursor.js';
+import {
+  MAX_BLOCKS,
+  MAX_LOGS,
+  MAX_SUM_NAME_BYTES,
+  MAX_SUMS,
+  MAX_UNSIGNED_HEAD_BYTES,
+} from './format-limits.js';
+import { checkHead } from './head-check.js';
 import type {
   BlockRecord,
   Checkpoint,
   Generation,
-  Head,
+  HeadRecord,
   LogRecord,
   PackRecord,
   SumClaim,
-} from './head.js';
-import { checkHead } from './head-check.js';
-import { MAX_BLOCKS, MAX_HEAD_BYTES, MAX_LOGS, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
+} from './head-record.js';
 import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 import {
-  type Places,
+  type PartOffsets,
   readFieldCount,
   readRows,
   readTail,
@@ -32,21 +38,21 @@ const COMPACTING = 1;
  * Costs its length.
  */
 export async function encodeHead(
-  head: Head,
+  head: HeadRecord,
   saltBytes: Uint8Array,
   scope: Scope,
 ): Promise<Uint8Array> {
   checkHead(head);
   const { epoch } = head;
-  return wrapObject('head', saltBytes, bodyOf(head), MAX_HEAD_BYTES, { ...scope, epoch });
+  return wrapObject('head', saltBytes, bodyOf(head), MAX_UNSIGNED_HEAD_BYTES, { ...scope, epoch });
 }
 
 /** How many bytes a head has, which may be more than fit. */
-export function headLength(head: Head, scope: Scope): number {
+export function headLength(head: HeadRecord, scope: Scope): number {
   return wrappedLength('head', bodyOf(head).length, scope);
 }
 
-function bodyOf(head: Head): Uint8Array {
+function bodyOf(head: HeadRecord): Uint8Array {
   const writer = new FieldWriter('head');
   writer.exactly(ID_BYTES, head.repositoryBytes);
   writer.u64(head.seq);
@@ -79,9 +85,9 @@ function bodyOf(head: Head): Uint8Array {
  * Reads a head. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. A head that is
  * accepted is the one that `encodeHead` makes of the result. Costs its length.
  */
-export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<Head> {
-  const { epoch, reader } = await unwrapObject('head', bytes, MAX_HEAD_BYTES, scope);
-  const places: Places = new Map();
+export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<HeadRecord> {
+  const { epoch, reader } = await unwrapObject('head', bytes, MAX_UNSIGNED_HEAD_BYTES, scope);
+  const places: PartOffsets = new Map();
   const at = <T>(name: string, read: () => T): T => {
     places.set(name, reader.at);
     return read();
@@ -101,7 +107,7 @@ export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<Head>
   const claims = readFieldCount(reader, 'sums', MAX_SUMS);
   const sums = times(claims, (nth) => at(`sum ${nth}`, () => readSum(reader)));
   reader.end();
-  const head: Head = {
+  const head: HeadRecord = {
     ...{ epoch, repositoryBytes, seq, writerBytes, nonceBytes, previousBytes, app, isCompacting },
     ...{ rows, checkpoint, logs, base, tail, sums },
   };
@@ -153,7 +159,7 @@ function writeCheckpoint(writer: FieldWriter, checkpoint: Checkpoint): void {
   }
 }
 
-function readCheckpoint(reader: FieldReader, places: Places): Checkpoint {
+function readCheckpoint(reader: FieldReader, places: PartOffsets): Checkpoint {
   places.set('checkpoint', reader.at);
   const seq = reader.u64();
   const nonceBytes = reader.take(ID_BYTES);

@@ -5,29 +5,29 @@ import { hex } from '../../../base/hex.js';
 import { invalidRemote, unwritable } from './cursor.js';
 import { deltaObjectLength } from './delta-object.js';
 import {
-  type Checkpoint,
-  checkpointRows,
-  type Delta,
-  deltaLength,
-  deltaLengths,
-  type Head,
-  type LogRecord,
-  type Rows,
-  sameRows,
-  type Tail,
-  type TailEntry,
-} from './head.js';
-import { checkHead } from './head-check.js';
-import { headLength } from './head-codec.js';
-import {
-  MAX_HEAD_BYTES,
   MAX_INLINE_DELTA_BYTES,
   MAX_LOGS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
+  MAX_UNSIGNED_HEAD_BYTES,
   SHORT_HEAD_BYTES,
   SHORT_LOG_BYTES,
-} from './limits.js';
+} from './format-limits.js';
+import { checkHead } from './head-check.js';
+import { headLength } from './head-codec.js';
+import {
+  type Checkpoint,
+  checkpointRows,
+  type DeltaRecord,
+  deltaLength,
+  deltaLengths,
+  type HeadRecord,
+  type LogRecord,
+  type RowTree,
+  sameRows,
+  type Tail,
+  type TailEntry,
+} from './head-record.js';
 import type { Scope } from './suite.js';
 import { fitsHead } from './tail-check.js';
 import { entriesLength } from './tail-codec.js';
@@ -45,7 +45,7 @@ export interface Author {
 export type HeadMismatch = 'repository' | 'seq' | 'previous';
 
 /** The head that replaces `head` and says the same, for changes to be made to it. */
-export function successorOf(head: Head, author: Author): Head {
+export function successorOf(head: HeadRecord, author: Author): HeadRecord {
   return { ...head, ...author, seq: head.seq + 1, isCompacting: false };
 }
 
@@ -54,8 +54,8 @@ export function successorOf(head: Head, author: Author): Head {
  * reader that missed heads in between can only check that `seq` has grown.
  */
 export function breakBetween(
-  next: Head,
-  head: Pick<Head, 'repositoryBytes' | 'seq'>,
+  next: HeadRecord,
+  head: Pick<HeadRecord, 'repositoryBytes' | 'seq'>,
   headHashBytes: Uint8Array,
 ): HeadMismatch | undefined {
   if (!sameBytes(next.repositoryBytes, head.repositoryBytes)) return 'repository';
@@ -79,7 +79,7 @@ export function entriesSince(
 }
 
 /** The logs of a head that have entries after number `seq`; none if the tail in the head has all of them. */
-export function logsSince({ logs, tail }: Head, seq: number): readonly LogRecord[] {
+export function logsSince({ logs, tail }: HeadRecord, seq: number): readonly LogRecord[] {
   if (seq + 1 >= (tail[0]?.seq ?? 0)) return [];
   // The last one that begins there or before; entries have no number that is not from one head to the next.
   const nth = logs.findLastIndex((log) => log.seq <= seq + 1);
@@ -90,7 +90,7 @@ export function logsSince({ logs, tail }: Head, seq: number): readonly LogRecord
  * The tail of a head with its last logs, which were decoded, before it. Throws `invalid-remote` for the first that is
  * not the one that the head names, or does not lead to the next.
  */
-export function joinedTail(head: Head, logs: readonly Tail[]): Tail {
+export function joinedTail(head: HeadRecord, logs: readonly Tail[]): Tail {
   const records = head.logs.slice(head.logs.length - logs.length);
   let joined: Tail = head;
   for (let nth = logs.length - 1; nth >= 0; nth--) {
@@ -120,7 +120,7 @@ export function joinedTail(head: Head, logs: readonly Tail[]): Tail {
 
 /** A head to which an entry was added, or why there is none. */
 export type AppendOutcome =
-  | { readonly kind: 'head'; readonly head: Head }
+  | { readonly kind: 'head'; readonly head: HeadRecord }
   /** The delta is too long for the head: put it, and append it by name. */
   | { readonly kind: 'spill' }
   /** The head has no room for one more entry: put a log of its tail, and append to `withLog`. */
@@ -134,9 +134,9 @@ export type AppendOutcome =
  * `invalid-argument` if the step changes nothing, or is malformed. Costs the length of the head.
  */
 export function withEntry(
-  head: Head,
-  rows: Rows,
-  delta: Delta,
+  head: HeadRecord,
+  rows: RowTree,
+  delta: DeltaRecord,
   author: Author,
   scope: Scope,
 ): AppendOutcome {
@@ -147,9 +147,9 @@ export function withEntry(
   const stored = isLong ? deltaObjectLength(length, scope) : length;
   if (stored > MAX_TAIL_BYTES) return { kind: 'checkpoint' };
   if (isLong) return { kind: 'spill' };
-  let next: Head = { ...successorOf(head, author), rows, tail: [...head.tail, entry] };
+  let next: HeadRecord = { ...successorOf(head, author), rows, tail: [...head.tail, entry] };
   if (!isShort(next, scope)) return { kind: 'log' };
-  while (!fitsTail(next) || headLength(next, scope) > MAX_HEAD_BYTES) {
+  while (!fitsTail(next) || headLength(next, scope) > MAX_UNSIGNED_HEAD_BYTES) {
     const isTooLong = isInline && fitsTail(next);
     if (!isPast(next)) return { kind: isTooLong ? 'spill' : 'checkpoint' };
     next = withoutOldest(next);
@@ -159,14 +159,14 @@ export function withEntry(
 }
 
 /** Whether a head with one more entry is one that each device may read at each change. */
-function isShort(head: Head, scope: Scope): boolean {
+function isShort(head: HeadRecord, scope: Scope): boolean {
   const { tail } = head;
   const isFew = tail.length === 1 || entriesLength(tail) <= SHORT_LOG_BYTES;
   return fitsHead(tail) && (isFew || headLength(head, scope) <= SHORT_HEAD_BYTES);
 }
 
 /** The head, no longer with its tail, but with a log of it. It is no head until an entry follows. */
-export function withLog(head: Head, record: LogRecord): Head {
+export function withLog(head: HeadRecord, record: LogRecord): HeadRecord {
   return { ...head, logs: [...head.logs, record], base: head.rows, tail: [] };
 }
 
@@ -179,17 +179,17 @@ const KEPT_ENTRIES = 32;
  * are too many.
  */
 export function withCheckpoint(
-  head: Head,
-  rows: Rows,
-  delta: Delta | undefined,
+  head: HeadRecord,
+  rows: RowTree,
+  delta: DeltaRecord | undefined,
   { generations, history }: Pick<Checkpoint, 'generations' | 'history'>,
   author: Author,
   scope: Scope,
-): Head {
+): HeadRecord {
   const seq = head.seq + 1;
   const { nonceBytes } = author;
   const entry = delta && { seq, nonceBytes, rows, delta };
-  let next: Head = {
+  let next: HeadRecord = {
     ...successorOf(head, author),
     rows,
     checkpoint: { seq, nonceBytes, history, generations },
@@ -197,7 +197,7 @@ export function withCheckpoint(
   };
   // Without the step itself, no entry leads to the rows.
   const most = entry ? KEPT_ENTRIES : 0;
-  const isLong = () => !fitsTail(next) || headLength(next, scope) > MAX_HEAD_BYTES;
+  const isLong = () => !fitsTail(next) || headLength(next, scope) > MAX_UNSIGNED_HEAD_BYTES;
   while (entriesOf(next) > most || (entriesOf(next) > 0 && isLong())) next = withoutOldest(next);
   if (next.tail.length === 0) next = { ...next, base: rows };
   checkHead(next);
@@ -205,25 +205,25 @@ export function withCheckpoint(
 }
 
 /** Whether a clone does without the oldest log or entry. */
-function isPast({ logs, tail, checkpoint }: Head): boolean {
+function isPast({ logs, tail, checkpoint }: HeadRecord): boolean {
   const first = tail[0]?.seq ?? Number.POSITIVE_INFINITY;
   const last = logs.length > 0 ? (logs[1]?.seq ?? first) - 1 : first;
   return last <= checkpoint.seq;
 }
 
 /** The head without its oldest log, or entry. */
-function withoutOldest(head: Head): Head {
+function withoutOldest(head: HeadRecord): HeadRecord {
   const { logs, base, tail } = head;
   if (logs.length > 0) return { ...head, logs: logs.slice(1) };
   return { ...head, base: tail[0]?.rows ?? base, tail: tail.slice(1) };
 }
 
 /** How many entries a head has, in its logs, too. */
-function entriesOf({ logs, tail }: Head): number {
+function entriesOf({ logs, tail }: HeadRecord): number {
   return logs.reduce((sum, { entries }) => sum + entries, tail.length);
 }
 
-function fitsTail(head: Head): boolean {
+function fitsTail(head: HeadRecord): boolean {
   const { logs, tail } = head;
   const total = logs.reduce((sum, { deltaBytes }) => sum + deltaBytes, deltaLengths(tail));
   const isFew = entriesOf(head) <= MAX_TAIL_ENTRIES && logs.length <= MAX_LOGS;

@@ -3,14 +3,14 @@
  * away for a while still finds what happened. Its salt makes its name one of its own.
  */
 
+import type { HashFunction } from './content-names.js';
 import { FieldWriter } from './cursor.js';
-import { deltaLengths, type LogRecord, NO_ROWS, type Tail } from './head.js';
-import { MAX_LOG_BYTES } from './limits.js';
-import type { HashFunction } from './names.js';
+import { MAX_LOG_BYTES } from './format-limits.js';
+import { deltaLengths, type LogRecord, NO_ROWS, type Tail } from './head-record.js';
 import { unwrapObject, wrapObject } from './one-part.js';
 import type { Scope } from './suite.js';
 import { checkEntries, checkerOf } from './tail-check.js';
-import { type Places, readTail, writeTail } from './tail-codec.js';
+import { type PartOffsets, readTail, writeTail } from './tail-codec.js';
 
 /** The object of entries, and how a head names it; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
 export async function encodeLog(
@@ -40,7 +40,7 @@ export async function decodeLog(
   scope: Scope,
 ): Promise<{ readonly entries: Tail; readonly saltBytes: Uint8Array }> {
   const { reader, saltBytes } = await unwrapObject('log', bytes, MAX_LOG_BYTES, scope);
-  const places: Places = new Map();
+  const places: PartOffsets = new Map();
   const entries = readTail(reader, NO_ROWS, places);
   reader.end();
   const check = checkerOf('log', { reader, places });

@@ -4,9 +4,14 @@
  */
 
 import { hex } from '../../../base/hex.js';
+import type { Folder } from './content-names.js';
 import { FieldWriter, HASH_BYTES, unwritable } from './cursor.js';
-import { MAX_HEAD_BYTES, MAX_MARK_BYTES, MAX_MARK_NAMES, MAX_MARKS } from './limits.js';
-import type { Folder } from './names.js';
+import {
+  MAX_MARK_BYTES,
+  MAX_MARK_NAMES,
+  MAX_MARKS,
+  MAX_UNSIGNED_HEAD_BYTES,
+} from './format-limits.js';
 import { unwrapObject, wrapObject } from './one-part.js';
 import type { Scope } from './suite.js';
 
@@ -45,7 +50,7 @@ export async function encodeRecord(
     writer.u32(length);
     writer.u64(stamp ?? 0);
   }
-  return wrapObject('record', nonceBytes, writer.toBytes(), MAX_HEAD_BYTES, scope);
+  return wrapObject('record', nonceBytes, writer.toBytes(), MAX_UNSIGNED_HEAD_BYTES, scope);
 }
 
 /** Reads a record. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
@@ -56,7 +61,7 @@ export async function decodeRecord(
   const { saltBytes: nonceBytes, reader } = await unwrapObject(
     'record',
     bytes,
-    MAX_HEAD_BYTES,
+    MAX_UNSIGNED_HEAD_BYTES,
     scope,
   );
   const collected = reader.u64();

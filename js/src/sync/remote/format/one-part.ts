@@ -1,9 +1,9 @@
 /** Objects of one part: all but packs. */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import type { RemoteKind } from '../../../base/errors.js';
 import { FieldReader, invalidRemote, unwritable } from './cursor.js';
-import { type Envelope, readEnvelope } from './envelope.js';
+import { type ObjectEnvelope, readEnvelope } from './envelope.js';
 import { openPart, type Scope } from './suite.js';
 
 const ONLY = [0, 1] as const;
@@ -17,7 +17,7 @@ export async function wrapObject(
   scope: Scope,
 ): Promise<Uint8Array> {
   const seal = await scope.suite.toWrite(object, saltBytes, scope);
-  const bytes = joined([seal.envelopeBytes, await seal.close(...ONLY, bodyBytes)]);
+  const bytes = concatBytes([seal.envelopeBytes, await seal.close(...ONLY, bodyBytes)]);
   if (bytes.length > most) throw unwritable(object, `${bytes.length} bytes, at most ${most} fit`);
   return bytes;
 }
@@ -28,7 +28,7 @@ export function wrappedLength(object: RemoteKind, bodyLength: number, { suite }:
 }
 
 /** What `unwrapObject` finds in an object. */
-export interface ObjectContent extends Pick<Envelope, 'epoch' | 'saltBytes'> {
+export interface ObjectContent extends Pick<ObjectEnvelope, 'epoch' | 'saltBytes'> {
   /** Reads the body. */
   readonly reader: FieldReader;
 }

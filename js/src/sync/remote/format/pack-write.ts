@@ -1,11 +1,11 @@
 /** Writes objects of frames, which are read by `pack.ts`: apart from it, since few devices make any. */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { turn } from '../../../base/scheduler.js';
 import { FieldWriter, unwritable } from './cursor.js';
 import type { Deflate } from './deflate.js';
 import { encodeDeltaBody } from './delta-body.js';
-import { MAX_FRAMES, MAX_PACK_BYTES } from './limits.js';
+import { MAX_FRAMES, MAX_PACK_BYTES } from './format-limits.js';
 import type { FramedKind, Front } from './pack.js';
 import type { Scope } from './suite.js';
 
@@ -47,7 +47,7 @@ export async function encodeFrames(
     turnMs = performance.now();
   }
   const first = await seal.close(0, 1 + frames, table.toBytes());
-  const bytes = joined([envelopeBytes, count.toBytes(), first, ...closed]);
+  const bytes = concatBytes([envelopeBytes, count.toBytes(), first, ...closed]);
   if (bytes.length > MAX_PACK_BYTES) {
     throw unwritable(object, `${bytes.length} bytes, at most ${MAX_PACK_BYTES} fit`);
   }

@@ -12,7 +12,7 @@ import { FieldReader, invalidRemote } from './cursor.js';
 import type { Inflate } from './deflate.js';
 import { decodeDeltaBody, deltaBodyLength } from './delta-body.js';
 import { readEnvelope } from './envelope.js';
-import { MAX_FRAMES, MAX_PACK_BYTES, MAX_PLAIN_DELTA_BYTES } from './limits.js';
+import { MAX_FRAMES, MAX_PACK_BYTES, MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
 import { type ObjectSeal, openPart, type Scope, type Suite } from './suite.js';
 
 /** Frames that are opened before it is their turn, so that this happens beside the page. */

@@ -5,7 +5,7 @@
 
 import { FieldReader, FieldWriter, invalidRemote, tooNew } from './cursor.js';
 import { readEnvelope } from './envelope.js';
-import { MAX_REPOSITORY_BYTES } from './limits.js';
+import { MAX_REPOSITORY_BYTES } from './format-limits.js';
 import { openPart, PLAIN_SCOPE, plainSeal, type Scope } from './suite.js';
 
 /** Frames are deflated, without a header of zlib or gzip: the only codec so far. */

@@ -6,9 +6,9 @@
  * It is made and taken off by `signedRemote` of `hedgerow/encryption`; nothing else here knows of it but this file.
  */
 
-import { joined } from '../../../base/bytes.js';
+import { concatBytes } from '../../../base/bytes.js';
 import { FieldReader, FieldWriter, tooNew, utf8 } from './cursor.js';
-import { SIGNATURE_BYTES, SIGNED_TRAILER_BYTES } from './limits.js';
+import { SIGNATURE_BYTES, SIGNED_TRAILER_BYTES } from './format-limits.js';
 
 const MAGIC = 0x5347_4448; // HDGS
 const VERSION = 1;
@@ -45,12 +45,12 @@ export function hashedBytes(place: string, branch: string, headBytes: Uint8Array
 
 /** What is signed: a hash of the head, for WebKitGTK does not sign 64 KiB. */
 export function signedBytes(digestBytes: Uint8Array): Uint8Array {
-  return joined([utf8(PURPOSE), digestBytes]);
+  return concatBytes([utf8(PURPOSE), digestBytes]);
 }
 
 /** A head with its signature. */
 export function withSignature({ headBytes, signatureBytes }: SignedHead): Uint8Array {
-  return joined([headBytes, frontBytes(), signatureBytes]);
+  return concatBytes([headBytes, frontBytes(), signatureBytes]);
 }
 
 /** Takes the trailer off. Throws `invalid-remote` if there is none, `unsupported-format` for one of a later version. */

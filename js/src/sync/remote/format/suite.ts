@@ -3,11 +3,11 @@
  * parts, so that none can take the place of another one.
  */
 
-import { joined, sameBytes } from '../../../base/bytes.js';
+import { concatBytes, sameBytes } from '../../../base/bytes.js';
 import { crc32 } from '../../../base/crc32.js';
 import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
 import { invalidRemote, NO_BYTES } from './cursor.js';
-import { ENVELOPE_BYTES, type Envelope, envelopeOf, PLAIN_SUITE } from './envelope.js';
+import { ENVELOPE_BYTES, envelopeOf, type ObjectEnvelope, PLAIN_SUITE } from './envelope.js';
 
 /** Closes the parts of one object, and opens them. */
 export interface ObjectSeal {
@@ -27,7 +27,7 @@ export interface Suite {
   /** For an object that is written. */
   toWrite(object: RemoteKind, saltBytes: Uint8Array, scope: Scope): Promise<ObjectSeal>;
   /** For one that was read. Rejects with `wrong-key` if it is of another suite, or of a key that is not there. */
-  toRead(object: RemoteKind, envelope: Envelope, scope: Scope): Promise<ObjectSeal>;
+  toRead(object: RemoteKind, envelope: ObjectEnvelope, scope: Scope): Promise<ObjectSeal>;
 }
 
 /** How a remote is encrypted: see `remoteKeys` of `hedgerow/encryption`. */
@@ -74,7 +74,7 @@ export function plainSeal(envelopeBytes: Uint8Array): ObjectSeal {
   return {
     envelopeBytes,
     async close(number, parts, plainBytes) {
-      return joined([plainBytes, crcOf(envelopeBytes, number, parts, plainBytes)]);
+      return concatBytes([plainBytes, crcOf(envelopeBytes, number, parts, plainBytes)]);
     },
     async open(number, parts, closedBytes) {
       const end = closedBytes.length - CRC_BYTES;

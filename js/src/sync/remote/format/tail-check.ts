@@ -2,19 +2,19 @@
 
 import type { RemoteKind } from '../../../base/errors.js';
 import { type FieldReader, unwritable } from './cursor.js';
-import { deltaLength, sameRows, type Tail, type TailEntry } from './head.js';
 import {
   MAX_HEAD_ENTRIES,
   MAX_HEAD_ENTRIES_BYTES,
   MAX_INLINE_DELTA_BYTES,
   MAX_TAIL_BYTES,
-} from './limits.js';
-import { entriesLength, type Places } from './tail-codec.js';
+} from './format-limits.js';
+import { deltaLength, sameRows, type Tail, type TailEntry } from './head-record.js';
+import { entriesLength, type PartOffsets } from './tail-codec.js';
 
 /** An object that was read; without one, faults are those of a caller. */
-export interface Source {
+export interface TailSource {
   readonly reader: FieldReader;
-  readonly places: Places;
+  readonly places: PartOffsets;
 }
 
 /** Throws the fault at a place, unless it `holds`. */
@@ -24,7 +24,7 @@ export interface Check {
 }
 
 /** Throws `invalid-remote` at the place in `source`, or `invalid-argument`. */
-export function checkerOf(object: RemoteKind, source?: Source): Check {
+export function checkerOf(object: RemoteKind, source?: TailSource): Check {
   return ((holds: boolean, place: string, what: string) => {
     if (holds) return;
     if (source) throw source.reader.fault(`${place}: ${what}`, source.places.get(place) ?? 0);

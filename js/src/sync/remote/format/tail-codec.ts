@@ -1,14 +1,14 @@
 /** The bytes of entries, as a head and a log have them: `docs/format.md` draws them. */
 
 import { type FieldReader, type FieldWriter, HASH_BYTES, ID_BYTES, isZero } from './cursor.js';
-import type { Delta, Rows, Tail, TailEntry } from './head.js';
-import { MAX_HEAD_ENTRIES, MAX_INLINE_DELTA_BYTES } from './limits.js';
+import { MAX_HEAD_ENTRIES, MAX_INLINE_DELTA_BYTES } from './format-limits.js';
+import type { DeltaRecord, RowTree, Tail, TailEntry } from './head-record.js';
 
 const INLINE = 0;
 const OBJECT = 1;
 
 /** Where the parts of an object begin, by their names. */
-export type Places = Map<string, number>;
+export type PartOffsets = Map<string, number>;
 
 /** Bytes of an entry without its delta: seq, nonce, rows, and kind and length of the delta. */
 const ENTRY_BYTES = 8 + ID_BYTES + HASH_BYTES + 8 + 1 + 4;
@@ -28,7 +28,7 @@ export function writeTail(writer: FieldWriter, { base, tail }: Tail): void {
 }
 
 /** Reads the same; `rows` are the base of no entries. */
-export function readTail(reader: FieldReader, rows: Rows, places: Places): Tail {
+export function readTail(reader: FieldReader, rows: RowTree, places: PartOffsets): Tail {
   const entries = readFieldCount(reader, 'entries', MAX_HEAD_ENTRIES);
   places.set('base', reader.at);
   const base = entries > 0 ? readRows(reader) : rows;
@@ -54,12 +54,12 @@ export function readFieldCount(reader: FieldReader, what: string, most: number):
   return count;
 }
 
-export function writeRows(writer: FieldWriter, { rootBytes, count }: Rows): void {
+export function writeRows(writer: FieldWriter, { rootBytes, count }: RowTree): void {
   writer.hash(rootBytes);
   writer.u64(count);
 }
 
-export function readRows(reader: FieldReader): Rows {
+export function readRows(reader: FieldReader): RowTree {
   const rootBytes = reader.hash();
   const at = reader.at;
   const count = reader.u64();
@@ -89,7 +89,7 @@ function readEntry(reader: FieldReader): TailEntry {
   return { seq, nonceBytes, rows, delta: readDelta(reader) };
 }
 
-function readDelta(reader: FieldReader): Delta {
+function readDelta(reader: FieldReader): DeltaRecord {
   const { at } = reader;
   const kind = reader.u8();
   reader.check(kind <= OBJECT, `a delta of kind ${kind}`, at);

@@ -1,0 +1,124 @@
+/** Verifies what the refs of a store reach, without that of the main branch: so that nothing is sound that sync fails on. */
+
+import { sameBytes } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { encodeRange } from '../../base/range.js';
+import { checkSignal } from '../../base/signal.js';
+import { diffViews } from '../../core/calls/read-calls.js';
+import type { Op } from '../../core/engine.js';
+import type { Ref, SegmentStore } from '../../storage/segment-store.js';
+import type { Hold } from '../../storage/tabs/pins.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
+import { checkFormat } from './check-format.js';
+import {
+  type Inspection,
+  isChunkFault,
+  type RefFaults,
+  type Verification,
+  type VerifyOptions,
+} from './verify.js';
+
+/** Most times that a ref moves while it is pinned. */
+const MAX_TRIES = 20;
+
+/** Pins a commit: see `tabs/pins.ts`. */
+export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
+
+/**
+ * The other refs whose rows have faults. Costs what they do not share with the main branch, if that is sound, and all that
+ * they reach otherwise. Of their indexes only a reader of the branch hears: these lose no row.
+ */
+export async function verifyOthers(
+  inspection: Inspection,
+  main: Verification,
+  pin: Pin,
+  options: VerifyOptions,
+): Promise<RefFaults[]> {
+  const { segments } = inspection.host;
+  const base = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
+  // The faults of the main branch are told once.
+  const known: [Uint8Array, RefFaults['faults']][] = [
+    [EMPTY_COMMIT, []],
+    [base, []],
+  ];
+  const others: RefFaults[] = [];
+  for (const { name } of inspection.refs) {
+    if (!name.startsWith(BRANCH_REF) && !name.startsWith(FORK_REF)) continue;
+    const pinned = await pinRef(segments, name, pin);
+    if (pinned === undefined) continue;
+    try {
+      const { commitBytes, format } = pinned.ref;
+      checkFormat(format);
+      let faults = known.find(([one]) => sameBytes(one, commitBytes))?.[1];
+      if (faults === undefined) {
+        faults = await faultsOf(inspection, main.ok ? base : undefined, commitBytes, options);
+        known.push([commitBytes, faults]);
+      }
+      if (faults.length > 0) others.push({ ref: name, faults });
+    } finally {
+      pinned.hold.release();
+    }
+  }
+  return others;
+}
+
+/** Pins what a ref names; undefined if it was deleted. */
+async function pinRef(
+  segments: SegmentStore,
+  name: string,
+  pin: Pin,
+): Promise<{ ref: Ref; hold: Hold } | undefined> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [ref] = await segments.history(name);
+    if (ref === undefined) return undefined;
+    const hold = await pin(ref.commitBytes);
+    const [now] = await segments.history(name);
+    if (now?.generation === ref.generation) return { ref, hold };
+    hold.release();
+  }
+  throw new HedgerowError('conflict', `${name} moved each of ${MAX_TRIES} times: try again`);
+}
+
+/** The faults of a commit; `base` is a sound one, which may have most of it. */
+async function faultsOf(
+  inspection: Inspection,
+  base: Uint8Array | undefined,
+  commitBytes: Uint8Array,
+  { signal }: VerifyOptions,
+): Promise<RefFaults['faults']> {
+  if (base && (await hasSoundRows(inspection, base, commitBytes, signal))) return [];
+  return (await inspection.verify(commitBytes, { signal })).faults;
+}
+
+/** Whether all can be read of the rows of a commit that a sound one does not have. */
+async function hasSoundRows(
+  { host, branchHead: { shared } }: Inspection,
+  sound: Uint8Array,
+  commitBytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { engine } = host;
+  const runner = {
+    step: (op: Op, budget: number) => {
+      checkSignal(signal);
+      return engine.step(op, budget);
+    },
+    ahead: (op: Op) => engine.ahead(op),
+    free: (op: Op) => engine.free(op),
+  };
+  const base = await shared.openView(sound);
+  try {
+    const { view } = await shared.openView(commitBytes);
+    const op = diffViews(engine, base.view, view, encodeRange({}));
+    engine.closeView(view);
+    await host.read(op, () => {}, runner);
+    return true;
+  } catch (cause) {
+    // A diff cannot tell what is at the remote of a lazy clone, as a verification can.
+    const isFar = cause instanceof HedgerowError && cause.code === 'offline';
+    if (isFar || isChunkFault(cause)) return false;
+    throw cause;
+  } finally {
+    engine.closeView(base.view);
+  }
+}

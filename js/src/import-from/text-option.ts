@@ -1,0 +1,11 @@
+/** Names that sources are given. */
+
+import { HedgerowError } from '../base/errors.js';
+import { shownAs } from '../base/kind.js';
+
+/** The text of an option. Throws `invalid-argument`. */
+export function checkTextOption(call: string, name: string, value: unknown): string {
+  if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
+  const message = `${call}: ${name} must be well-formed text, not ${shownAs(value)}`;
+  throw new HedgerowError('invalid-argument', message);
+}

@@ -1,0 +1,51 @@
+/** The changes between two roots, gathered as they come: counted to the end, kept up to a limit. */
+
+import type { Change, Store } from '../../index.js';
+
+/** What a comparison has found so far. */
+export interface ComparisonResult {
+  /** The first changes, in the order of keys. */
+  readonly changes: readonly Change[];
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+  /** Whether all were read. */
+  readonly isDone: boolean;
+}
+
+/** Changes that are kept to be shown. */
+export const SHOWN_CHANGES = 5000;
+/** Between two reports, in milliseconds. */
+const REPORT_MS = 100;
+
+const COUNTS = { add: 'added', change: 'changed', del: 'deleted' } as const;
+
+/** How a comparison is made. */
+export interface CompareOptions {
+  readonly prefix?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly limit?: number | undefined;
+  /** Called now and then with what was found so far. */
+  readonly onProgress?: ((compared: ComparisonResult) => void) | undefined;
+}
+
+/** Compares two roots. Costs the nodes that the two do not share; rejects as `db.diff` does. */
+export async function compareRoots(
+  db: Pick<Store, 'diff'>,
+  from: string,
+  to: string,
+  { prefix, signal, limit = SHOWN_CHANGES, onProgress }: CompareOptions = {},
+): Promise<ComparisonResult> {
+  const changes: Change[] = [];
+  const counts = { added: 0, changed: 0, deleted: 0 };
+  let toldMs = performance.now();
+  const range = prefix === undefined || prefix === '' ? {} : { prefix };
+  for await (const change of db.diff(from, to, { ...range, signal })) {
+    counts[COUNTS[change.op]]++;
+    if (changes.length < limit) changes.push(change);
+    if (onProgress === undefined || performance.now() - toldMs < REPORT_MS) continue;
+    toldMs = performance.now();
+    onProgress({ changes: [...changes], ...counts, isDone: false });
+  }
+  return { changes, ...counts, isDone: true };
+}

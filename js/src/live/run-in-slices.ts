@@ -1,0 +1,20 @@
+import { turn } from '../base/scheduler.js';
+
+/**
+ * Does work in slices of `sliceMs`, each after a turn of the event loop. Returns a promise only if one does not suffice.
+ * Calls `onBreak` at the end of each.
+ */
+export function runInSlices(
+  work: Iterator<void, unknown>,
+  sliceMs: number,
+  onBreak: () => void,
+): Promise<void> | undefined {
+  const endMs = performance.now() + sliceMs;
+  while (!work.next().done) {
+    if (performance.now() < endMs) continue;
+    onBreak();
+    return turn().then(() => runInSlices(work, sliceMs, onBreak));
+  }
+  onBreak();
+  return undefined;
+}

@@ -1,0 +1,113 @@
+/** Decides which requests are allowed: by tokens; or, without any, by the address that a request is for and the page that it is from. */
+import { HedgerowError } from '../base/errors.js';
+import { shownAs } from '../base/kind.js';
+import { type Crypto, HttpRefusal, type HttpRequest } from './node-http.js';
+
+/** Options of `serveRemote`. */
+export interface ServerOptions {
+  /** A free one by default. */
+  readonly port?: number | undefined;
+  /** `'127.0.0.1'` by default: only this machine reaches it. */
+  readonly host?: string | undefined;
+  /** The bearer token of those who may read and write. Without any token everybody may do everything. */
+  readonly token?: string | undefined;
+  /** The token of those who may only read. */
+  readonly readToken?: string | undefined;
+  /** The token of those who may also delete. Where only others are given, nobody may. */
+  readonly deleteToken?: string | undefined;
+  /** Whether reads need no token. */
+  readonly publicReads?: boolean | undefined;
+  /**
+   * The origins of the pages that may use it; `'*'` for all. By default all if there is a token, which a strange page does
+   * not know, and otherwise none.
+   */
+  readonly origin?: string | readonly string[] | undefined;
+}
+
+/** The right that a method needs: each right includes those before it. */
+const [READ, WRITE, DELETE] = [1, 2, 3];
+const NEEDED: Readonly<Record<string, number>> = { PUT: WRITE, DELETE };
+
+export class RequestAccess {
+  readonly #crypto: Crypto;
+  readonly #host: string;
+  /** By their rights. */
+  readonly #tokens: readonly (readonly [right: number, hash: Uint8Array])[];
+  readonly #publicRight: number;
+  readonly #origins: readonly string[];
+
+  /** Throws `invalid-argument` for origins that no page has. */
+  constructor(crypto: Crypto, options: ServerOptions) {
+    this.#crypto = crypto;
+    this.#host = (options.host ?? '').toLowerCase();
+    const { readToken, token, deleteToken, publicReads = false } = options;
+    this.#tokens = [readToken, token, deleteToken].flatMap((one, nth) =>
+      one === undefined ? [] : [[READ + nth, this.#hash(`Bearer ${one}`)]],
+    );
+    this.#publicRight = publicReads ? READ : 0;
+    const all = this.#tokens.length > 0 ? '*' : [];
+    this.#origins = originsOf(options.origin ?? all);
+  }
+
+  #hash(text: string): Uint8Array {
+    return this.#crypto.createHash('sha256').update(text).digest();
+  }
+
+  /**
+   * The origin whose pages may read the answer, if any. Throws a `Refusal` for a page that may not use the server, and
+   * without tokens for a request to another address: a page can let a name of its own lead to this machine.
+   */
+  originFor({ headers, socket }: HttpRequest): string | undefined {
+    const { origin, host = '' } = headers;
+    if (this.#tokens.length === 0) {
+      const name = host.toLowerCase().replace(/:\d+$/, '');
+      const address = (socket.localAddress ?? '').replace(/^::ffff:/, '');
+      const own = ['localhost', this.#host, `[${this.#host}]`, address, `[${address}]`];
+      if (!own.includes(name))
+        throw new HttpRefusal(403, 'without a token it has only its own address');
+    }
+    if (this.#origins.includes('*')) return '*';
+    if (origin === undefined || origin === `http://${host}`) return undefined;
+    if (this.#origins.includes(origin)) return origin;
+    throw new HttpRefusal(
+      403,
+      'pages of this origin may not use the server: start it with --origin',
+    );
+  }
+
+  /** Throws a `Refusal` unless a request may do what it asks for, in a time that does not depend on how much of its token is right. */
+  check({ method, headers }: HttpRequest): void {
+    if (this.#tokens.length === 0) return;
+    const given = this.#hash(headers.authorization ?? '');
+    let has = 0;
+    for (const [right, hash] of this.#tokens) {
+      if (this.#crypto.timingSafeEqual(given, hash)) has = right;
+    }
+    if (Math.max(has, this.#publicRight) >= (NEEDED[method] ?? READ)) return;
+    if (has === 0) throw new HttpRefusal(401, 'the bearer token is missing or wrong');
+    throw new HttpRefusal(403, 'the bearer token does not have this right');
+  }
+}
+
+/** The origins that an option names. Throws `invalid-argument` for one that no page has. */
+function originsOf(given: string | readonly string[]): readonly string[] {
+  let wrong: unknown = given;
+  try {
+    const origins = [given].flat();
+    const at = origins.findIndex((one) => one !== '*' && !isOrigin(one));
+    if (at < 0) return origins;
+    wrong = origins[at];
+  } catch {
+    // A proxy may refuse to be read: that is no list of origins.
+  }
+  const message = `serveRemote: origin is such as https://app.example, or *, not ${shownAs(wrong)}`;
+  throw new HedgerowError('invalid-argument', message);
+}
+
+function isOrigin(given: unknown): boolean {
+  try {
+    return new URL(given as string).origin === given;
+  } catch {
+    return false;
+  }
+}

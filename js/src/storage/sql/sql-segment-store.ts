@@ -1,0 +1,289 @@
+import { toUint8Array } from '../../base/bytes.js';
+import { HedgerowError } from '../../base/errors.js';
+import { MAX_HISTORY } from '../../base/limits.js';
+import type {
+  Durability,
+  Fence,
+  Ref,
+  RefMove,
+  SegmentRequest,
+  SegmentStore,
+  Since,
+  StoreContents,
+  WriteBatch,
+} from '../segment-store.js';
+import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
+import {
+  buildCountStatement,
+  buildDeleteStatements,
+  buildDropStatements,
+  buildFenceStatement,
+  buildInsertStatements,
+  buildMoveStatements,
+  COUNTER,
+  DATA_VERSION,
+  HISTORY,
+  LOAD_ALL,
+  LOAD_NEW,
+  OVERWRITE,
+  OVERWRITE_LITTLE,
+  READ,
+} from './sql-schema.js';
+
+/** How long a file may be locked by others before a call fails with `blocked`, in milliseconds. */
+export const BUSY_LIMIT_MS = 10_000;
+/** The longest wait before it is tried again, in milliseconds. */
+const LONGEST_WAIT_MS = 32;
+
+/** What a handle tells of. */
+export interface SqlEvents {
+  /** The store was deleted. */
+  onGone(): void;
+  /** Another handle has moved a ref. */
+  onMoved(): void;
+  /** This one has. */
+  onMove(): void;
+  /** The connection is closed. */
+  onClose(): void;
+}
+
+/**
+ * The adapter for SQLite, over any driver: one file for each store, one connection for each handle.
+ */
+export class SqlSegmentStore implements SegmentStore {
+  readonly honoursStrict = true;
+  /** SQLite reads all of a segment for a part of it. */
+  readonly requestCost = 512 << 10;
+  readonly #connection: SqlConnection;
+  readonly #events: SqlEvents;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  /** Settles when the last call has. */
+  #last: Promise<unknown> = Promise.resolve();
+  #durability: Durability = 'relaxed';
+  #closed: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(connection: SqlConnection, events: SqlEvents) {
+    this.#connection = connection;
+    this.#events = events;
+  }
+
+  /** Looks from time to time whether another process has changed the file. */
+  follow(everyMs: number): void {
+    let known: unknown;
+    const look = async () => {
+      const [row] = await this.#run(async (connection) => connection.read(DATA_VERSION));
+      if (known !== undefined && known !== row?.[0]) this.#events.onMoved();
+      known = row?.[0];
+    };
+    // Of what is wrong whoever reads or writes will hear.
+    this.#timer = setInterval(() => look().catch(() => {}), everyMs);
+    // Nobody may be alive but for this.
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  /** Another handle here has moved a ref. */
+  noteMove(): void {
+    if (this.#closed === undefined) this.#events.onMoved();
+  }
+
+  load(known: ReadonlySet<number> = new Set(), since?: readonly Since[]): Promise<StoreContents> {
+    const list = JSON.stringify([...known]);
+    return this.#run(async (connection) => {
+      const rows = await connection.read(since === undefined ? LOAD_ALL : LOAD_NEW, [list]);
+      const of = (kind: number) => rows.filter(([is]) => is === kind);
+      const ids = of(2).map(([, id]) => wholeFrom(id));
+      return {
+        refs: of(0).map(([, name, generation, format, bytes]) =>
+          refFrom(JSON.parse(textFrom(name)), generation, format, bytes),
+        ),
+        tables: of(1)
+          .map(([, id, , , bytes]) => ({ id: wholeFrom(id), tableBytes: bytesFrom(bytes) }))
+          .sort((a, b) => a.id - b.id),
+        ...(since === undefined && { ids: ids.sort((a, b) => a - b) }),
+      };
+    });
+  }
+
+  reserve(): Promise<number> {
+    return this.#run(async (connection) => {
+      for (;;) {
+        const [row] = await connection.read(COUNTER);
+        const last = wholeFrom(row?.[0]);
+        // Another connection may have been first.
+        if (await this.#write(connection, [buildCountStatement(last)])) return last + 1;
+      }
+    });
+  }
+
+  async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
+    const found = wanted.map((): Uint8Array | undefined => undefined);
+    const list = JSON.stringify(
+      wanted.map((one) =>
+        typeof one === 'number' ? [one] : [one.id, one.from, one.to - one.from],
+      ),
+    );
+    return this.#run(async (connection) => {
+      if (found.length === 0) return found;
+      for (const [at, bytes] of await connection.read(READ, [list])) {
+        found[wholeFrom(at)] = bytesFrom(bytes);
+      }
+      return found;
+    });
+  }
+
+  async write({ segments, move, also = [], durability }: WriteBatch): Promise<boolean> {
+    const changes = move === undefined ? also : [move, ...also];
+    const statements = [
+      ...changes.flatMap((change) => {
+        const name = JSON.stringify(change.name);
+        return 'isDropped' in change
+          ? buildDropStatements(name, change)
+          : buildMoveStatements(name, change as RefMove, MAX_HISTORY);
+      }),
+      ...segments.flatMap(buildInsertStatements),
+    ];
+    return this.#run(async (connection) => {
+      if (statements.length === 0) return true;
+      if (this.#durability !== durability) {
+        const level = durability === 'strict' ? 'FULL' : 'NORMAL';
+        await connection.set(`PRAGMA synchronous = ${level}`);
+        this.#durability = durability;
+      }
+      const isWritten = await this.#write(connection, statements);
+      if (isWritten && changes.length > 0) this.#events.onMove();
+      return isWritten;
+    });
+  }
+
+  history(name: string): Promise<Ref[]> {
+    return this.#run(async (connection) => {
+      const rows = await connection.read(HISTORY, [JSON.stringify(name), MAX_HISTORY]);
+      return rows.map(([generation, format, bytes]) => refFrom(name, generation, format, bytes));
+    });
+  }
+
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const statements = [
+      ...(fence ? [buildFenceStatement(fence)] : []),
+      ...buildDeleteStatements(ids),
+    ];
+    return this.#run(async (connection) => {
+      await connection.set(OVERWRITE_LITTLE);
+      try {
+        return await this.#write(connection, statements);
+      } finally {
+        await connection.set(OVERWRITE);
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= 'the store was closed';
+    clearInterval(this.#timer);
+    this.#closing ??= this.#last.then(async () => {
+      await this.#connection.close();
+      this.#events.onClose();
+    });
+    return this.#closing;
+  }
+
+  /** Closes, since the store is being deleted, and tells whoever has it open. */
+  async closeAsDeleted(): Promise<void> {
+    const isNews = this.#closed === undefined;
+    this.#closed ??= 'the store was deleted';
+    await this.close();
+    if (isNews) this.#events.onGone();
+  }
+
+  /** One call after the other: a connection has one transaction, and others would be in it. */
+  #run<T>(task: (connection: SqlConnection) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) {
+      return Promise.reject(new HedgerowError('closed', this.#closed));
+    }
+    const done = this.#last.then(() => whenFree(() => task(this.#connection)));
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /** `false` when a ref did not stand where expected. */
+  async #write(connection: SqlConnection, statements: readonly Statement[]): Promise<boolean> {
+    try {
+      await connection.write(statements);
+      return true;
+    } catch (cause) {
+      if (failureOf(cause) === 'stale') return false;
+      throw cause;
+    }
+  }
+}
+
+/** Runs `task`, again while others have the file locked. Every failure leaves as `HedgerowError`. */
+export async function whenFree<T>(task: () => Promise<T>): Promise<T> {
+  const startMs = performance.now();
+  for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await task();
+    } catch (cause) {
+      const isLate = performance.now() - startMs > BUSY_LIMIT_MS;
+      if (failureOf(cause) !== 'busy' || isLate) throw toSqlError(cause);
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+function toSqlError(cause: unknown): HedgerowError {
+  if (cause instanceof HedgerowError) return cause;
+  switch (failureOf(cause)) {
+    case 'busy':
+      return new HedgerowError(
+        'blocked',
+        'another connection holds the store: close it, or try again',
+        {
+          cause,
+        },
+      );
+    case 'full':
+      return new HedgerowError('quota-exceeded', 'the disk is full: free some room', { cause });
+    case 'not-a-database':
+      return new HedgerowError(
+        'unsupported-format',
+        'the file is no SQLite database, or is encrypted with another key',
+        {
+          cause,
+        },
+      );
+    default:
+      return new HedgerowError('storage', `SQLite failed: ${String(cause)}`, { cause });
+  }
+}
+
+function refFrom(name: string, generation?: SqlValue, format?: SqlValue, bytes?: SqlValue): Ref {
+  return {
+    name,
+    commitBytes: bytesFrom(bytes),
+    generation: wholeFrom(generation),
+    format: wholeFrom(format),
+  };
+}
+
+function wholeFrom(value: SqlValue | undefined): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw buildMalformedColumnError('number');
+  return value as number;
+}
+
+function textFrom(value: SqlValue | undefined): string {
+  if (typeof value !== 'string') throw buildMalformedColumnError('name');
+  return value;
+}
+
+function bytesFrom(value: SqlValue | undefined): Uint8Array {
+  const bytes = toUint8Array(value);
+  if (bytes === undefined) throw buildMalformedColumnError('bytes');
+  return bytes;
+}
+
+function buildMalformedColumnError(what: string): HedgerowError {
+  return new HedgerowError('storage', `a stored record is malformed: ${what}`);
+}

@@ -1,0 +1,104 @@
+/** Changes of rows as the app has them. */
+
+import { report } from '../../base/report.js';
+import type { Change } from '../../engine/read/diff.js';
+import { makeRows, type Rows } from '../../engine/read/scan.js';
+import type { RowTest } from './match.js';
+import type { Row, Spec } from './spec.js';
+
+/** A change of a row of a table. */
+export type RowChange<R = Row> =
+  | { readonly op: 'add'; readonly key: unknown; readonly newValue: R }
+  | { readonly op: 'change'; readonly key: unknown; readonly oldValue: R; readonly newValue: R }
+  | { readonly op: 'del'; readonly key: unknown; readonly oldValue: R };
+
+/** Passes on the changes of stored rows as those of wanted rows; calls only if there are any. */
+export function forwardRowChanges(
+  spec: Spec,
+  wanted: RowTest | undefined,
+  { reverse, initial, isIndex }: Record<'reverse' | 'initial' | 'isIndex', boolean>,
+  callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
+): (changes: readonly Change[], at: { readonly root: string }) => unknown {
+  let isFirst = true;
+  return (changes, at) => {
+    const all: RowChange[] = [];
+    for (const change of isIndex ? joined(changes) : changes) {
+      const made = toRowChange(spec, change, wanted);
+      if (made !== undefined) all.push(made);
+    }
+    // The first call of a watch with `initial` is made for no rows, too.
+    const isCalled = all.length > 0 || (isFirst && initial);
+    isFirst = false;
+    return isCalled ? callback(reverse ? all.reverse() : all, at) : undefined;
+  };
+}
+
+/** What `make` returns, or `undefined` if it throws: `failed` is told why. */
+function unless<T>(make: () => T, failed?: (cause: unknown) => void): T | undefined {
+  try {
+    return make();
+  } catch (cause) {
+    failed?.(cause);
+    return undefined;
+  }
+}
+
+/** Of an index: makes one change of those of the entries of a row, at the place that it has now. */
+function joined(changes: readonly Change[]): Iterable<Change> {
+  const all = new Map<string, Change>();
+  for (const change of changes) {
+    const { key } = change;
+    const before = all.get(key);
+    if (before?.op === 'del') all.delete(key);
+    all.set(key, before === undefined ? change : both(before, change));
+  }
+  return all.values();
+}
+
+function both(one: Change, other: Change): Change {
+  const { key } = one;
+  const from = one.op === 'add' ? other : one;
+  const to = one.op === 'del' ? other : one;
+  if (from.op === 'add' || to.op === 'del') return one;
+  return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
+}
+
+/** Changes of the store as those of rows. Throws the error of a row that cannot be read. */
+export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<RowChange> {
+  return makeRows(async function* () {
+    for await (const change of changes) {
+      const oldValue = change.op === 'add' ? undefined : spec.decode(change.oldValue);
+      const newValue = change.op === 'del' ? undefined : spec.decode(change.newValue);
+      yield changeOf(spec, oldValue, newValue) as RowChange;
+    }
+  });
+}
+
+/** The change of a row; `undefined` if it concerns none that is wanted. A row that cannot be read counts as absent. */
+function toRowChange(
+  spec: Spec,
+  change: Change,
+  wanted: RowTest | undefined,
+): RowChange | undefined {
+  const rowOf = (stored: unknown) => {
+    if (wanted?.isStoredMatch(stored) === false) return undefined;
+    const row = spec.rowOf(change.key, stored);
+    return wanted?.isRowMatch(row) === false ? undefined : row;
+  };
+  const oldValue = change.op === 'add' ? undefined : unless(() => rowOf(change.oldValue));
+  const newValue = change.op === 'del' ? undefined : unless(() => rowOf(change.newValue), report);
+  return changeOf(spec, oldValue, newValue);
+}
+
+function changeOf(
+  spec: Spec,
+  oldValue: Row | undefined,
+  newValue: Row | undefined,
+): RowChange | undefined {
+  if (oldValue === undefined && newValue === undefined) return undefined;
+  const key = spec.shownKey(newValue ?? oldValue);
+  if (oldValue === undefined) return newValue && { op: 'add', key, newValue };
+  return newValue === undefined
+    ? { op: 'del', key, oldValue }
+    : { op: 'change', key, oldValue, newValue };
+}

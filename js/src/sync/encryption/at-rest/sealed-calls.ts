@@ -1,0 +1,47 @@
+/** The calls of a store that are under way, in their order. */
+import { HedgerowError } from '../../../base/errors.js';
+
+const ignore = () => {};
+
+export class SealedCalls {
+  /** Settles when the last call has reached storage. */
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  /**
+   * Prepares a call while others are under way, and makes it after those before it were made: what preparing takes must
+   * not change their order.
+   */
+  inTurn<T>(prepare: () => Promise<() => Promise<T>>): Promise<T> {
+    return this.during(async () => {
+      const before = this.#last;
+      const made = (async () => {
+        const [call] = await Promise.all([prepare(), before]);
+        // In an object, so that nobody waits for its end here.
+        return { result: call() };
+      })();
+      this.#last = made.catch(ignore);
+      return (await made).result;
+    });
+  }
+
+  /** Makes a call at once. */
+  during<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) {
+      return Promise.reject(new HedgerowError('closed', 'the store was closed'));
+    }
+    const done = call();
+    const settled: Promise<unknown> = done
+      .then(ignore, ignore)
+      .then(() => this.#underWay.delete(settled));
+    this.#underWay.add(settled);
+    return done;
+  }
+
+  /** Takes no more calls, and waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#underWay);
+  }
+}

@@ -1,0 +1,57 @@
+/** Opens the link of a store that is only partly here. */
+
+import { HedgerowError } from '../../base/errors.js';
+import type { Link } from '../link/link.js';
+import { contextOf, createLink, type LinkOptions } from '../link/open-link.js';
+import type { SyncHost } from '../link/sync-host.js';
+import type { Remote } from '../remote/remote.js';
+import { begin, land } from './begin-lazy.js';
+import { CheckpointSource } from './checkpoint-source.js';
+import { Fetcher } from './fetcher.js';
+import { merge } from './lazy-merge.js';
+import type { LazySegments } from './lazy-segments.js';
+import { loadApart } from './load-apart.js';
+
+/** In the place of a remote: what `db.remote` gets of a clone that is only partly here. */
+export class LazyRemote {
+  readonly remote: Remote;
+  readonly segments: LazySegments;
+  /** Whether anything is here after `openLazy`. Otherwise nothing at the remote is worth to be read in parts. */
+  isBegun = false;
+  readonly signal: AbortSignal | undefined;
+
+  constructor(remote: Remote, segments: LazySegments, signal: AbortSignal | undefined) {
+    this.remote = remote;
+    this.segments = segments;
+    this.signal = signal;
+  }
+}
+
+/** Links a store, has what is not here fetched when it is read, and begins a store that has nothing. */
+export async function openLazy(
+  host: SyncHost,
+  lazy: LazyRemote,
+  options: LinkOptions,
+): Promise<Link> {
+  const { shared } = host;
+  if (shared.host.indexes.all.length > 0 || shared.host.sums !== undefined) {
+    const message =
+      'a store that is partly at a remote has no indexes and no sum trees: clone it whole';
+    throw new HedgerowError('unsupported', message);
+  }
+  // What lands is compared with what all tables have.
+  await shared.host.complete();
+  const link = await createLink(host, lazy.remote, options);
+  const context = contextOf(link);
+  const source = new CheckpointSource(context);
+  const fetcher = new Fetcher(shared, lazy.segments, source, context.tools.hash);
+  lazy.segments.attach((parts) => fetcher.fetch(parts));
+  loadApart(shared.host);
+  context.merge = (seq, job) => merge(context, seq, job);
+  context.land = (now, job) => land(context, source, now, job);
+  host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {
+    once: true,
+  });
+  lazy.isBegun = await begin(context, source, { signal: lazy.signal });
+  return link;
+}

@@ -1,0 +1,113 @@
+/**
+ * Proves that a head continues what this device has seen. The store remembers the last push of the last head. The tail
+ * and the logs of a head have all pushes after its checkpoint; blocks of history list those before.
+ */
+
+import { HedgerowError } from '../../base/errors.js';
+import { hex } from '../../base/hex.js';
+import { objectPath } from '../remote/format/content-names.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import { MAX_BLOCK_PUSHES, MAX_BLOCKS } from '../remote/format/format-limits.js';
+import {
+  type BlockRecord,
+  type HeadRecord,
+  lastPush,
+  type Push,
+  type Tail,
+} from '../remote/format/head-record.js';
+import { decodeBlock, encodeBlock, isPush } from '../remote/format/history-block.js';
+import { scopeInside } from '../remote/format/suite.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { fetchObject } from './fetch-object.js';
+import { tailSince } from './logs.js';
+
+/** Rejects with `rollback` unless a head has a push, which `tail` may show. Costs up to three requests, mostly none. */
+export async function checkHasPush(
+  context: SyncContext,
+  head: HeadRecord,
+  tail: Tail,
+  push: Push,
+  job: SyncJob,
+): Promise<void> {
+  const same = (one: Push) => isPush(one, push);
+  const last = lastPush(head);
+  if (tail.tail.some(same) || (last !== undefined && same(last))) return;
+  const { checkpoint } = head;
+  if (checkpoint.seq > 0 && same(checkpoint)) return;
+  const pushes =
+    push.seq > checkpoint.seq
+      ? (await tailSince(context, head, push.seq - 1, job)).tail
+      : await blockOf(context, head, push.seq, job);
+  if (pushes.some(same)) return;
+  const message = `the remote went back: its head number ${head.seq} does not have push ${push.seq}, which was seen`;
+  throw new HedgerowError('rollback', message);
+}
+
+/** The pushes of the block that lists the number `seq`; none if there is no such block. */
+async function blockOf(
+  context: SyncContext,
+  head: HeadRecord,
+  seq: number,
+  job: SyncJob,
+): Promise<readonly Push[]> {
+  const record = head.checkpoint.history.findLast((block) => block.seq <= seq);
+  return record === undefined ? [] : readBlock(context, head, record, job);
+}
+
+async function readBlock(
+  context: SyncContext,
+  head: Pick<HeadRecord, 'epoch' | 'repositoryBytes'>,
+  record: BlockRecord,
+  job: SyncJob,
+): Promise<readonly Push[]> {
+  const bytes = await fetchObject(context, ['d', 'history'], record, job);
+  const { pushes } = await decodeBlock(bytes, scopeInside(context.scope, head));
+  if (pushes.length !== record.pushes || pushes[0]?.seq !== record.seq) {
+    throw invalidRemote('history', `${hex(record.nameBytes)} is not what the head says`, 0);
+  }
+  return pushes;
+}
+
+/**
+ * Puts the block that a checkpoint needs after `head`, with the pushes since the one before and `push` itself, and returns
+ * all blocks. A block takes in those before it that are at most twice as long: so there are few, and each push is put
+ * again a few times only. Costs a request for each log, one for each block that it takes in, and one for its own.
+ */
+export async function extendHistory(
+  context: SyncContext,
+  head: HeadRecord,
+  push: Push,
+  job: SyncJob,
+): Promise<readonly BlockRecord[]> {
+  const { checkpoint } = head;
+  const { tail } = await tailSince(context, head, checkpoint.seq, job);
+  let pushes: readonly Push[] = [...tail.filter(({ seq }) => seq > checkpoint.seq), push];
+  const blocks = checkpoint.history.slice();
+  for (let last = blocks.at(-1); last !== undefined; last = blocks.at(-1)) {
+    const isShort = last.pushes <= 2 * pushes.length;
+    if (!isShort || last.pushes + pushes.length > MAX_BLOCK_PUSHES) break;
+    const before = await readBlock(context, head, last, job).catch(unlessWrongKey);
+    if (before === undefined) break;
+    pushes = [...before, ...pushes];
+    blocks.pop();
+  }
+  return [...blocks, ...(await beginHistory(context, head, pushes, job))].slice(-MAX_BLOCKS);
+}
+
+/** A block of an epoch whose key this device does not have stays as it is. */
+function unlessWrongKey(cause: unknown): undefined {
+  if (!(cause instanceof HedgerowError) || cause.code !== 'wrong-key') throw cause;
+}
+
+/** Puts a block that lists pushes, which begins a history. */
+export async function beginHistory(
+  { remote, tools, scope }: SyncContext,
+  head: Pick<HeadRecord, 'epoch' | 'repositoryBytes'>,
+  pushes: readonly Push[],
+  { signal }: SyncJob,
+): Promise<readonly BlockRecord[]> {
+  const inside = scopeInside(scope, head);
+  const { bytes, record } = await encodeBlock(pushes, tools.random(16), tools.hash, inside);
+  await remote.put(objectPath('d', record.nameBytes), bytes, { signal });
+  return [record];
+}

@@ -1,0 +1,194 @@
+/**
+ * What a store remembers of a remote, in refs. So it moves with the commits that it is about, in one transaction: a
+ * crash leaves both or neither. Some refs name no commit:
+ *
+ *     seen  BLAKE3 of the last head that was seen : 32
+ *     ids   id of the repository : 16 | id of this writer : 16
+ *     epoch the highest epoch of a head that was seen : f64 | zeros
+ *     turn  number of that head : f64 | number of the head that is being pushed, 0 for none : f64 | its nonce : 16
+ *     push  number of the last push of that head : f64 | start of its nonce : 8 | start of the root of its rows : 16
+ *     place BLAKE3 of the name of the branch at the remote : 32
+ */
+
+import { concatBytes, sameBytes } from '../../base/bytes.js';
+import { FORMAT } from '../../base/limits.js';
+import { firstGeneration } from '../../engine/history/branch-refs.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { writeRefs } from '../../engine/history/ref-write.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { Durability, Ref, RefMove } from '../../storage/segment-store.js';
+import type { Push, RowTree } from '../remote/format/head-record.js';
+import { NONCE_START } from '../remote/format/history-block.js';
+import type { Names } from './link-names.js';
+
+/** A push whose answer has not come. */
+export interface PendingPush {
+  readonly seq: number;
+  readonly nonceBytes: Uint8Array;
+  /** What it pushes. */
+  readonly commitBytes: Uint8Array;
+}
+
+/** The last push of a head that was seen, and the start of the root of its rows. */
+export interface SeenPush extends Push {
+  readonly rootBytes: Uint8Array;
+}
+
+export interface LinkState {
+  /** Undefined until a head was seen. */
+  readonly repositoryBytes: Uint8Array | undefined;
+  readonly writerBytes: Uint8Array;
+  /** 0 until a head was seen. */
+  readonly seq: number;
+  readonly seenBytes: Uint8Array;
+  /** The highest of a head that was seen; 0 without encryption. */
+  readonly epoch: number;
+  readonly pending: PendingPush | undefined;
+  /** Undefined until a head with a push was seen. */
+  readonly push: SeenPush | undefined;
+  /** The commits of the refs of those names. */
+  readonly origin: Uint8Array;
+  readonly fork: Uint8Array;
+  readonly checkpoint: Uint8Array | undefined;
+}
+
+/** Moves of refs, by what they are for. */
+export type Moves = Partial<Record<keyof Names, Uint8Array>>;
+
+const ID_BYTES = 16;
+const ROOT_START = 16;
+
+function writePush({ seq, nonceBytes, rootBytes }: SeenPush): Uint8Array {
+  const bytes = new Uint8Array(8 + NONCE_START + ROOT_START);
+  new DataView(bytes.buffer).setFloat64(0, seq, true);
+  bytes.set(nonceBytes.subarray(0, NONCE_START), 8);
+  bytes.set(rootBytes.subarray(0, ROOT_START), 8 + NONCE_START);
+  return bytes;
+}
+
+function readPush(bytes: Uint8Array | undefined): SeenPush | undefined {
+  if (bytes === undefined) return undefined;
+  const seq = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
+  if (seq === 0) return undefined;
+  const [from, to] = [8, 8 + NONCE_START];
+  return { seq, nonceBytes: bytes.subarray(from, to), rootBytes: bytes.subarray(to) };
+}
+
+/** Whether rows are those after a push. */
+export function areRowsAfter(push: SeenPush, { rootBytes }: Pick<RowTree, 'rootBytes'>): boolean {
+  return sameBytes(push.rootBytes.subarray(0, ROOT_START), rootBytes.subarray(0, ROOT_START));
+}
+
+/** The refs of one remote, read and moved. */
+export class SyncRefs {
+  readonly #shared: SharedStore;
+  readonly names: Names;
+  #refs: ReadonlyMap<string, Ref> = new Map();
+
+  constructor(shared: SharedStore, names: Names) {
+    this.#shared = shared;
+    this.names = names;
+  }
+
+  /** The bytes of a ref, as `look` has found it. */
+  bytes(name: keyof Names): Uint8Array | undefined {
+    return this.#refs.get(this.names[name])?.commitBytes;
+  }
+
+  /** Reads all refs. Without the rows of the remote, what was seen of it says nothing: it is as before the first pull. */
+  async look(): Promise<LinkState> {
+    const { inventory } = this.#shared;
+    this.#refs = await this.#shared.queueWork(() => inventory.look());
+    const ids = this.bytes('ids');
+    const isBegun = this.bytes('origin') !== undefined;
+    const turn = isBegun ? this.bytes('turn') : undefined;
+    const view = turn && new DataView(turn.buffer, turn.byteOffset, turn.length);
+    const epoch = this.bytes('epoch');
+    const pendingSeq = view?.getFloat64(8, true) ?? 0;
+    const pushing = this.bytes('pushing');
+    const isPending = pendingSeq > 0 && turn !== undefined && pushing !== undefined;
+    return {
+      repositoryBytes: ids?.subarray(0, ID_BYTES),
+      writerBytes: ids?.subarray(ID_BYTES) ?? crypto.getRandomValues(new Uint8Array(ID_BYTES)),
+      seq: view?.getFloat64(0, true) ?? 0,
+      seenBytes: (isBegun ? this.bytes('seen') : undefined) ?? EMPTY_COMMIT,
+      epoch: epoch ? new DataView(epoch.buffer, epoch.byteOffset).getFloat64(0, true) : 0,
+      pending: isPending
+        ? { seq: pendingSeq, nonceBytes: turn.subarray(ID_BYTES), commitBytes: pushing }
+        : undefined,
+      push: isBegun ? readPush(this.bytes('push')) : undefined,
+      origin: this.bytes('origin') ?? EMPTY_COMMIT,
+      fork: (isBegun ? this.bytes('fork') : undefined) ?? EMPTY_COMMIT,
+      checkpoint: this.bytes('checkpoint'),
+    };
+  }
+
+  /** The moves of refs from where `look` has found them. */
+  moves(to: Moves): RefMove[] {
+    return Object.entries(to).flatMap(([key, commitBytes]): RefMove[] => {
+      const name = this.names[key as keyof Names];
+      const found = this.#refs.get(name);
+      if (found !== undefined && sameBytes(found.commitBytes, commitBytes)) return [];
+      const expected = found?.generation ?? 0;
+      const generation = found === undefined ? firstGeneration() : expected + 1;
+      return [{ name, commitBytes, generation, format: FORMAT, expected }];
+    });
+  }
+
+  /** Moves refs, all or none; `false` if one is no longer where `look` has found it. */
+  async move(to: Moves, durability: Durability): Promise<boolean> {
+    const also = this.moves(to);
+    if (also.length === 0) return true;
+    const { host } = this.#shared;
+    if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
+    this.announceMoves(also);
+    await this.#shared.queueWork(() => this.followNow(also));
+    return true;
+  }
+
+  /** Has the handles of branches that were moved follow. Run it exclusively. What fails is tried again by `follow`. */
+  async followNow(moves: readonly Pick<RefMove, 'name'>[]): Promise<void> {
+    for (const one of this.#shared.branchHeads) {
+      if (!moves.some(({ name }) => name === one.ref)) continue;
+      await one.keepUp().catch(() => one.follow());
+    }
+  }
+
+  /** Tells of moves that were made, by storage or with a commit. */
+  announceMoves(moves: readonly RefMove[]): void {
+    this.recordMoves(moves);
+    this.#shared.inventory.noteMoves(moves);
+    for (const { name, generation } of moves) this.#shared.announce(name, generation);
+  }
+
+  /** Records moves that are made with a commit. */
+  recordMoves(moves: readonly RefMove[]): void {
+    this.#refs = new Map([...this.#refs, ...moves.map((ref) => [ref.name, ref] as const)]);
+  }
+}
+
+/** The bytes of the refs that name no commit. */
+export function stateMoves(
+  repositoryBytes: Uint8Array,
+  writerBytes: Uint8Array,
+  seen: {
+    readonly seq: number;
+    readonly hashBytes: Uint8Array;
+    readonly epoch: number;
+    readonly push: SeenPush | undefined;
+  },
+  pending?: Push,
+): Pick<Moves, 'ids' | 'seen' | 'turn' | 'epoch' | 'push'> {
+  const turn = new Uint8Array(2 * ID_BYTES);
+  const view = new DataView(turn.buffer);
+  view.setFloat64(0, seen.seq, true);
+  view.setFloat64(8, pending?.seq ?? 0, true);
+  if (pending !== undefined) turn.set(pending.nonceBytes, ID_BYTES);
+  const push = seen.push && { push: writePush(seen.push) };
+  const ids = concatBytes([repositoryBytes, writerBytes]);
+  const moves = { ids, seen: seen.hashBytes, turn, ...push };
+  if (seen.epoch === 0) return moves;
+  const epoch = new Uint8Array(2 * ID_BYTES);
+  new DataView(epoch.buffer).setFloat64(0, seen.epoch, true);
+  return { ...moves, epoch };
+}

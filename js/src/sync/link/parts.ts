@@ -1,8 +1,0 @@
-/** Parts that pulls and pushes load at need. */
-
-import { part } from '../../base/parts.js';
-
-/** Only some pushes make one. */
-export const checkpoints = () => part(() => import('./checkpoint.js'));
-/** For a checkpoint, and after a longer absence. */
-export const histories = () => part(() => import('./history.js'));

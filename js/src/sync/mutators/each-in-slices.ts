@@ -1,0 +1,19 @@
+/** Work on many calls. */
+import { turn } from '../../base/scheduler.js';
+import type { SharedStore } from '../../engine/history/shared-store.js';
+
+/** Does the work of each item, in slices. */
+export async function eachInSlices<T>(
+  { host }: SharedStore,
+  items: Iterable<T>,
+  work: (item: T) => unknown,
+): Promise<void> {
+  let startMs = performance.now();
+  for (const item of items) {
+    await work(item);
+    // The other half is for what comes before and after, and for the garbage of so many items.
+    if (performance.now() - startMs < host.sliceMs / 2) continue;
+    await turn();
+    startMs = performance.now();
+  }
+}

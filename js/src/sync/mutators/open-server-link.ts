@@ -1,0 +1,85 @@
+/** Binds a store to its own server. Loaded when `mutators()` is first called. */
+import { HedgerowError } from '../../base/errors.js';
+import { isRevoked } from '../../base/kind.js';
+import { optionsOf } from '../../base/options.js';
+import { refOfBranch } from '../../engine/history/branch-name.js';
+import { MUTATORS_REF } from '../../engine/history/branch-refs.js';
+import { IndexBuilder } from '../../engine/write/index-builder.js';
+import { LinkedHead } from '../link/linked-heads.js';
+import { makeBranches } from '../link/make-branches.js';
+import type { SyncHost } from '../link/sync-host.js';
+import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js';
+import { Wire } from '../wire/wire.js';
+import type { ServerContext } from './context.js';
+import { ownBranch } from './own-branch.js';
+import { freshRecord, Queue } from './queue.js';
+import { ServerLink } from './server-link.js';
+import type { MutatorOptions, Mutators } from './types.js';
+
+const OPTIONS =
+  'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability localWrites onRejected onReset';
+
+/** Checks what the app has given. */
+function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
+  const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
+  const { mutators, schemaVersion = '', localWrites = false } = options;
+  const areMutators =
+    typeof mutators === 'object' &&
+    mutators !== null &&
+    !isRevoked(mutators) &&
+    Object.values(mutators).every((mutator) => typeof mutator === 'function');
+  const faults = [
+    ...(areMutators ? [] : ['mutators are functions']),
+    ...wireFaults(options),
+    ...(typeof schemaVersion === 'string' ? [] : ['schemaVersion is a string']),
+    ...(typeof localWrites === 'boolean' ? [] : ['localWrites is true or false']),
+  ];
+  if (faults.length === 0) return options;
+  throw new HedgerowError('invalid-argument', `mutators: ${faults.join('; ')}`);
+}
+
+/** Binds a store to its own server. */
+export async function openServerLink<M extends Mutators>(
+  store: SyncHost,
+  given: MutatorOptions<M>,
+): Promise<ServerLink<M>> {
+  const options = checkMutatorOptions(given);
+  const { shared, branchName } = store;
+  const { durability = store.durability } = options;
+  const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
+  const root = `${MUTATORS_REF}${encodeURIComponent(branchName)}`;
+  const refs = { server: `${root}/server`, queue: `${root}/queue` };
+  await makeBranches(shared, [refs.server, refs.queue], durability);
+  const server = new LinkedHead(shared, refs.server);
+  server.isBare = true;
+  const local = new LinkedHead(shared, refOfBranch(branchName));
+  const queue = new Queue(shared, refs.queue, durability);
+  const heads = [server, local, queue.head];
+  const context: ServerContext = {
+    ...{ store, shared, local, server, queue, options, durability, maxPullBytes, maxPushBytes },
+    wire: new Wire(options),
+  };
+  try {
+    await local.exclusively(async () => {
+      for (const head of heads) await head.refresh();
+      await queue.look();
+      if (queue.isNew && local.head.rows > 0) {
+        const message = 'mutators: the store has rows that no server knows';
+        throw new HedgerowError('invalid-argument', message);
+      }
+      if (queue.isNew) {
+        await queue.alone(() => ({ record: queue.isNew ? freshRecord() : queue.record }));
+      }
+      ownBranch(local, options.localWrites === true);
+    });
+  } catch (cause) {
+    for (const head of heads) head.leave();
+    throw cause;
+  }
+  // Mutators may read by an index when they run again, on the rows of the server.
+  const builder =
+    shared.host.indexes.all.length > 0
+      ? new IndexBuilder(shared.host, server, { alone: false, durability })
+      : undefined;
+  return new ServerLink<M>(context, builder);
+}

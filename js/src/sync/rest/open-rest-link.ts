@@ -1,0 +1,130 @@
+/** Binds a store to a server of plain rows. Loaded when `rest()` is first called. */
+import { HedgerowError } from '../../base/errors.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import { checkStoreName, optionsOf } from '../../base/options.js';
+import { untilWon } from '../../base/timeout.js';
+import { stringify } from '../../base/value.js';
+import { refOfBranch } from '../../engine/history/branch-name.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { ConflictLog } from '../link/conflict-log.js';
+import { buildLinkNames, originOf } from '../link/link-names.js';
+import { SyncRefs } from '../link/link-state.js';
+import { LinkedHead } from '../link/linked-heads.js';
+import { makeBranches } from '../link/make-branches.js';
+import { checkPolicy, type SentRow } from '../link/policy.js';
+import type { SyncHost } from '../link/sync-host.js';
+import { isResponse } from '../wire/app-function.js';
+import {
+  type Endpoint,
+  MAX_PULL_BYTES,
+  MAX_PUSH_BYTES,
+  type WireOptions,
+  wireFaults,
+} from '../wire/endpoint.js';
+import { badResponse } from '../wire/pull-body.js';
+import { Wire } from '../wire/wire.js';
+import type { RestContext } from './context.js';
+import { RestLink } from './rest-link.js';
+import { ServerRecordStore, valueAt } from './server-record-store.js';
+import type { RestEndpoint, RestOptions } from './types.js';
+
+const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
+
+/** Binds a store to a server of plain rows. */
+export async function openRestLink(store: SyncHost, given: RestOptions): Promise<RestLink> {
+  const options = optionsOf('rest', given, OPTIONS) as RestOptions;
+  const { name = 'server', policy = 'fields' } = options;
+  const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
+  const wireOptions = wireOptionsOf(options);
+  const faults = wireFaults({ ...wireOptions, maxPullBytes, maxPushBytes });
+  if (faults.length > 0) throw new HedgerowError('invalid-argument', `rest: ${faults.join('; ')}`);
+  checkStoreName(name);
+  checkPolicy(policy);
+  const { shared, branchName } = store;
+  const { durability = store.durability } = options;
+  const names = buildLinkNames(name, branchName);
+  const refs = new SyncRefs(shared, names);
+  const memoRef = `${names.origin}/state`;
+  const memo = new ServerRecordStore(shared, memoRef, durability);
+  await refs.look();
+  if (refs.bytes('ids') !== undefined) {
+    throw new HedgerowError('invalid-argument', `rest: ${name} is the name of a remote`);
+  }
+  const isNew = refs.bytes('origin') === undefined;
+  if (isNew || refs.bytes('fork') === undefined) {
+    await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
+  }
+  await makeBranches(shared, [memoRef], durability);
+  const origin = new LinkedHead(shared, names.origin);
+  const local = new LinkedHead(shared, refOfBranch(branchName));
+  origin.isBare = true;
+  const heads = [origin, local, memo.head];
+  try {
+    for (const head of heads) await shared.queueWork(() => head.refresh());
+    if (isNew) await forgetCookie(origin, memo);
+  } catch (cause) {
+    for (const head of heads) head.leave();
+    throw cause;
+  }
+  const context: RestContext = {
+    ...{
+      store,
+      shared,
+      refs,
+      local,
+      origin,
+      memo,
+      options,
+      policy,
+      durability,
+      maxPullBytes,
+      maxPushBytes,
+    },
+    originName: originOf(name),
+    log: new ConflictLog(shared, refs, durability),
+    wire: new Wire(wireOptions),
+    sent: (key) => sentRow(context, key),
+    settle: () => store.settle(),
+  };
+  return new RestLink(context, name);
+}
+
+/** The cookie is of rows that a repair has deleted, if there is one: the next pull brings all rows. */
+function forgetCookie(origin: LinkedHead, memo: ServerRecordStore): Promise<boolean> {
+  return origin.exclusively(() =>
+    untilWon(async () => {
+      await memo.look();
+      const { cookie, pulls } = memo.record;
+      return cookie === null || (await memo.alone({ cookie: null, pulls })) || undefined;
+    }, 'others wrote what is known of the server'),
+  );
+}
+
+/** The row of a push whose answer has not come. */
+async function sentRow({ shared, refs }: RestContext, key: string): Promise<SentRow | undefined> {
+  const commitBytes = refs.bytes('pushing');
+  if (!commitBytes?.some(Boolean)) return undefined;
+  return { value: await valueAt(shared, commitBytes, key) };
+}
+
+/** Functions may answer with what is no `Response`. */
+function wireOptionsOf({ pull, push, auth }: RestOptions): WireOptions {
+  const one = <Request>(
+    endpoint: RestEndpoint<Request, unknown>,
+    members: readonly string[],
+  ): Endpoint<Request> =>
+    typeof endpoint === 'function'
+      ? async (request, how) => responseOf(await endpoint(request, how), members)
+      : endpoint;
+  return { pull: one(pull, ['cookie', 'patch']), push: one(push, ['refused']), auth };
+}
+
+/** The answer of a function, which may be an object with some `members`: what else it gives is a mistake, and no consent. */
+function responseOf(answer: unknown, members: readonly string[]): Response {
+  if (answer === undefined || answer === null) return new Response(null, { status: 204 });
+  if (isResponse(answer)) return answer;
+  const other = isPlain(answer) ? Object.keys(answer).find((name) => !members.includes(name)) : '';
+  if (other === undefined) return new Response(stringify(answer));
+  const what = other === '' ? kindOf(answer) : `an object with ${other}`;
+  throw badResponse(`a function gave ${what}, not a Response, or { ${members.join(', ')} }`);
+}

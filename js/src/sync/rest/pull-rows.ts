@@ -1,0 +1,56 @@
+/** Pulls: what the server has comes to its branch here, with the cookie, in one commit, and from there to the local rows. */
+import type { PullResult } from '../link/context.js';
+import { mergeIn } from '../link/pull.js';
+import { takePatch } from '../link/take-patch.js';
+import { badResponse, type PullBody } from '../wire/pull-body.js';
+import type { RestContext } from './context.js';
+import type { PullJob } from './types.js';
+
+/** Pulls once; `undefined` if another tab has pulled meanwhile. Nothing is changed here when it rejects. */
+export async function pullRowsOnce(
+  context: RestContext,
+  job: PullJob,
+): Promise<PullResult | undefined> {
+  if (!(await bringIn(context, job))) return undefined;
+  const { pulls } = context.memo.record;
+  return { seq: pulls, ...(await mergeIn(context, pulls, { signal: job.signal })) };
+}
+
+/** Brings the answer to the branch of the server. `false` if another tab was first. */
+async function bringIn(context: RestContext, { signal, onProgress }: PullJob): Promise<boolean> {
+  const { shared, origin, memo, wire, durability, maxPullBytes } = context;
+  await shared.queueWork(async () => {
+    await origin.refresh();
+    await memo.look();
+  });
+  const { cookie, pulls } = memo.record;
+  const answer = await wire.send('pull', { cookie }, signal);
+  if (answer.status === 204) {
+    answer.drop();
+    return true;
+  }
+  // Who has no cookie is sent all rows.
+  const how = { clears: cookie === null, maxPullBytes, durability, signal, onProgress };
+  return takePatch(origin, answer, how, async (body, ingest) => {
+    const record = { cookie: cookieOf(body), pulls: pulls + 1 };
+    const made = await origin.exclusively(async () => {
+      await memo.look();
+      if (memo.record.pulls !== pulls) return undefined;
+      await origin.refresh();
+      return memo.together(origin, record, () => ingest.commitOnce());
+    }, signal);
+    if (made === undefined) await ingest.abandon();
+    return made !== undefined;
+  });
+}
+
+/** What an answer says beside its patch. */
+function cookieOf(body: PullBody): unknown {
+  const error = body.member('error');
+  if (error !== undefined) throw badResponse(`it answers ${JSON.stringify(error)}`);
+  if (!body.hasPatch) throw badResponse('it sent no patch');
+  const cookie = body.member('cookie');
+  // With `null` it would be asked for all rows again, and again.
+  if (cookie === undefined || cookie === null) throw badResponse('it sent no cookie');
+  return cookie;
+}

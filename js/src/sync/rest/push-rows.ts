@@ -1,0 +1,274 @@
+/**
+ * Pushes: the net changes of the local rows since what the server has accepted, in batches. What it accepts becomes part
+ * of its branch here at once, so that later changes begin there.
+ */
+import { isByteArray } from '../../base/byte-kinds.js';
+import { HedgerowError } from '../../base/errors.js';
+import { utf8Length } from '../../base/key.js';
+import { isPlain, kindOf } from '../../base/kind.js';
+import { encodeRange } from '../../base/range.js';
+import { notify } from '../../base/report.js';
+import { sameValue } from '../../base/same-value.js';
+import { untilWon } from '../../base/timeout.js';
+import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { type Change, changesOf, startDiff } from '../../engine/read/diff.js';
+import { blocks } from '../../engine/read/scan.js';
+import { OwnEdits } from '../../engine/transaction/edits.js';
+import { Transactions } from '../../engine/transaction/run.js';
+import { tryEdits } from '../../engine/write/try-edits.js';
+import { DecisionLog } from '../link/conflict-log.js';
+import { mergeIn } from '../link/pull.js';
+import { isTooLarge } from '../wire/endpoint.js';
+import { badResponse, failureIn } from '../wire/pull-body.js';
+import type { RestContext } from './context.js';
+import type { RefusedChange, RestPushed, RowChange } from './types.js';
+
+/** Most changes of one request. */
+const MAX_CHANGES = 1000;
+/** Most bytes of an answer that are read. */
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** What a push has done. */
+export interface RestPush {
+  /** Changes that the server has accepted, */
+  readonly accepted: number;
+  /** and that it has refused. */
+  readonly refused: number;
+}
+
+/** Pushes once. What was accepted before it rejects stays accepted. `undefined` if another tab has moved a branch. */
+export async function pushOnce(
+  context: RestContext,
+  signal: AbortSignal | undefined,
+): Promise<RestPush | undefined> {
+  const { shared, refs, local, memo, durability } = context;
+  // What came and is not merged yet would be taken back.
+  await mergeIn(context, memo.record.pulls, { signal });
+  const state = await refs.look();
+  await shared.queueWork(() => local.refresh());
+  const held = await local.holdHead();
+  const from = await shared.hold(state.origin);
+  const done = { accepted: 0, refused: 0 };
+  try {
+    const { commitBytes } = held.head;
+    const changes = batches(context, state.origin, commitBytes, signal);
+    let next = await changes.next();
+    if (next.done === true) return done;
+    // An answer that is lost leaves open what the server has: a pull compares with this commit then.
+    if (!(await refs.move({ pushing: commitBytes }, durability))) return undefined;
+    while (next.done !== true) {
+      const batch = next.value;
+      next = await changes.next();
+      if (!(await pushBatch(context, batch, next.done === true, done, signal))) return undefined;
+    }
+    return done;
+  } finally {
+    from.release();
+    held.release();
+  }
+}
+
+/** Sends a batch, in halves if it is too large. `false` if another tab has moved a branch. */
+async function pushBatch(
+  context: RestContext,
+  batch: readonly RowChange[],
+  isLast: boolean,
+  done: { accepted: number; refused: number },
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let refused: RefusedChange[];
+  try {
+    refused = await send(context, batch, signal);
+  } catch (cause) {
+    if (!isTooLarge(cause)) throw cause;
+    if (batch.length > 1) {
+      const half = batch.length >> 1;
+      return (
+        (await pushBatch(context, batch.slice(0, half), false, done, signal)) &&
+        pushBatch(context, batch.slice(half), isLast, done, signal)
+      );
+    }
+    // A row that no request can bring would hold up all others for ever.
+    refused = batch.map((change) => ({ ...change, why: cause }));
+  }
+  const rest = batch.filter(({ key }) => !refused.some((one) => one.key === key));
+  if (!(await accept(context, rest, isLast))) return false;
+  await refuse(context, refused);
+  done.accepted += rest.length;
+  done.refused += refused.length;
+  return true;
+}
+
+/** Whether a push has begun whose end is not known here. */
+export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
+  await refs.look();
+  return refs.bytes('pushing')?.some(Boolean) ?? false;
+}
+
+/** The changes from one commit to another, which the caller holds. */
+export async function* diffRows(
+  { shared, local }: Pick<RestContext, 'shared' | 'local'>,
+  from: Uint8Array,
+  to: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RowChange[], void, void> {
+  const start = async () => ({
+    op: await startDiff(shared.host, local, from, to, encodeRange({})),
+  });
+  for await (const members of blocks(shared.host, start, signal)) {
+    yield [...changesOf(members)].map(changeOf);
+  }
+}
+
+function changeOf(change: Change): RowChange {
+  const { key } = change;
+  if (change.op === 'del') return { op: 'del', key, before: change.oldValue };
+  const before = change.op === 'change' ? change.oldValue : undefined;
+  return { op: 'put', key, value: change.newValue, before };
+}
+
+async function* batches(
+  context: RestContext,
+  from: Uint8Array,
+  to: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RowChange[], void, void> {
+  const isJson = typeof context.options.push !== 'function';
+  const { maxPushBytes } = context;
+  let [batch, bytes]: [RowChange[], number] = [[], 0];
+  for await (const changes of diffRows(context, from, to, signal)) {
+    for (const change of changes) {
+      const length = lengthOf(change, isJson);
+      bytes += length;
+      if (batch.length > 0 && (batch.length >= MAX_CHANGES || bytes > maxPushBytes)) {
+        yield batch;
+        [batch, bytes] = [[], length];
+      }
+      batch.push(change);
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** How many bytes a change takes in a request; bytes count as they are. */
+function lengthOf(change: RowChange, isJson: boolean): number {
+  let length = 1;
+  const text = JSON.stringify(change, (_, member: unknown) => {
+    if (!isByteArray(member)) return member;
+    length += member.length;
+    return '';
+  });
+  if (isJson && length > 1) {
+    const message = `the row ${change.key} holds bytes, which JSON has none of: give push as a function`;
+    throw new HedgerowError('unsupported', message);
+  }
+  return length + utf8Length(text);
+}
+
+/** Sends a batch; resolves to what of it was refused. */
+async function send(
+  { wire }: RestContext,
+  changes: readonly RowChange[],
+  signal: AbortSignal | undefined,
+): Promise<RefusedChange[]> {
+  const answer = await wire.send('push', { changes }, signal);
+  const text = new TextDecoder().decode(await answer.bytes(MAX_ANSWER_BYTES));
+  if (text.trim() === '') return [];
+  let told: unknown;
+  try {
+    told = JSON.parse(text);
+  } catch (cause) {
+    throw badResponse('it answers a push with no JSON', cause);
+  }
+  if (told !== null && !isPlain(told)) {
+    throw badResponse(`it answers a push with ${kindOf(told)}, not an object`);
+  }
+  const { refused = [], ...others } = (told ?? {}) as RestPushed & Record<string, unknown>;
+  const failure = failureIn(others);
+  if (failure !== undefined) throw failure;
+  if (!Array.isArray(refused)) throw badResponse('its refused is no array');
+  const byKey = new Map(changes.map((change) => [change.key, change]));
+  const found = new Map<string, RefusedChange>();
+  for (const one of refused) {
+    const { key, why } = typeof one === 'string' ? { key: one, why: undefined } : (one ?? {});
+    const change = byKey.get(key);
+    if (change === undefined) throw badResponse('it refuses a key that was not sent');
+    found.set(key, { ...change, why });
+  }
+  return [...found.values()];
+}
+
+/** Makes changes part of the server's branch. `false` if another tab has moved it. */
+async function accept(
+  { shared, origin, refs, durability }: RestContext,
+  changes: readonly RowChange[],
+  isLast: boolean,
+): Promise<boolean> {
+  const edits = new OwnEdits(origin);
+  for (const { key, value } of changes) {
+    if (value === undefined) edits.delete(key);
+    else edits.put(key, value);
+  }
+  await refs.look();
+  const end = isLast ? { pushing: EMPTY_COMMIT } : {};
+  if (changes.length === 0) return refs.move(end, durability);
+  return origin.exclusively(async () => {
+    await origin.refresh();
+    // The local rows have what was accepted: the next merge begins there.
+    origin.partner = async (write, made) => {
+      const also = refs.moves({ fork: made, ...end });
+      const isMoved = await write([], also);
+      if (isMoved) refs.announceMoves(also);
+      return isMoved;
+    };
+    try {
+      const made = await tryEdits(shared.host, origin, durability, edits.blocks());
+      return made !== undefined;
+    } finally {
+      origin.partner = undefined;
+    }
+  });
+}
+
+/** A number of its own, for the log: refusals come from the server, as pulls do. */
+function nextNumber({ origin, memo }: RestContext): Promise<number> {
+  return origin.exclusively(() =>
+    untilWon(async () => {
+      await memo.look();
+      const { cookie, pulls } = memo.record;
+      return (await memo.alone({ cookie, pulls: pulls + 1 })) ? pulls + 1 : undefined;
+    }),
+  );
+}
+
+/** Takes changes back that the server has refused, unless their rows were changed since. */
+async function refuse(context: RestContext, refused: readonly RefusedChange[]): Promise<void> {
+  if (refused.length === 0) return;
+  const { shared, local, log, durability, store, options } = context;
+  const decisions = new DecisionLog(await nextNumber(context));
+  for (const { key, value, before } of refused) {
+    decisions.add(
+      { key, base: before, ours: value, theirs: before },
+      { value: before, isLoss: true },
+    );
+  }
+  await log.write(decisions);
+  const { host } = shared;
+  const { changes } = store;
+  await new Transactions(host, local).run(
+    async (tx) => {
+      const found = await tx.getMany(refused.map(({ key }) => key));
+      for (const [at, { key, value, before }] of refused.entries()) {
+        if (!sameValue(found[at], value)) continue;
+        if (before === undefined) tx.delete(key);
+        else tx.put(key, before);
+      }
+    },
+    {
+      durability,
+      waits: changes.waits,
+      commit: (edits) => tryEdits(host, local, durability, edits.blocks()),
+    },
+  );
+  for (const change of refused) notify(options.onRefused, change);
+}

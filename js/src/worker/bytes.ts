@@ -1,3 +1,0 @@
-/** Bytes without the rest of the buffer that they are a view of: all of that would be sent. */
-export const ownBytes = (bytes: Uint8Array): Uint8Array =>
-  bytes.length < bytes.buffer.byteLength ? bytes.slice() : bytes;

@@ -1,0 +1,296 @@
+/** The connection of one page: what it has called for, and what it holds. */
+import { HedgerowError } from '../base/errors.js';
+import type { Transaction } from '../engine/transaction/transaction.js';
+import type { Store } from '../store/store.js';
+import { ANSWERS, type CallContext } from './answers.js';
+import { toErrorPayload } from './errors.js';
+import { onEndOfLife } from './life-lock.js';
+import { LiveMirrors } from './live-mirrors.js';
+import { OpenCall } from './open-call.js';
+import { Outbox, type Port } from './outbox.js';
+import * as Tag from './protocol.js';
+import { RemoteSource } from './remote-source.js';
+import { callMember, lastOf, refuseCall, type TableForms } from './replay-path.js';
+import { toMessage } from './to-message.js';
+
+/** What all connections of a worker share. */
+export interface ConnectionHost {
+  /** The store, open. */
+  store(): Promise<Store>;
+  tablesOf(db: Store): TableForms;
+  /** The name of the lock of the worker. */
+  life(): Promise<string | undefined>;
+  readonly silentMs: number;
+}
+
+/** An object that the page holds. */
+interface PageObject {
+  readonly kind: Tag.HandleKind;
+  readonly object: object;
+  release?(): unknown;
+  /** What an edit of a transaction has thrown, which nobody waited for. */
+  fault?: { readonly cause: unknown };
+}
+
+/** What code of the page has thrown, and the page knows. */
+const THROWN = new Error('code of the page has thrown');
+
+export class PageConnection {
+  readonly #shared: ConnectionHost;
+  readonly #outbox: Outbox;
+  readonly #ended: () => void;
+  readonly #held = new Map<number, PageObject>();
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #feeds = new Map<number, RemoteSource>();
+  readonly #lives = new LiveMirrors();
+  #tables: TableForms = new Map();
+  #lastTarget = 0;
+  #isOver = false;
+  #hasHeard = false;
+  #isAsked = false;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #stopLife = () => {};
+
+  /** Calls `ended` once. */
+  constructor(port: Port, shared: ConnectionHost, ended: () => void) {
+    this.#shared = shared;
+    this.#ended = ended;
+    this.#outbox = new Outbox(port, ([, id], cause) => {
+      this.#refuseUnclonable(Number(id), cause);
+      return undefined;
+    });
+    this.#timer = setInterval(() => this.#ask(), shared.silentMs / 2);
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  readonly #post: Outbox['post'] = (...message) => {
+    if (!this.#isOver) this.#outbox.post(...message);
+  };
+
+  /** A message that cannot be cloned. */
+  #refuseUnclonable(id: number, cause: unknown): void {
+    const message =
+      'this cannot cross to the page: rows with functions, or with objects of classes';
+    const error = new HedgerowError('invalid-value', message, { cause });
+    this.#end(id);
+    this.#post([Tag.NO, id, toErrorPayload(error)]);
+  }
+
+  /** A frozen page must not hold anything for ever. */
+  #ask(): void {
+    if (this.#isAsked && !this.#hasHeard) {
+      this.end('the page did not answer');
+      return;
+    }
+    this.#isAsked = !this.#hasHeard;
+    this.#hasHeard = false;
+    if (this.#isAsked) this.#post([Tag.PING]);
+  }
+
+  /** Takes what was posted. Whatever it is, it does no harm to others. */
+  receive(messages: unknown): void {
+    this.#hasHeard = true;
+    for (const message of Array.isArray(messages) ? messages : []) {
+      if (this.#isOver) return;
+      try {
+        this.#take(message);
+      } catch {
+        // No page of ours sends that.
+      }
+    }
+  }
+
+  #take([tag, id, first, second, third]: readonly [tag: number, id: number, ...unknown[]]): void {
+    const call = this.#calls.get(id);
+    if (tag === Tag.HELLO) void this.#hello(id, first);
+    else if (tag === Tag.CALL) void this.#call(id, first, second, third);
+    else if (tag === Tag.ABORT) call?.abort();
+    else if (tag === Tag.ACK) call?.acknowledgePart();
+    else if (tag === Tag.TOLD) call?.settle(Number(first));
+    else if (tag === Tag.RAN) call?.ran?.(first === true);
+    else if (tag === Tag.STOP) this.#end(id);
+    else if (tag === Tag.FEED) this.#feeds.get(id)?.take(first, second);
+    else if (tag === Tag.SPOIL) this.#feeds.get(id)?.fail(THROWN);
+    else if (tag === Tag.BYE) this.end();
+  }
+
+  async #hello(protocol: unknown, lock: unknown): Promise<void> {
+    const { PROTOCOL } = Tag;
+    try {
+      if (protocol !== PROTOCOL) {
+        const message = `the page speaks version ${protocol} to a worker of version ${PROTOCOL}`;
+        throw new HedgerowError('unsupported', `${message}: load both from one release`);
+      }
+      const [db, life] = await Promise.all([this.#shared.store(), this.#shared.life()]);
+      if (this.#isOver || this.#held.has(0)) return;
+      this.#tables = this.#shared.tablesOf(db);
+      this.#held.set(0, { kind: 'store', object: db });
+      this.#stopLife = onEndOfLife(lock, () => this.end());
+      this.#post([Tag.WELCOME, PROTOCOL, life, db.name, [...this.#tables.keys()]]);
+    } catch (cause) {
+      this.#post([Tag.REFUSED, PROTOCOL, toErrorPayload(cause)]);
+    }
+  }
+
+  async #call(id: number, target: unknown, path: unknown, refs: unknown): Promise<void> {
+    const tx = id === 0 ? this.#held.get(target as number) : undefined;
+    const isEdit = tx?.kind === 'tx';
+    const isNew = Number.isInteger(id) && id > 0 && !this.#calls.has(id) && !this.#held.has(id);
+    if (!isEdit && !isNew) return;
+    const call = new OpenCall(id, this.#post);
+    if (!isEdit) this.#calls.set(id, call);
+    try {
+      const held = this.#heldAt(target);
+      if (!isEdit) this.#place(call, path as unknown[][], refs as Tag.ArgumentRef[]);
+      const last = lastOf(held, path as Tag.Call[], this.#tables);
+      // What goes on after its call has a number, by which it ends.
+      if (isEdit && last.answer !== 'value') refuseCall(`${last.name} is no edit`);
+      await ANSWERS[last.answer](last, call, this.#groundOf(call));
+    } catch (cause) {
+      if (isEdit) tx.fault ??= { cause };
+      if (this.#calls.get(id) === call) {
+        this.#end(id);
+        this.#post([Tag.NO, id, toErrorPayload(cause)]);
+      }
+    }
+  }
+
+  #heldAt(number: unknown): PageObject {
+    const held = this.#held.get(number as number);
+    if (held !== undefined) return held;
+    throw new HedgerowError('closed', 'this was released, or its transaction has ended');
+  }
+
+  #groundOf(call: OpenCall): CallContext {
+    const { id } = call;
+    return {
+      answerCall: (value) => {
+        if (this.#calls.get(id) === call) {
+          call.tellLast();
+          const [crossing, errors] = toMessage(value);
+          this.#post([Tag.OK, id, crossing, errors]);
+          this.#end(id);
+        }
+      },
+      hold: (kind, object, release) => {
+        // The page may have gone, or want it no more.
+        if (call.isOver) void Promise.resolve(release()).catch(() => {});
+        else this.#held.set(id, { kind, object, release });
+      },
+      run: (tx) => this.#run(call, tx),
+      forget: (object) => {
+        const found = [...this.#held].find(
+          ([number, held]) => number > 0 && held.object === object,
+        );
+        if (found === undefined) refuseCall('a page closes its own connection only');
+        this.#held.delete(found[0]);
+      },
+      patchOf: (given) => this.#patchOf(given),
+      live: ({ object, args, isText }) => {
+        const outlet = call.outlet((item) => !Array.isArray(item) || isText(item[0]));
+        return this.#lives.begin(id, object, args, outlet, (patch) => call.tell(0, [patch], true));
+      },
+    };
+  }
+
+  /** Puts what stands for arguments that do not cross in their places. */
+  #place(call: OpenCall, path: unknown[][], refs: readonly Tag.ArgumentRef[]): void {
+    for (const [step, at, member, what, number] of refs) {
+      const args = path[step];
+      const isThere = Array.isArray(args) && Number.isInteger(at) && at > 0 && at < args.length;
+      if (!isThere) refuseCall('there is no such argument');
+      const value = this.#valueOf(call, member, what, number);
+      if (member === undefined) args[at] = value;
+      else Object.defineProperty(args[at], member, { value, enumerable: true });
+    }
+  }
+
+  #valueOf(
+    call: OpenCall,
+    member: string | undefined,
+    what: Tag.ArgumentRef[3],
+    number: number,
+  ): unknown {
+    if (what === 'signal') return call.signal;
+    if (what === 'handle') return this.#heldAt(number).object;
+    // A watch has its own.
+    if (what === 'callback') return member === undefined ? () => {} : call.makeNotifier(number);
+    if (this.#feeds.has(number)) refuseCall('a source has a number of its own');
+    const fed = new RemoteSource(number, this.#post);
+    this.#feeds.set(number, fed);
+    call.sources.push(number);
+    return fed;
+  }
+
+  /** Runs the function of a transaction, which is in the page. */
+  async #run(call: OpenCall, tx: Transaction): Promise<void> {
+    this.#lastTarget -= 1;
+    const target = this.#lastTarget;
+    const held: PageObject = { kind: 'tx', object: tx };
+    this.#held.set(target, held);
+    try {
+      const isDone = await new Promise<boolean>((resolve) => {
+        call.ran = resolve;
+        if (call.isOver) resolve(false);
+        else this.#post([Tag.RUN, call.id, target]);
+      });
+      if (!isDone) throw THROWN;
+      if (held.fault !== undefined) throw held.fault.cause;
+    } finally {
+      this.#held.delete(target);
+    }
+  }
+
+  #patchOf(given: unknown): unknown {
+    const db = this.#held.get(0)?.object as unknown as Record<string, { readonly op: object }>;
+    const toTableOperation = (one: unknown): unknown => {
+      const { op, table, row, key } = Object(one) as Record<string, unknown>;
+      if (!this.#tables.has(table as string)) return one;
+      const { op: ops } = db[table as string] as { readonly op: object };
+      return op === 'put' ? callMember(ops, 'put', [row]) : callMember(ops, 'del', [key]);
+    };
+    if (Array.isArray(given)) return given.map(toTableOperation);
+    return given instanceof RemoteSource ? mapMembers(given, toTableOperation) : given;
+  }
+
+  /** Ends a call, or releases what the page holds under this number. */
+  #end(id: number): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) {
+      const held = id > 0 ? this.#held.get(id) : undefined;
+      this.#held.delete(held === undefined ? Number.NaN : id);
+      void Promise.resolve(held?.release?.()).catch(() => {});
+      return;
+    }
+    this.#calls.delete(id);
+    call.end();
+    for (const number of call.sources) this.#feeds.delete(number);
+    this.#lives.delete(id);
+  }
+
+  /** Ends all that the page has called for; tells it why, if it was not its own wish. */
+  end(why?: string): void {
+    if (this.#isOver) return;
+    const gone = new HedgerowError('disconnected', `${why ?? 'the page has gone'}: connect again`);
+    if (why !== undefined) this.#post([Tag.REFUSED, Tag.PROTOCOL, toErrorPayload(gone)]);
+    this.#outbox.flush();
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#stopLife();
+    for (const fed of this.#feeds.values()) fed.fail(gone);
+    for (const [id, call] of [...this.#calls]) {
+      call.abort(gone);
+      this.#end(id);
+    }
+    this.#held.delete(0);
+    for (const id of [...this.#held.keys()]) this.#end(id);
+    this.#ended();
+  }
+}
+
+async function* mapMembers(
+  members: RemoteSource,
+  mapMember: (one: unknown) => unknown,
+): AsyncGenerator<unknown> {
+  for await (const one of members) yield mapMember(one);
+}
