@@ -56,7 +56,7 @@ export type { RevertResult } from './engine/branches/revert.js';
 export type { CompactResult } from './engine/collect/collection.js';
 export type { Change, DiffOptions } from './engine/read/diff.js';
 export type { IndexOrderOptions, OrderOptions } from './engine/read/order.js';
-export type { Proved, ProvedRange } from './engine/read/proof.js';
+export type { ProofResult, RangeProofResult } from './engine/read/proof.js';
 export type { IndexScan, Rows, Scan } from './engine/read/scan.js';
 export type { IndexScanOptions, ScanOptions } from './engine/read/scan-options.js';
 export type { LevelStats, Stats } from './engine/read/stats.js';

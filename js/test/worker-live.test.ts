@@ -1,7 +1,7 @@
 /** Live queries over a store in a worker. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { Observed, ROW, ROWS } from '../src/live/frameworks/observed.js';
+import { ObservedQuery, ROW, ROWS } from '../src/live/frameworks/observed.js';
 import { live, liveCount, liveRow } from '../src/live/index.js';
 import { table } from '../src/store/tables/index.js';
 import { serve } from '../src/worker/host.js';
@@ -187,7 +187,7 @@ describe('a live query', () => {
   it('is held by the bindings of frameworks as one of a page', async () => {
     const { remote, db } = await started();
     const query = (limit: number) => remote.issues.orderBy('modified', 'desc').limit(limit);
-    const first = Observed.of(ROWS).next([query(3)]);
+    const first = ObservedQuery.of(ROWS).next([query(3)]);
     const stop = first.subscribe(() => {});
     await until(() => first.get().status === 'ready');
     // Arguments that are equal by value show the same.
@@ -197,7 +197,7 @@ describe('a live query', () => {
     const stopNext = next.subscribe(() => {});
     await until(() => next.get().rows.length === 5);
     expect(next.get().rows[0]).toBe(first.get().rows[0]);
-    const row = Observed.of(ROW).next([remote.issues, 'i3']);
+    const row = ObservedQuery.of(ROW).next([remote.issues, 'i3']);
     const stopRow = row.subscribe(() => {});
     await db.issues.update('i3', { title: 'changed' });
     await until(() => (row.get().value as Issue | undefined)?.title === 'changed');

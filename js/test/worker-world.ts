@@ -1,7 +1,7 @@
 /** A store in a worker, and pages of it: both ends of message channels in one process. */
 import { memory, type OpenOptions, open, type Store } from '../src/index.js';
 import type { Tables } from '../src/store/tables/index.js';
-import { type Served, type ServeOptions, serve } from '../src/worker/host.js';
+import { type ServeOptions, serve, type WorkerService } from '../src/worker/host.js';
 import { type ConnectOptions, connect, type RemoteStore } from '../src/worker/index.js';
 import { opened, wire } from './worker-wire.js';
 
@@ -10,7 +10,7 @@ export { closeAll, wire } from './worker-wire.js';
 let names = 0;
 
 export interface World<T extends Tables> {
-  readonly served: Served;
+  readonly served: WorkerService;
   readonly host: MessagePort;
   /** The store in the worker. */
   readonly store: () => Promise<Store>;

@@ -22,7 +22,7 @@ export interface ServeOptions {
 }
 
 /** Pages that are answered. */
-export interface Served {
+export interface WorkerService {
   /** How many pages are connected. */
   readonly connections: number;
   /** Ends all connections, and closes the store. */
@@ -37,7 +37,7 @@ const SERVED: unique symbol = Symbol.for('hedgerow.served') as never;
 /** The part of workers and ports that is used. */
 type Scope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
   start?(): void;
-  [SERVED]?: Served | undefined;
+  [SERVED]?: WorkerService | undefined;
 };
 
 interface TableLike {
@@ -142,7 +142,7 @@ function servePort(
  * Call it at the start of the worker, before anything is awaited: what pages send before is lost. A worker has one store:
  * when it is called again, it returns what it has returned before.
  */
-export function serve(options: ServeOptions): Served {
+export function serve(options: ServeOptions): WorkerService {
   const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, 'open port silentMs');
   checkMs('serve', 'silentMs', silentMs);
   if (typeof open !== 'function') {
@@ -174,7 +174,7 @@ export function serve(options: ServeOptions): Served {
   if (port !== undefined) answerAlone(port, host, connections);
   scope.start?.();
 
-  const served: Served = {
+  const served: WorkerService = {
     get connections() {
       return connections.size;
     },

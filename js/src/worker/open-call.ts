@@ -1,13 +1,13 @@
 /** A call of a page that has not ended. */
 
 import { type IsText, ListSender } from './list-sender.js';
-import type { Outbox } from './outbox.js';
+import type { MessageQueue } from './message-queue.js';
 import * as Tag from './protocol.js';
 import { toMessage } from './to-message.js';
 
 export class OpenCall {
   readonly id: number;
-  readonly post: Outbox['post'];
+  readonly post: MessageQueue['post'];
   readonly #abort = new AbortController();
   readonly #outlets = new Set<ListSender>();
   /** For each callback that was called, what goes on once it has settled. */
@@ -22,7 +22,7 @@ export class OpenCall {
   stop: (() => void) | undefined;
   isOver = false;
 
-  constructor(id: number, post: Outbox['post']) {
+  constructor(id: number, post: MessageQueue['post']) {
     this.id = id;
     this.post = post;
   }

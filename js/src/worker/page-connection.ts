@@ -6,8 +6,8 @@ import { ANSWERS, type CallContext } from './answers.js';
 import { toErrorPayload } from './errors.js';
 import { onEndOfLife } from './life-lock.js';
 import { LiveMirrors } from './live-mirrors.js';
+import { MessageQueue, type Port } from './message-queue.js';
 import { OpenCall } from './open-call.js';
-import { Outbox, type Port } from './outbox.js';
 import * as Tag from './protocol.js';
 import { RemoteSource } from './remote-source.js';
 import { callMember, lastOf, refuseCall, type TableForms } from './replay-path.js';
@@ -37,7 +37,7 @@ const THROWN = new Error('code of the page has thrown');
 
 export class PageConnection {
   readonly #shared: ConnectionHost;
-  readonly #outbox: Outbox;
+  readonly #queue: MessageQueue;
   readonly #ended: () => void;
   readonly #held = new Map<number, PageObject>();
   readonly #calls = new Map<number, OpenCall>();
@@ -55,7 +55,7 @@ export class PageConnection {
   constructor(port: Port, shared: ConnectionHost, ended: () => void) {
     this.#shared = shared;
     this.#ended = ended;
-    this.#outbox = new Outbox(port, ([, id], cause) => {
+    this.#queue = new MessageQueue(port, ([, id], cause) => {
       this.#refuseUnclonable(Number(id), cause);
       return undefined;
     });
@@ -63,8 +63,8 @@ export class PageConnection {
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  readonly #post: Outbox['post'] = (...message) => {
-    if (!this.#isOver) this.#outbox.post(...message);
+  readonly #post: MessageQueue['post'] = (...message) => {
+    if (!this.#isOver) this.#queue.post(...message);
   };
 
   /** A message that cannot be cloned. */
@@ -273,7 +273,7 @@ export class PageConnection {
     if (this.#isOver) return;
     const gone = new HedgerowError('disconnected', `${why ?? 'the page has gone'}: connect again`);
     if (why !== undefined) this.#post([Tag.REFUSED, Tag.PROTOCOL, toErrorPayload(gone)]);
-    this.#outbox.flush();
+    this.#queue.flush();
     this.#isOver = true;
     clearInterval(this.#timer);
     this.#stopLife();

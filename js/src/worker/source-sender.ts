@@ -2,7 +2,7 @@
 import { isBuffer, isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
-import type { Outbox } from './outbox.js';
+import type { MessageQueue } from './message-queue.js';
 import { FEED, PART_BYTES, PART_MEMBERS, SPOIL } from './protocol.js';
 import { copyValue, toSendable } from './sendable-copy.js';
 import { trimBuffer } from './trim-buffer.js';
@@ -60,7 +60,7 @@ export class ArgumentSource {
 export class SourceSender {
   readonly #source: ArgumentSource;
   readonly #number: number;
-  readonly #outbox: Outbox;
+  readonly #queue: MessageQueue;
   readonly #failed: (cause: unknown) => void;
   #members: Members | undefined;
   /** Bytes of the last member that were not sent yet. */
@@ -71,12 +71,12 @@ export class SourceSender {
   constructor(
     source: ArgumentSource,
     number: number,
-    outbox: Outbox,
+    queue: MessageQueue,
     failed: (cause: unknown) => void,
   ) {
     this.#source = source;
     this.#number = number;
-    this.#outbox = outbox;
+    this.#queue = queue;
     this.#failed = failed;
   }
 
@@ -126,7 +126,7 @@ export class SourceSender {
     }
     if (this.#isOver) return;
     this.#isOver = isLast;
-    this.#outbox.post([FEED, this.#number, members, isLast], bytes, transfer);
+    this.#queue.post([FEED, this.#number, members, isLast], bytes, transfer);
   }
 
   /** Copies of members that a message does not copy, such as proxies; `undefined` if there is none, which is a failure. */
@@ -147,7 +147,7 @@ export class SourceSender {
 
   fail(cause: unknown): void {
     this.#failed(cause);
-    this.#outbox.post([SPOIL, this.#number]);
+    this.#queue.post([SPOIL, this.#number]);
     this.end();
   }
 

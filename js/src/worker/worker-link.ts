@@ -5,7 +5,7 @@ import { report } from '../base/report.js';
 import { copyCalls, extractRefs } from './args.js';
 import { type ErrorPayload, errorOf } from './errors.js';
 import { holdLife, onEndOfLife } from './life-lock.js';
-import { Outbox, type Port } from './outbox.js';
+import { MessageQueue, type Port } from './message-queue.js';
 import * as Tag from './protocol.js';
 import { SourceSender } from './source-sender.js';
 import type { ErrorAt } from './to-message.js';
@@ -56,7 +56,7 @@ function restoreErrors(value: unknown, errors: readonly ErrorAt[]): unknown {
 
 export class WorkerLink {
   readonly #numberOf: NumberOf;
-  readonly #outbox: Outbox;
+  readonly #queue: MessageQueue;
   readonly #calls = new Map<number, Call>();
   readonly #feeders = new Map<number, SourceSender>();
   /** The transactions whose functions run, by their numbers. */
@@ -73,7 +73,7 @@ export class WorkerLink {
     this.#close = close;
     this.#numberOf = numberOf;
     // Calls were cloned before: only parts of sources come here.
-    this.#outbox = new Outbox(port, ([tag, id, members, ...rest]) => {
+    this.#queue = new MessageQueue(port, ([tag, id, members, ...rest]) => {
       const copies = this.#feeders.get(id as number)?.copies(members as unknown[]);
       return copies && [tag, id, copies, ...rest];
     });
@@ -90,7 +90,7 @@ export class WorkerLink {
       this.#refuse = reject;
     });
     if (this.#failure !== undefined) this.#refuse(this.#failure);
-    this.#outbox.post([Tag.HELLO, Tag.PROTOCOL, life?.name]);
+    this.#queue.post([Tag.HELLO, Tag.PROTOCOL, life?.name]);
     const [, lock, name, tables] = await welcome;
     this.#stopLife = onEndOfLife(lock, () => this.lose('the worker has ended'));
     return [name as string, tables as readonly string[]];
@@ -104,8 +104,8 @@ export class WorkerLink {
   fail(error: HedgerowError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#outbox.post([Tag.BYE]);
-    this.#outbox.flush();
+    this.#queue.post([Tag.BYE]);
+    this.#queue.flush();
     this.#stopLife();
     this.#endLife();
     this.#refuse(error);
@@ -136,7 +136,7 @@ export class WorkerLink {
         const recordFault = (cause: unknown) => {
           call.fault ??= { cause };
         };
-        this.#feeders.set(number, new SourceSender(source, number, this.#outbox, recordFault));
+        this.#feeders.set(number, new SourceSender(source, number, this.#queue, recordFault));
         call.feeders.push(number);
         return number;
       },
@@ -144,14 +144,14 @@ export class WorkerLink {
     this.#calls.set(id, call);
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      this.#outbox.post([Tag.CALL, id, target, copyCalls(path), refs]);
+      this.#queue.post([Tag.CALL, id, target, copyCalls(path), refs]);
     } catch (cause) {
       this.#settleCall(id)?.no?.(cause);
       return id;
     }
     const { signal } = call;
     if (signal === undefined) return id;
-    const abort = () => (isWatch ? this.stop(id) : this.#outbox.post([Tag.ABORT, id]));
+    const abort = () => (isWatch ? this.stop(id) : this.#queue.post([Tag.ABORT, id]));
     signal.addEventListener('abort', abort);
     call.stop = () => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -163,7 +163,7 @@ export class WorkerLink {
     if (this.#failure !== undefined) throw this.#failure;
     const running = this.#running.get(target) ?? ENDED;
     running.check();
-    this.#outbox.post([Tag.CALL, 0, target, copyCalls(calls), []]);
+    this.#queue.post([Tag.CALL, 0, target, copyCalls(calls), []]);
   }
 
   /** The calls of the function of a transaction; `undefined` if it does not run, or is none. */
@@ -174,7 +174,7 @@ export class WorkerLink {
   /** Nothing more is wanted of a call; or releases what it has given. */
   stop(id: number): void {
     this.#settleCall(id);
-    if (this.#failure === undefined) this.#outbox.post([Tag.STOP, id]);
+    if (this.#failure === undefined) this.#queue.post([Tag.STOP, id]);
   }
 
   #settleCall(id: number): PendingReply | undefined {
@@ -199,7 +199,7 @@ export class WorkerLink {
     const call = this.#calls.get(id);
     if (tag === Tag.WELCOME) this.#welcome(message.slice(1));
     else if (tag === Tag.REFUSED) this.fail(errorOf(first as ErrorPayload) as HedgerowError);
-    else if (tag === Tag.PING) this.#outbox.post([Tag.PONG]);
+    else if (tag === Tag.PING) this.#queue.post([Tag.PONG]);
     else if (tag === Tag.PULL) this.#feeders.get(id)?.pull();
     else if (tag === Tag.CEASE) this.#feeders.get(id)?.end();
     if (call === undefined) return;
@@ -208,7 +208,7 @@ export class WorkerLink {
     else if (tag === Tag.NO) this.#settleCall(id)?.no?.(this.#errorOf(call, first as ErrorPayload));
     else if (tag === Tag.PART) {
       const members = typeof first === 'string' ? JSON.parse(first) : first;
-      pending.part?.(members, () => this.#outbox.post([Tag.ACK, id]));
+      pending.part?.(members, () => this.#queue.post([Tag.ACK, id]));
     } else if (tag === Tag.TELL) {
       const args = restoreErrors(second, third as ErrorAt[]) as unknown[];
       void this.#runCallback(id, call, first as number, args, message[5] === true);
@@ -238,7 +238,7 @@ export class WorkerLink {
     } catch (cause) {
       report(cause);
     }
-    this.#outbox.post([Tag.TOLD, id, which]);
+    this.#queue.post([Tag.TOLD, id, which]);
   }
 
   async #run(id: number, call: Call, target: number): Promise<void> {
@@ -251,6 +251,6 @@ export class WorkerLink {
       call.fault = { cause };
     }
     this.#running.delete(target);
-    this.#outbox.post([Tag.RAN, id, call.fault === undefined]);
+    this.#queue.post([Tag.RAN, id, call.fault === undefined]);
   }
 }

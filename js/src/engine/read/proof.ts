@@ -15,10 +15,10 @@ import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
 
 /** What a proof shows for a key. */
-export type Proved<Value = unknown> = { readonly value: Value } | { readonly absent: true };
+export type ProofResult<Value = unknown> = { readonly value: Value } | { readonly absent: true };
 
 /** What a proof shows for a range: all of its rows, in the order of their keys. */
-export interface ProvedRange<Value = unknown> {
+export interface RangeProofResult<Value = unknown> {
   readonly entries: [key: string, value: Value][];
 }
 
@@ -61,18 +61,18 @@ export function verifyRowProof<Value = unknown>(
   root: string,
   key: string,
   proof: Uint8Array,
-): Promise<Proved<Value>>;
+): Promise<ProofResult<Value>>;
 /** What `proof` shows for a range: all of its rows; it also proves that none is left out. */
 export function verifyRowProof<Value = unknown>(
   root: string,
   range: KeyRange,
   proof: Uint8Array,
-): Promise<ProvedRange<Value>>;
+): Promise<RangeProofResult<Value>>;
 export async function verifyRowProof(
   root: string,
   keyOrRange: string | KeyRange,
   proof: Uint8Array,
-): Promise<Proved | ProvedRange> {
+): Promise<ProofResult | RangeProofResult> {
   const commitBytes = parseRoot(root);
   const range = encodeProved(keyOrRange);
   if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {

@@ -12,7 +12,7 @@ import {
   untracked,
 } from '@angular/core';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, Observed } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs } from './reactive-args.js';
 
 /** Where to inject from, outside of an injection context. */
@@ -33,7 +33,7 @@ export function createAngularState<State extends LiveStatus>(
   if (injector.get(PLATFORM_ID) === 'server') return computed(() => kind.loading as never);
   const changes = signal(0);
   const tell = () => changes.update((count) => count + 1);
-  let last = Observed.of(kind);
+  let last = ObservedQuery.of(kind);
   const held = computed(() => {
     last = last.next(readArgs(args));
     return last;

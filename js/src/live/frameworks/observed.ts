@@ -35,7 +35,7 @@ const isSame = (one: unknown, other: unknown) =>
   (Object(one) !== one || typeof (one as { watch?: unknown }).watch === 'function');
 
 /** What is shown for certain arguments. It does not change, but makes the `next` one: a render has no effects. */
-export class Observed<State extends LiveStatus> {
+export class ObservedQuery<State extends LiveStatus> {
   readonly #kind: LiveCall<State>;
   readonly #args: Args;
   /** What is live, or was before arguments that were refused. */
@@ -56,8 +56,8 @@ export class Observed<State extends LiveStatus> {
   }
 
   /** Shows nothing yet. */
-  static of<State extends LiveStatus>(kind: LiveCall<State>): Observed<State> {
-    return new Observed(kind, [], undefined, kind.loading);
+  static of<State extends LiveStatus>(kind: LiveCall<State>): ObservedQuery<State> {
+    return new ObservedQuery(kind, [], undefined, kind.loading);
   }
 
   /** What is shown: the same object until something of it has changed. */
@@ -73,20 +73,20 @@ export class Observed<State extends LiveStatus> {
   readonly renew = (): void => this.#shown?.renew();
 
   /** What is shown for other arguments: this one, if they are equal by value. What was shown last stays until there is more. */
-  next(args: Args): Observed<State> {
+  next(args: Args): ObservedQuery<State> {
     const [kind, own, shown, still] = [this.#kind, this.#args, this.#shown, this.#still];
     if (args.length === own.length && args.every((one, at) => isSame(one, own[at]))) return this;
     for (let at = 0; at < kind.least; at++) {
-      if (args[at] == null) return still === kind.loading ? this : Observed.of(kind);
+      if (args[at] == null) return still === kind.loading ? this : ObservedQuery.of(kind);
     }
     try {
       const next = shown?.next(...args) ?? kind.begin(...args);
-      return next === shown && still === undefined ? this : new Observed(kind, args, next);
+      return next === shown && still === undefined ? this : new ObservedQuery(kind, args, next);
     } catch (error) {
       if (still !== undefined && String(still.error) === String(error)) return this;
       const last = this.get();
       const isStale = last.status !== 'loading';
-      return new Observed(kind, args, shown, { ...last, status: 'error', isStale, error });
+      return new ObservedQuery(kind, args, shown, { ...last, status: 'error', isStale, error });
     }
   }
 }

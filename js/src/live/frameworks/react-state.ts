@@ -3,11 +3,14 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { later } from '../../base/timeout.js';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, Observed } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 
 /** Equal arguments go on with what is held: it is replaced once a render is committed, so renders may be dropped. */
-function useObserved<State extends LiveStatus>(kind: LiveCall<State>, args: Args): Observed<State> {
-  const [last] = useState(() => ({ held: Observed.of(kind), args: [] as Args }));
+function useObserved<State extends LiveStatus>(
+  kind: LiveCall<State>,
+  args: Args,
+): ObservedQuery<State> {
+  const [last] = useState(() => ({ held: ObservedQuery.of(kind), args: [] as Args }));
   const isSame = args.every((one, at) => Object.is(one, last.args[at]));
   const held = isSame && args.length === last.args.length ? last.held : last.held.next(args);
   useEffect(() => {

@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createSignal, onCleanup, onMount, sharedConfig } from 'solid-js';
 import { isServer } from 'solid-js/web';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, Observed } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
@@ -17,8 +17,8 @@ export function createSolidState<State extends LiveStatus>(
   if (isWaiting()) onMount(() => wait(false));
   const [changes, tell] = createSignal(undefined, { equals: false });
   const held = createMemo(
-    (last: Observed<State>) => (isWaiting() ? last : last.next(readArgs(args))),
-    Observed.of(kind),
+    (last: ObservedQuery<State>) => (isWaiting() ? last : last.next(readArgs(args))),
+    ObservedQuery.of(kind),
   );
   createEffect(() => {
     onCleanup(held().subscribe(tell));

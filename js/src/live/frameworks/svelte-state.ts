@@ -2,7 +2,7 @@
 
 import { createSubscriber } from 'svelte/reactivity';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, Observed } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** The state to show. On a server it is `loading`. */
@@ -12,12 +12,12 @@ export function createSvelteState<State extends LiveStatus>(
 ): State {
   const { loading } = kind;
   if (typeof window === 'undefined') return loading;
-  let held = Observed.of(kind);
+  let held = ObservedQuery.of(kind);
   let state = loading;
   /** Follows what is held now. */
   let follow = () => {};
   const subscribe = createSubscriber((update) => {
-    let followed: Observed<State> | undefined;
+    let followed: ObservedQuery<State> | undefined;
     let stop = () => {};
     follow = () => {
       if (followed === held) return;

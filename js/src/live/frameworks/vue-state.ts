@@ -13,7 +13,7 @@ import {
   watch,
 } from 'vue';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, Observed } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 
 /** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
 export function createVueState<State extends LiveStatus>(
@@ -29,7 +29,7 @@ export function createVueState<State extends LiveStatus>(
     });
   }
   const changes = shallowRef(0);
-  let last = Observed.of(kind);
+  let last = ObservedQuery.of(kind);
   const held = computed(() => {
     if (!isWaiting.value) last = last.next(args.map((one) => toValue(one)));
     return last;

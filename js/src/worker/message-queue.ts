@@ -9,7 +9,7 @@ export interface Port {
 type OutboxEntry = readonly [message: Message, transfer: Transferable[]];
 
 /** Gathers the messages of a turn: a thousand calls are few posts, and none takes long to read. */
-export class Outbox {
+export class MessageQueue {
   readonly #port: Port;
   readonly #lost: (message: Message, cause: unknown) => Message | undefined;
   #posted: OutboxEntry[] = [];
