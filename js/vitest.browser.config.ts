@@ -62,8 +62,11 @@ export default defineConfig({
   test: {
     include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
     // Frameworks render in happy-dom and on servers; `examples/frameworks` is in real pages.
-    exclude: [...[...LEFT_OUT.keys()].map((file) => `js/test/${file}`), 'js/test/frameworks/**'],
-    globalSetup: at('test/core-up-to-date.mjs'),
+    exclude: [
+      ...[...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
+      'js/test/live/frameworks/**',
+    ],
+    globalSetup: at('test/support/core-up-to-date.mjs'),
     setupFiles: at('test/browser/setup.ts'),
     silent: 'passed-only',
     // Some suites make thousands of stores, which takes minutes on a real disk; a busy machine is not at fault.

@@ -75,7 +75,7 @@ async function measureOpening() {
 async function main() {
   refuseDevBuild();
   if (values.open) return measureOpening();
-  const { Better, nodeModule } = await import('../js/test/sqlite.mjs');
+  const { Better, nodeModule } = await import('../js/test/support/sqlite.mjs');
   const [driver, Sqlite] = Better
     ? ['better-sqlite3', Better]
     : ['node:sqlite', nodeModule.DatabaseSync];

@@ -1,11 +1,11 @@
 // `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/dist`, and counts
-// which blocks of code run (`js/test/snippet-list.mjs`); with `--list` it says why others do not. The blocks of a page are one
+// which blocks of code run (`js/test/support/snippet-list.mjs`); with `--list` it says why others do not. The blocks of a page are one
 // module, each within the scope of the one before it, so that it may use names of that or declare them anew. What a page leaves out
 // is in a comment of its own: `<!-- snippets: declare const closeIssue: (tx: Transaction) => void; -->`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { blocksOf, isFollowed, pages } from '../js/test/snippet-list.mjs';
+import { blocksOf, isFollowed, pages } from '../js/test/support/snippet-list.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { moduleOf } from './lib/snippets.mjs';
 

@@ -1,6 +1,6 @@
 // `node scripts/format-vectors.mjs`: writes `vectors/formats/store-N.json`, a store as the package in `js/dist` stores it in
 // IndexedDB and in SQLite, exports it and proves a row of it. Every later version must read it, so it is written once: for a new
-// format, before this is released. `js/test/formats.test.ts` reads them.
+// format, before this is released. `js/test/storage/formats.test.ts` reads them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ async function storedInIdb() {
 
 /** The tables of the file, and what tells it from files of others. */
 async function storedInSqlite(folder) {
-  const { Sqlite } = await import('../js/test/sqlite.mjs');
+  const { Sqlite } = await import('../js/test/support/sqlite.mjs');
   const file = readdirSync(folder).find(
     (name) => /(?<!-wal|-shm|-lock)$/.test(name) && name.includes(NAME),
   );

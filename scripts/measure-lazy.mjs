@@ -1,5 +1,5 @@
 // Measures lazy clones in Node over a remote in memory: round trips, requests and bytes until the first row is read, of a scan
-// of 100 rows, of random reads, of a scan of all. `js/test/lazy-repair.test.ts` counts a repair. Round trips are counted: a
+// of 100 rows, of random reads, of a scan of all. `js/test/sync/lazy/lazy-repair.test.ts` counts a repair. Round trips are counted: a
 // request begins one if it was made after the answer of another had come.
 //
 //     node scripts/measure-lazy.mjs [--rows 1000000]

@@ -7,7 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { migrateIssue, newIssue, newIssues, oldIssues, oldRows } from '../js/test/migrating.mjs';
+import {
+  migrateIssue,
+  newIssue,
+  newIssues,
+  oldIssues,
+  oldRows,
+} from '../js/test/support/migrating.mjs';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { runMain } from './lib/run.mjs';
 

@@ -10,9 +10,9 @@ import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 /** The simulations: their files, the seeds of a chunk, which takes about a minute, and how their line of totals begins. */
 const SIMULATIONS = {
-  sync: { file: 'test/sync-simulation.test.ts', chunk: 1000 },
-  collect: { file: 'test/sync-simulation-collect.test.ts', chunk: 150 },
-  lazy: { file: 'test/lazy-simulation.test.ts', chunk: 300 },
+  sync: { file: 'test/sync/link/sync-simulation.test.ts', chunk: 1000 },
+  collect: { file: 'test/sync/link/sync-simulation-collect.test.ts', chunk: 150 },
+  lazy: { file: 'test/sync/lazy/lazy-simulation.test.ts', chunk: 300 },
 };
 
 /** Runs the seeds `first` to `last`; resolves to what was printed, and whether all passed. */

@@ -1,7 +1,7 @@
 // `node scripts/simulate.mjs [--only crash,full,sealed] [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated
-// stores by the million, without a test runner: `crash` is `js/test/simulation.ts` (crashes and power
-// failures), `full` is `js/test/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted
-// stores (`js/test/at-rest-simulation.ts`). Prints what they did, and for each failed seed the command that runs it alone. Exits with 1 if a seed failed.
+// stores by the million, without a test runner: `crash` is `js/test/support/worlds/crash-simulation.ts` (crashes and power
+// failures), `full` is `js/test/support/worlds/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted
+// stores (`js/test/support/worlds/at-rest-simulation.ts`). Prints what they did, and for each failed seed the command that runs it alone. Exits with 1 if a seed failed.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ const OUT_DIR = join(ROOT, '.cache', 'simulate', String(process.pid));
 
 /** The simulations: their files, and the names of the functions that run a seed and count. */
 const SIMULATIONS = {
-  crash: ['simulation.ts', 'simulate', 'Tally'],
-  full: ['full-simulation.ts', 'simulateFull', 'FullTally'],
-  sealed: ['at-rest-simulation.ts', 'simulateSealed', 'Tally'],
+  crash: ['support/worlds/crash-simulation.ts', 'simulate', 'Tally'],
+  full: ['support/worlds/full-simulation.ts', 'simulateFull', 'FullTally'],
+  sealed: ['support/worlds/at-rest-simulation.ts', 'simulateSealed', 'Tally'],
 };
 
 /** Bundles a file of `js/test`, and loads it. */

@@ -2,7 +2,7 @@
 
 import { idb } from '../../js/src/storage/idb/idb.js';
 import type { RefMove, SegmentStore } from '../../js/src/storage/segment-store.js';
-import { segmentStoreContract } from '../../js/test/segment-store-contract.js';
+import { segmentStoreContract } from '../../js/test/support/contracts/segment-store-contract.js';
 
 declare global {
   interface Window {

@@ -12,7 +12,7 @@ import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
 import { httpRemote as httpRemoteOfSource } from '../../js/src/sync/remote/adapters/http.js';
 import { s3Remote as s3RemoteOfSource } from '../../js/src/sync/remote/adapters/s3.js';
-import { remoteContract } from '../../js/test/remote-contract.js';
+import { remoteContract } from '../../js/test/support/contracts/remote-contract.js';
 
 /** Where a remote is. */
 export type RemotePlace =

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
 import { parseHttpUrl, presign } from '../../js/src/sync/remote/adapters/presign.js';
-import { BUCKET, CREDENTIALS, startGateway } from '../../js/test/gateway.mjs';
-import { remoteContract } from '../../js/test/remote-contract.js';
+import { remoteContract } from '../../js/test/support/contracts/remote-contract.js';
+import { BUCKET, CREDENTIALS, startGateway } from '../../js/test/support/gateway.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 const ends: (() => Promise<unknown>)[] = [];

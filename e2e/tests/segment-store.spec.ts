@@ -1,5 +1,5 @@
 /** The storage contract on real IndexedDB, and what only a browser can do to a store. */
-import { segmentStoreContract } from '../../js/test/segment-store-contract.js';
+import { segmentStoreContract } from '../../js/test/support/contracts/segment-store-contract.js';
 import { expect, openStore, test, visit } from './contract-page.js';
 
 const MIB = 1 << 20;

@@ -49,7 +49,7 @@ export const WRAPPER_TESTS = [
   ...WASM_INPUTS,
   'js/package.json',
   'js/vitest.config.ts',
-  'js/test/stuck-reporter.ts',
+  'js/test/support/stuck-reporter.ts',
   'tsconfig.base.json',
 ];
 

@@ -179,7 +179,7 @@ export const EVERYDAY_STEPS = [
     tests: (name) => VITEST.tests(name) && !/-s3\.test\.ts$/.test(name),
     ...vitest({
       report: 'vitest.json',
-      program: ['vitest', ['run', '--exclude', 'test/*-s3.test.ts']],
+      program: ['vitest', ['run', '--exclude', 'test/**/*-s3.test.ts']],
       cwd: join(ROOT, 'js'),
     }),
   },

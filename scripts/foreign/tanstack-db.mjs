@@ -21,7 +21,7 @@ const RUNS = [
   { label: 'older', file: 'contracts.suite.ts' },
 ];
 
-/** Of the contracts: what their names say is tested by js/test/tanstack-db-persistence.test.ts instead. */
+/** Of the contracts: what their names say is tested by js/test/tanstack-db/tanstack-db-persistence.test.ts instead. */
 export const KNOWN = [
   {
     test: 'core adapter applies transactions idempotently with row versions and tombstones',

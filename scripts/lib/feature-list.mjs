@@ -1,7 +1,7 @@
 // What Hedgerow uses of a browser that not every browser in use has.
 
-const START_UP = 'js/test/start-up.test.ts';
-const WITHOUT = 'js/test/without.test.ts';
+const START_UP = 'js/test/package/start-up.test.ts';
+const WITHOUT = 'js/test/package/without.test.ts';
 
 /**
  * `data` are paths in browser-compat-data, all of which a version must have. `used` is a file or a folder, and a text in it.
@@ -61,7 +61,10 @@ export const FEATURES = [
     without: '`unsupported`, which names the other storages (`memory()`, `sqlite()`)',
     tests: [
       [START_UP, 'without IndexedDB the default storage is unsupported'],
-      ['js/test/segment-store.test.ts', 'loads without IndexedDB, and fails with a typed error'],
+      [
+        'js/test/storage/segment-store.test.ts',
+        'loads without IndexedDB, and fails with a typed error',
+      ],
     ],
   },
   {
@@ -84,7 +87,7 @@ export const FEATURES = [
     used: ['js/src/core/unpack.ts', 'pipeThrough'],
     needed: true,
     without: 'does not start; where a `Blob` alone is no stream (jsdom), a store works',
-    tests: [['js/test/jsdom.test.ts', 'where a Blob is no stream']],
+    tests: [['js/test/package/jsdom.test.ts', 'where a Blob is no stream']],
   },
   {
     name: 'Web Locks (over HTTPS)',
@@ -122,7 +125,7 @@ export const FEATURES = [
     data: ['api/StorageManager/estimate'],
     used: ['js/src/base', 'storage.estimate?.()'],
     without: '`quotaBytes` and `usageBytes` are `undefined`',
-    tests: [['js/test/opening.test.ts', 'is undefined where the platform does not tell']],
+    tests: [['js/test/store/opening.test.ts', 'is undefined where the platform does not tell']],
   },
   {
     name: '`navigator.storage.persist()` and `persisted()`',
@@ -130,8 +133,8 @@ export const FEATURES = [
     used: ['js/src/base', 'persist?.()'],
     without: 'nothing is asked; `isPersistent` is `undefined`',
     tests: [
-      ['js/test/opening.test.ts', 'is undefined where the platform does not tell'],
-      ['js/test/opening.test.ts', 'that is never granted nor refused holds up nothing'],
+      ['js/test/store/opening.test.ts', 'is undefined where the platform does not tell'],
+      ['js/test/store/opening.test.ts', 'that is never granted nor refused holds up nothing'],
     ],
   },
   {
@@ -151,10 +154,10 @@ export const FEATURES = [
     without: '`using` works by the symbol that compilers and polyfills take; `close()` always does',
     tests: [
       [
-        'js/test/disposable.test.ts',
+        'js/test/base/disposable.test.ts',
         'is so by the one that compilers look for, where there is none',
       ],
-      ['js/test/disposable.test.ts', 'is so by that of a polyfill which comes after'],
+      ['js/test/base/disposable.test.ts', 'is so by that of a polyfill which comes after'],
     ],
   },
   {
@@ -169,7 +172,7 @@ export const FEATURES = [
     data: ['javascript/builtins/Uint8Array/fromBase64'],
     used: ['js/src/core/unpack.ts', 'fromBase64'],
     without: 'a loop decodes the module: a start takes a few milliseconds more',
-    tests: [['js/test/platform.test.ts', 'are read where the platform cannot']],
+    tests: [['js/test/base/platform.test.ts', 'are read where the platform cannot']],
   },
   {
     name: '`navigator.deviceMemory` (over HTTPS)',
@@ -177,7 +180,7 @@ export const FEATURES = [
     used: ['js/src/core/shared-cache.ts', 'deviceMemory'],
     without:
       'the stores of a page share 64 MiB of memory for what they have read, however little the device has',
-    tests: [['js/test/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
+    tests: [['js/test/core/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
   },
   {
     name: 'Ed25519 in WebCrypto (over HTTPS)',
@@ -185,7 +188,12 @@ export const FEATURES = [
     used: ['js/src/sync/encryption/ed25519.ts', "'Ed25519'"],
     without:
       '`signedRemote` and `signingKeys` are `unsupported`, before any request; nothing else needs it',
-    tests: [['js/test/signed-remote.test.ts', 'in an engine without %s are `unsupported`']],
+    tests: [
+      [
+        'js/test/sync/encryption/signed-remote.test.ts',
+        'in an engine without %s are `unsupported`',
+      ],
+    ],
   },
   {
     name: '`reportError`',

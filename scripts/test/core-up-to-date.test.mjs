@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ensureCore } from '../../js/test/core-up-to-date.mjs';
+import { ensureCore } from '../../js/test/support/core-up-to-date.mjs';
 import { ROOT } from '../lib/run.mjs';
 
 test('a core that cannot be built fails the run, and says what to run', async () => {

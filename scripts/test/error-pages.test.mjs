@@ -46,7 +46,7 @@ const OF_SYNC = [
   ...['remote-auth', 'remote-gone', 'remote-unsafe', 'rollback', 'wrong-key'],
 ];
 
-// All blocks of pages run in js/test/error-examples.test.ts; js/test/sync-remedies.test.ts has the faults.
+// All blocks of pages run in js/test/package/error-examples.test.ts; js/test/package/sync-remedies.test.ts has the faults.
 test('each page of sync has a remedy that can be run', () => {
   for (const code of OF_SYNC) {
     const [, remedy] = read(code).split(/^## Remedy\n/m);

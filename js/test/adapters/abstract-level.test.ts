@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { expect, test, vi } from 'vitest';
 import { HedgerowLevel } from '../../src/adapters/abstract-level.js';
 import { memory, open, type Store } from '../../src/index.js';
-import { forSeeds } from '../property.js';
+import { forSeeds } from '../support/property.js';
 
 let made = 0;
 const opened = (): Promise<Store> => open(`level ${made++}`, { storage: memory() });

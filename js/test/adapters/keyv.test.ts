@@ -4,7 +4,7 @@ import Keyv, { type KeyvStoreAdapter } from 'keyv';
 import { afterEach, expect, test, vi } from 'vitest';
 import { HedgerowKeyv } from '../../src/adapters/keyv.js';
 import { memory, open, type Store } from '../../src/index.js';
-import { faulty } from '../../src/storage/faulty-storage.js';
+import { faulty } from '../support/doubles/faulty-storage.js';
 
 let made = 0;
 const opened = (): Promise<Store> => open(`keyv ${made++}`, { storage: memory() });

@@ -4,7 +4,7 @@ import { createStorage, type Driver } from 'unstorage';
 import { expect, test, vi } from 'vitest';
 import { hedgerowDriver } from '../../src/adapters/unstorage.js';
 import { memory, open, type Store } from '../../src/index.js';
-import { SOON } from '../model.js';
+import { SOON } from '../support/models/store-model.js';
 
 let made = 0;
 const opened = (): Promise<Store> => open(`unstorage ${made++}`, { storage: memory() });

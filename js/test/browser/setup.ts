@@ -3,8 +3,8 @@
  * open connection for good, and the memory of its core with it.
  */
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-import { aroundSeeds } from '../property.js';
-import { sameBytes } from '../same-bytes.js';
+import { aroundSeeds } from '../support/property.js';
+import { sameBytes } from '../support/same-bytes.js';
 import { deleteWorlds, worldCount } from './memory.js';
 
 expect.addEqualityTesters([sameBytes]);

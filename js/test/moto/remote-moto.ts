@@ -2,7 +2,7 @@
 import { assert, describe, expect, it } from 'vitest';
 import { s3Remote } from '../../src/sync/remote/adapters/s3.js';
 import { probeRemote } from '../../src/sync/remote/index.js';
-import { remoteContract } from '../remote-contract.js';
+import { remoteContract } from '../support/contracts/remote-contract.js';
 
 const { MOTO_ENDPOINT: endpoint } = process.env;
 if (endpoint === undefined) throw new Error('run `node scripts/moto.mjs`');

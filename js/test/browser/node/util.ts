@@ -1,7 +1,7 @@
 /** What tests use of Node's `util`, by Vitest's own. */
 import { equals, iterableEquality, sparseArrayEquality, typeEquality } from '@vitest/expect';
 import { inspect as display } from '@vitest/utils/display';
-import { sameBytes } from '../../same-bytes.js';
+import { sameBytes } from '../../support/same-bytes.js';
 
 /** As Node's, for what tests compare: JSON, bytes, maps, sets, errors. */
 export function isDeepStrictEqual(a: unknown, b: unknown): boolean {

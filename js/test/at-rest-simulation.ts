@@ -1,7 +1,0 @@
-/** The simulated store, encrypted. Of vitest it knows nothing, so that `scripts/simulate.mjs` can run it by the million. */
-import { simulate, Tally } from './simulation.js';
-
-export { Tally };
-
-export const simulateSealed = (seed: number, tally: Tally): Promise<void> =>
-  simulate(seed, tally, true);

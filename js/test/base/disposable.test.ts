@@ -1,0 +1,71 @@
+/** `using` and `await using`, where the platform has the symbols, where a polyfill brings them, and where nothing does. */
+import { describe, expect, it } from 'vitest';
+import { disposable } from '../../src/base/disposable.js';
+import { memory, open } from '../../src/index.js';
+import { failure } from '../support/models/store-model.js';
+
+function made() {
+  class Thing {
+    released = 0;
+    release(): void {
+      this.released += 1;
+    }
+  }
+  return Thing;
+}
+
+const released = (thing: { released: number }, symbol: symbol) => {
+  (thing as unknown as Record<symbol, () => void>)[symbol]?.();
+  return thing.released;
+};
+
+describe('what is disposable', () => {
+  it('is so by the symbol that the platform has', () => {
+    const Thing = made();
+    const dispose = Symbol('Symbol.dispose');
+    disposable(Thing.prototype, 'dispose', Thing.prototype.release, { dispose });
+    disposable(Thing.prototype, 'dispose', Thing.prototype.release, { dispose });
+    expect(released(new Thing(), dispose)).toBe(1);
+    expect(Object.getOwnPropertyNames(Thing.prototype)).toEqual(['constructor', 'release']);
+  });
+
+  it('is so by the one that compilers look for, where there is none', () => {
+    const Thing = made();
+    disposable(Thing.prototype, 'asyncDispose', Thing.prototype.release, {});
+    expect(released(new Thing(), Symbol.for('Symbol.asyncDispose'))).toBe(1);
+    expect(Object.getOwnPropertyNames(Thing.prototype)).not.toContain('undefined');
+  });
+
+  it('is so by that of a polyfill which comes after the first instance', () => {
+    const Thing = made();
+    disposable(Thing.prototype, 'dispose', Thing.prototype.release, {});
+    const dispose = Symbol('polyfill');
+    disposable(Thing.prototype, 'dispose', Thing.prototype.release, { dispose });
+    expect(released(new Thing(), dispose)).toBe(1);
+  });
+});
+
+it('stores, snapshots, writers and exports are let go of by using', async () => {
+  const storage = memory();
+  let kept: Awaited<ReturnType<typeof open>>;
+  {
+    await using db = await open('test', { storage });
+    kept = db;
+    await db.put('a', 1);
+    using snapshot = db.snapshot();
+    expect(await snapshot.get('a')).toBe(1);
+    using copy = await db.export();
+    expect(copy.root).toBe(db.root);
+    {
+      await using writer = db.writer();
+      writer.tryPut('dropped', 1);
+    }
+    {
+      await using writer = db.writer();
+      writer.tryPut('kept', 1);
+      await writer.finish();
+    }
+    expect(await db.scan().keys().toArray()).toEqual(['a', 'kept']);
+  }
+  await expect(kept.get('a')).rejects.toEqual(failure('closed'));
+});

@@ -1,0 +1,85 @@
+/** What an error says of itself: code, message, and whether another try may succeed. */
+import { describe, expect, it } from 'vitest';
+import { HedgerowError, memory, open } from '../../src/index.js';
+import { errorOf, toErrorPayload } from '../../src/worker/errors.js';
+import { failure, refuses, storeOf } from '../support/models/store-model.js';
+
+const caught = (call: Promise<unknown>): Promise<HedgerowError> =>
+  call.then(
+    () => expect.fail('nothing was refused'),
+    (error: HedgerowError) => error,
+  );
+
+describe('the message of an error', () => {
+  it('does not repeat the code, which the text of the error has', async () => {
+    const db = await storeOf();
+    const error = await caught(db.put('\ud800', 1));
+    expect(error.code).toBe('invalid-key');
+    expect(error.message).not.toContain('invalid-key');
+    expect(`${error.code}: ${error.message}`.match(/invalid-key/g)).toHaveLength(1);
+    expect(String(error)).toBe(
+      `HedgerowError [invalid-key]: ${error.message} (hedgerow/errors/invalid-key.md)`,
+    );
+  });
+
+  it('of a refused patch has no code within it either', async () => {
+    const db = await storeOf([['a', 1]]);
+    const patch = [{ op: 'put', key: 5, value: 1 }] as never;
+    const error = await caught(db.applyPatch(patch));
+    expect(error).toEqual(failure('invalid-patch', { row: 0 }));
+    expect(error.message).not.toMatch(/invalid-/);
+    expect(error.message).toContain('operation 0');
+  });
+});
+
+describe('the address of an error', () => {
+  it('names the page of the code, as a member of its own: Node prints these', async () => {
+    const db = await storeOf();
+    const error = await caught(db.put('\ud800', 1));
+    expect(error.help).toBe('hedgerow/errors/invalid-key.md');
+    expect(error.message).not.toContain('hedgerow/');
+    expect({ ...error }).toMatchObject({ code: 'invalid-key', help: error.help });
+  });
+
+  it('is there once, whatever the error is made of', () => {
+    const inner = new HedgerowError('invalid-value', 'no number', { row: 3 });
+    const error = new HedgerowError('invalid-row', inner.message, { ...inner, cause: inner });
+    expect(error.help).toBe('hedgerow/errors/invalid-row.md');
+    expect(String(error)).toBe(
+      'HedgerowError [invalid-row]: no number (hedgerow/errors/invalid-row.md)',
+    );
+    expect(error).toMatchObject({ name: 'HedgerowError', row: 3, cause: inner });
+  });
+
+  it('has crossed from a worker', () => {
+    const error = errorOf(
+      structuredClone(toErrorPayload(new HedgerowError('closed', 'it is closed'))),
+    );
+    expect(error).toMatchObject({ code: 'closed', help: 'hedgerow/errors/closed.md' });
+  });
+});
+
+describe('an HTTP response that failed', () => {
+  it.each([
+    [404, false],
+    [401, false],
+    [408, true],
+    [425, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('with status %d is bad-response, retryable: %s', async (status, retryable) => {
+    const db = await storeOf([['a', 1]]);
+    const response = () => new Response('{}', { status });
+    const expected = failure('bad-response', { status, retryable });
+    await refuses(db, () => db.putMany(response(), { key: '/id' }), expected);
+    await refuses(db, () => db.applyPatch(response()), expected);
+    const { importStore } = await import('../../src/index.js');
+    const storage = memory();
+    const importing = importStore('copy', response(), { storage });
+    await expect(importing).rejects.toEqual(expected);
+    await expect(open('copy', { storage, mustExist: true })).rejects.toEqual(
+      failure('store-not-found'),
+    );
+  });
+});

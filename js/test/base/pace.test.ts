@@ -1,0 +1,67 @@
+/** Slices keep their length though the clock is coarse, as it is in some browsers. */
+import { describe, expect, it } from 'vitest';
+import { SlicePace } from '../../src/base/scheduler.js';
+import { random } from '../support/random.js';
+
+const SLICE_MS = 8;
+
+/**
+ * The lengths of the slices of some seconds, of work that does `perMs` units in a millisecond, by a clock
+ * that ticks every `grain` milliseconds.
+ */
+function slices(
+  pace: SlicePace,
+  grain: number,
+  perMs: number,
+  seconds: number,
+  seed: number,
+): number[] {
+  const from = random(seed);
+  const startMs = from.next() * 1000;
+  let nowMs = startMs;
+  const tell = () => Math.floor(nowMs / grain) * grain;
+  const lengths: number[] = [];
+  while (nowMs < startMs + 1000 * seconds) {
+    // Other tasks come in between.
+    nowMs += from.next() * 10;
+    const { units } = pace;
+    const before = tell();
+    const ms = units / perMs;
+    nowMs += ms;
+    pace.learn(units, tell() - before);
+    lengths.push(ms);
+  }
+  return lengths;
+}
+
+const at = (sorted: readonly number[], part: number) =>
+  sorted[Math.floor(part * sorted.length)] ?? 0;
+
+for (const grain of [0.005, 0.1, 1, 16, 100]) {
+  describe(`by a clock that ticks every ${grain} ms`, () => {
+    for (const first of [0.1, 1, 5]) {
+      it(`slices come to their length from a guess of ${first} x the truth, and stay so`, () => {
+        for (let seed = 1; seed <= 20; seed++) {
+          const pace = new SlicePace(SLICE_MS, first * 50_000);
+          const begun = slices(pace, grain, 50_000, 5 + grain / 4, seed);
+          // No guess makes it worse.
+          expect(Math.max(...begun)).toBeLessThan(Math.max(2, first) * SLICE_MS);
+          const sorted = slices(pace, grain, 50_000, 40, seed).sort((a, b) => a - b);
+          expect(at(sorted, 0.5), `median, seed ${seed}`).toBeGreaterThan(4);
+          expect(at(sorted, 0.01), `shortest, seed ${seed}`).toBeGreaterThan(2);
+          expect(at(sorted, 0.99), `longest, seed ${seed}`).toBeLessThan(1.5 * SLICE_MS);
+        }
+      });
+    }
+
+    it('they become shorter soon when the work becomes slower', () => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const pace = new SlicePace(SLICE_MS, 50_000);
+        slices(pace, grain, 50_000, 5 + grain / 4, seed);
+        slices(pace, grain, 10_000, 0.2 + grain / 15, seed);
+        const after = slices(pace, grain, 10_000, 5, seed);
+        expect(Math.max(...after), `seed ${seed}`).toBeLessThan(2 * SLICE_MS);
+      }
+    });
+  });
+}

@@ -1,0 +1,65 @@
+/** A closed store, its branches and its snapshots may be kept: the memory of the core is not. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, expect, it } from 'vitest';
+import { memory, open } from '../../src/index.js';
+import { failure } from '../support/models/store-model.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const { instantiate } = WebAssembly;
+afterEach(() => {
+  WebAssembly.instantiate = instantiate;
+});
+
+/** The memories of the cores that start from now on. */
+function memories(): WeakRef<WebAssembly.Memory>[] {
+  const all: WeakRef<WebAssembly.Memory>[] = [];
+  // No mock: it would keep what it has returned.
+  WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+    const instance = await instantiate(module, imports);
+    const { memory: own } = instance.exports;
+    // Node has modules of its own, and the part that is loaded later the memory of the first one.
+    if ('add_table' in instance.exports) all.push(new WeakRef(own as WebAssembly.Memory));
+    return instance;
+  }) as typeof instantiate;
+  return all;
+}
+
+async function isCollected(one: WeakRef<WebAssembly.Memory> | undefined): Promise<boolean> {
+  for (let tries = 0; tries < 20 && one?.deref() !== undefined; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collectGarbage();
+  }
+  return one?.deref() === undefined;
+}
+
+it('is let go when the store closes', async () => {
+  const all = memories();
+  const db = await open('test', { storage: memory(), indexes: { s: { path: '/s' } } });
+  await db.putMany(
+    Array.from({ length: 5000 }, (_, at): [string, unknown] => [`k${at}`, { s: at }]),
+  );
+  const draft = await db.branch('draft');
+  await draft.put('a', { s: 1 });
+  const snapshot = db.snapshot();
+  const rows = db.scan()[Symbol.asyncIterator]();
+  await rows.next();
+  await db.diff(db.root, draft.root).toArray();
+  await db.merge('draft');
+  expect(all).toHaveLength(1);
+  expect(await isCollected(all[0])).toBe(false);
+  const { root } = db;
+  await db.close();
+  expect(await isCollected(all[0])).toBe(true);
+  // What needs no core goes on to answer, and the rest says what it is.
+  expect(db.root).toBe(root);
+  snapshot.release();
+  await expect(db.get('a')).rejects.toEqual(failure('closed'));
+  await expect(snapshot.get('a')).rejects.toEqual(failure('closed'));
+  await expect(draft.get('a')).rejects.toEqual(failure('closed'));
+  await expect(db.stats()).rejects.toEqual(failure('closed'));
+  await db.close();
+  expect(all).toHaveLength(1);
+});

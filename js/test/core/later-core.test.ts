@@ -1,0 +1,47 @@
+// The part of the core that is loaded later, on a running core of this very build.
+
+import { expect, test } from 'vitest';
+import { LATER_BASE64, LATER_LENGTH } from '../../src/core/generated/later-module.js';
+import { MODULE_BASE64 } from '../../src/core/generated/module.js';
+import type { Core } from '../../src/core/guard.js';
+import { instances } from '../../src/core/instances.js';
+import { instantiateLater } from '../../src/core/later-module.js';
+import { compilePackedModule } from '../../src/core/unpack.js';
+
+const LATER = /^(sum|check|remote)_/;
+
+async function inflated(base64: string): Promise<ArrayBuffer> {
+  const deflated = new Blob([Buffer.from(base64, 'base64')]);
+  const stream = deflated.stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Response(stream).arrayBuffer();
+}
+
+test('all that the later part imports is exported by the first', async () => {
+  const first = await WebAssembly.compile(await inflated(MODULE_BASE64));
+  const laterBytes = await inflated(LATER_BASE64);
+  expect(laterBytes.byteLength).toBe(LATER_LENGTH);
+  const exported = WebAssembly.Module.exports(first);
+  const later = await WebAssembly.compile(laterBytes);
+  for (const { module, name, kind } of WebAssembly.Module.imports(later)) {
+    expect(module).toBe('first');
+    // WebKit tells types, too.
+    expect(exported).toContainEqual(expect.objectContaining({ name, kind }));
+  }
+  expect(exported.filter(({ name }) => LATER.test(name))).toEqual([]);
+});
+
+test('it starts on the exports of a core, again and again', async () => {
+  for (const start of [
+    instances<Core>(() => compilePackedModule(MODULE_BASE64)),
+    instances<Core>(() => compilePackedModule(MODULE_BASE64)),
+  ]) {
+    const core = await start();
+    core.start(1 << 20, 0, 0, 0, 0);
+    const later = await instantiateLater(core as unknown as WebAssembly.Exports);
+    for (const [name, member] of Object.entries(later)) {
+      expect(name).toMatch(LATER);
+      expect(member).toBeTypeOf('function');
+    }
+    expect(core.scratch(8)).toBeGreaterThan(0);
+  }
+});

@@ -1,0 +1,304 @@
+/** Snapshots, branches, merges and undo. */
+import { describe, expect, it } from 'vitest';
+import { memory, open, type Store } from '../../../src/index.js';
+import { faulty } from '../../support/doubles/faulty-storage.js';
+import { watched } from '../../support/doubles/watched-storage.js';
+import { all, type Entry, expectSame } from '../../support/models/store-model.js';
+
+function rows(count: number, round = 0): Entry[] {
+  return Array.from(
+    { length: count },
+    (_, at): Entry => [`k${String(at).padStart(6, '0')}`, { at, text: `${round} ${at}`.repeat(9) }],
+  );
+}
+
+/** What a call rejects with. */
+function caught(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+}
+
+/** Deletes everything that no commit reaches. */
+async function collectAll(db: Store): Promise<void> {
+  await db.compact();
+}
+
+describe('a snapshot', () => {
+  it('reads what the store was, by all reads, whatever is written and collected', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany(rows(3000));
+    const { root } = db;
+    const snap = db.snapshot();
+    await db.putMany(rows(3000, 1));
+    await db.deleteMany({ gte: 'k000100' });
+    await collectAll(db);
+    expect(snap.root).toBe(root);
+    expectSame(await snap.scan().toArray(), rows(3000));
+    expectSame(await snap.get('k002999'), rows(3000)[2999]?.[1]);
+    expectSame(await snap.getMany(['none', 'k000000']), [undefined, rows(1)[0]?.[1]]);
+    expect([await snap.has('k000500'), await db.has('k000500')]).toEqual([true, false]);
+    expect([await snap.count(), await db.count()]).toEqual([3000, 100]);
+    expect((await snap.diff(snap.root, db.root).toArray()).length).toBe(3000);
+    snap.release();
+    snap.release();
+    await collectAll(db);
+    expect(await caught(snap.get('k000000'))).toMatchObject({ code: 'closed' });
+    expect(await caught(snap.scan().toArray())).toMatchObject({ code: 'closed' });
+    const { storedBytes, liveBytes } = await db.stats();
+    expect(storedBytes).toBeLessThan(1.3 * liveBytes);
+  });
+
+  it('is let go of by `using`, and ends the reads under way first', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany(rows(20_000));
+    let reading: AsyncIterator<[string, unknown]>;
+    {
+      using snap = db.snapshot();
+      reading = snap.scan()[Symbol.asyncIterator]();
+      await reading.next();
+    }
+    await db.clear();
+    await collectAll(db);
+    let count = 1;
+    while ((await reading.next()).done !== true) count += 1;
+    expect(count).toBe(20_000);
+    await collectAll(db);
+    expect((await db.stats()).storedBytes).toBeLessThan(2000);
+  });
+
+  it('of an empty store, and one that is closed', async () => {
+    const db = await open('test', { storage: memory() });
+    const snap = db.snapshot();
+    await db.put('a', 1);
+    expect([await snap.count(), await snap.get('a')]).toEqual([0, undefined]);
+    await db.close();
+    expect(await caught(snap.get('a'))).toMatchObject({ code: 'closed' });
+    expect(() => db.snapshot()).toThrow(/closed/);
+  });
+});
+
+describe('a branch', () => {
+  it('has reads and writes of its own, and costs no bytes', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    await db.putMany(rows(1000));
+    const [before, base] = [storage.stored.size, db.root];
+    const draft = await db.branch('draft');
+    expect(storage.stored.size).toBe(before);
+    expect([draft.branchName, db.branchName, draft.root]).toEqual(['draft', 'main', db.root]);
+    await draft.put('k000001', 'draft');
+    await db.put('k000002', 'main');
+    expect(await draft.getMany(['k000001', 'k000002'])).toEqual(['draft', rows(3)[2]?.[1]]);
+    expect(await db.getMany(['k000001', 'k000002'])).toEqual([rows(3)[1]?.[1], 'main']);
+    await draft.transaction(async (tx) => {
+      tx.put('n', ((await tx.get<number>('n')) ?? 0) + 1);
+    });
+    expect([await draft.get('n'), await db.get('n')]).toEqual([1, undefined]);
+    expect(await db.branches()).toEqual([
+      { name: 'main', root: db.root },
+      { name: 'draft', root: draft.root, parent: 'main', base },
+    ]);
+    // Another handle of it, in this tab and after opening the store again.
+    const twin = await db.branch('draft');
+    await twin.put('n', 7);
+    expect([draft.root, await draft.get('n')]).toEqual([twin.root, 7]);
+    await draft.put('n', 8);
+    expect(await twin.get('n')).toBe(8);
+    await draft.close();
+    expect(await caught(draft.get('n'))).toMatchObject({ code: 'closed' });
+    expect(await twin.get('n')).toBe(8);
+    await db.close();
+    expect(await caught(twin.get('n'))).toMatchObject({ code: 'closed' });
+    const again = await (await open('test', { storage })).branch('draft');
+    expect(await again.get('n')).toBe(8);
+  });
+
+  it('keeps what it reaches from collection, until it is deleted', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany(rows(5000));
+    const draft = await db.branch('draft');
+    await draft.close();
+    await db.putMany(rows(5000, 1));
+    await collectAll(db);
+    const again = await db.branch('draft');
+    expectSame(await all(again), rows(5000));
+    await again.put('more', 1);
+    await collectAll(db);
+    expectSame(await all(again), [...rows(5000), ['more', 1]]);
+    await db.deleteBranch('draft');
+    expect(await caught(again.get('more'))).toMatchObject({ code: 'branch-not-found' });
+    expect(await caught(again.put('more', 1))).toMatchObject({ code: 'branch-not-found' });
+    await collectAll(db);
+    const { storedBytes, liveBytes } = await db.stats();
+    expect(storedBytes).toBeLessThan(1.3 * liveBytes);
+    expectSame(await all(db), rows(5000, 1));
+    // One of the same name is another one.
+    const anew = await db.branch('draft');
+    await anew.put('k000000', 'anew');
+    expect(await again.get('k000000')).toBe('anew');
+    expect((await db.branches()).length).toBe(2);
+  });
+
+  it('forks from a snapshot and from a root that is stored', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany(rows(2000));
+    const { root } = db;
+    using snap = db.snapshot();
+    await db.putMany(rows(2000, 1));
+    await collectAll(db);
+    const one = await db.branch('one', { from: snap });
+    const two = await db.branch('two', { from: root });
+    expect([one.root, two.root]).toEqual([root, root]);
+    expectSame(await all(two), rows(2000));
+    const gone = db.root;
+    await db.putMany(rows(2000, 2));
+    await collectAll(db);
+    const error = await caught(db.branch('three', { from: gone }));
+    expect(error).toMatchObject({ code: 'missing-chunk' });
+    expect(await caught(db.branch('three', { from: 'f'.repeat(64) }))).toMatchObject({
+      code: 'missing-chunk',
+    });
+    expect((await db.branches()).map(({ name }) => name)).toEqual(['main', 'one', 'two']);
+  });
+
+  it('can be what a handle stands on', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.put('a', 1);
+    const draft = await db.branch('draft');
+    await draft.put('a', 2);
+    const put = db.put('b', 1);
+    await db.switchTo('draft');
+    await put;
+    expect([db.branchName, await db.get('a'), await db.get('b')]).toEqual(['draft', 2, undefined]);
+    await db.put('c', 3);
+    expect(await draft.get('c')).toBe(3);
+    const load = db.putMany(rows(3000));
+    await db.switchTo('main');
+    await load;
+    expect([db.branchName, await db.get('a'), await db.get('b'), await db.get('c')]).toEqual([
+      'main',
+      1,
+      1,
+      undefined,
+    ]);
+    expect(await draft.count()).toBe(3002);
+    expect(await db.count()).toBe(2);
+    const writer = db.writer();
+    expect(await caught(db.switchTo('draft'))).toMatchObject({ code: 'blocked' });
+    await writer.abort();
+    await db.switchTo('draft');
+    await db.deleteBranch('draft');
+    expect(await caught(db.get('a'))).toMatchObject({ code: 'branch-not-found' });
+    await db.switchTo('main');
+    expect(await db.get('a')).toBe(1);
+  });
+
+  it('is refused when it is not there or has no name', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.put('a', 1);
+    const codes = async (...calls: (() => Promise<unknown>)[]) =>
+      Promise.all(calls.map(async (call) => ((await caught(call())) as { code: string }).code));
+    expect(
+      await codes(
+        () => db.switchTo('none'),
+        () => db.merge('none'),
+        () => db.deleteBranch('none'),
+        () => db.resetTo('none'),
+      ),
+    ).toEqual(['branch-not-found', 'branch-not-found', 'branch-not-found', 'branch-not-found']);
+    expect(await db.get('a')).toBe(1);
+    const bad = ['', '\ud800', 'x'.repeat(1025), 7 as unknown as string];
+    for (const name of bad) {
+      expect(
+        await codes(
+          () => db.branch(name),
+          () => db.switchTo(name),
+          () => db.deleteBranch(name),
+          () => db.merge(name),
+        ),
+      ).toEqual(Array(4).fill('invalid-argument'));
+    }
+    expect(await codes(() => db.deleteBranch('main'))).toEqual(['invalid-argument']);
+    expect(await codes(() => db.merge('main'))).toEqual(['invalid-argument']);
+    expect(await codes(() => db.branch('x', { from: 'nothing' }))).toEqual(['invalid-argument']);
+    // A name that looks like a part of another ref.
+    for (const name of ['a/b', 'branch/a', 'fork/a/b', '%2F', '__proto__', '🌿', '\u0000']) {
+      const branch = await db.branch(name);
+      await branch.put('name', name);
+      await db.merge(name);
+      expect(await db.get('name')).toBe(name);
+      await db.deleteBranch(name);
+    }
+    expect((await db.branches()).length).toBe(1);
+    await db.close();
+    expect(
+      await codes(
+        () => db.branch('x'),
+        () => db.branches(),
+        () => db.switchTo('x'),
+        () => db.merge('x'),
+        () => db.resetTo('x'),
+        () => db.deleteBranch('x'),
+      ),
+    ).toEqual(Array(6).fill('closed'));
+  });
+});
+
+describe('an undo', () => {
+  it('whose answer is lost is told as storage tells it, and made whole or not at all', async () => {
+    const storage = faulty(memory());
+    const db = await open('test', { storage });
+    await db.put('a', 1);
+    using snap = db.snapshot();
+    const error = new Error('for a test');
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; at <= 3; at++) {
+        await db.put('a', 2);
+        storage.fail({ at: storage.calls() + at, when, error, lasting: at === 3 });
+        const failed = await caught(db.resetTo(snap));
+        storage.heal();
+        if (failed !== undefined) expect(failed).toBe(error);
+        const again = await open('test', { storage });
+        const value = await again.get('a');
+        if (failed === undefined) expect(value).toBe(1);
+        else expect([1, 2]).toContain(value);
+        await db.resetTo(snap);
+        expect([await db.get('a'), db.root]).toEqual([1, snap.root]);
+        await again.close();
+      }
+    }
+  });
+
+  it('is one move of a pointer, to a snapshot, a root or a branch', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    await db.putMany(rows(1000));
+    const { root } = db;
+    const snap = db.snapshot();
+    await db.put('k000000', 'changed');
+    const later = db.root;
+    const before = storage.stored.size;
+    await db.resetTo(snap);
+    expect([db.root, storage.stored.size]).toEqual([root, before]);
+    await db.resetTo(later);
+    expect(await db.get('k000000')).toBe('changed');
+    const draft = await db.branch('draft');
+    await draft.put('k000001', 'draft');
+    await db.resetTo('draft');
+    expect(db.root).toBe(draft.root);
+    await db.resetTo(snap);
+    snap.release();
+    await db.resetTo(root);
+    expectSame(await all(db), rows(1000));
+    await db.deleteBranch('draft');
+    await collectAll(db);
+    expect(await caught(db.resetTo(later))).toMatchObject({ code: 'missing-chunk' });
+    expect(db.root).toBe(root);
+    const other = await open('other', { storage: memory() });
+    expect(await caught(db.resetTo(other.snapshot()))).toMatchObject({
+      code: 'invalid-argument',
+    });
+  });
+});

@@ -1,0 +1,304 @@
+/** Reviews of a branch: what it has changed since it was forked, and what a merge of it would do. */
+import { describe, expect, it } from 'vitest';
+import { type Change, type Conflict, memory, open, type Store } from '../../../src/index.js';
+import { type Model, merged, tabs } from '../../support/models/merge-model.js';
+import {
+  all,
+  type Entry,
+  expectSame,
+  failure,
+  sorted,
+  storeOf,
+} from '../../support/models/store-model.js';
+import { forSeeds } from '../../support/property.js';
+import type { Random } from '../../support/random.js';
+import { add, change, del } from '../../support/watch-changes.js';
+
+const ABC: Entry[] = [
+  ['a', 1],
+  ['b', 2],
+  ['c', 3],
+];
+
+/** What leads from some rows to others. */
+function between(before: Iterable<Entry>, after: Iterable<Entry>): Change[] {
+  const [old, now] = [new Map(before), new Map(after)];
+  const keys = sorted([...old, ...now]).map(([key]) => key);
+  return keys.flatMap((key): Change[] => {
+    const [oldValue, newValue] = [old.get(key), now.get(key)];
+    if (!old.has(key)) return [{ op: 'add', key, newValue }];
+    if (!now.has(key)) return [{ op: 'del', key, oldValue }];
+    const isSame = JSON.stringify(oldValue) === JSON.stringify(newValue);
+    return isSame ? [] : [{ op: 'change', key, oldValue, newValue }];
+  });
+}
+
+describe('changesSinceFork', () => {
+  it('has what the branch has changed, and nothing that the other one has', async () => {
+    const db = await storeOf(ABC);
+    const draft = await db.branch('draft');
+    expect(await draft.changesSinceFork().toArray()).toEqual([]);
+    await draft.putMany([
+      ['b', 'draft'],
+      ['d', 'draft'],
+    ]);
+    await draft.delete('c');
+    await db.putMany([
+      ['a', 'main'],
+      ['e', 'main'],
+    ]);
+    const expected = [change('b', 2, 'draft'), del('c', 3), add('d', 'draft')];
+    expect(await draft.changesSinceFork().toArray()).toEqual(expected);
+    expect(await draft.changesSinceFork({ gt: 'b' }).toArray()).toEqual(expected.slice(1));
+    expect(await draft.changesSinceFork().first()).toEqual(expected[0]);
+    // As `diff` from what `branches` tells.
+    const { base = '' } = (await db.branches()).find(({ name }) => name === 'draft') ?? {};
+    expect(await db.diff(base, draft.root).toArray()).toEqual(expected);
+  });
+
+  it('begins anew with each merge, in either direction', async () => {
+    const db = await storeOf(ABC);
+    const draft = await db.branch('draft');
+    await draft.put('d', 1);
+    await db.put('e', 1);
+    await draft.merge('main');
+    // What it has not given away, and what it has taken.
+    expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
+    await db.merge('draft');
+    expect(await draft.changesSinceFork().toArray()).toEqual([]);
+    await draft.delete('d');
+    expect(await draft.changesSinceFork().toArray()).toEqual([del('d', 1)]);
+  });
+
+  it('of a branch of a branch is since that one', async () => {
+    const db = await storeOf(ABC);
+    const draft = await db.branch('draft');
+    await draft.put('d', 1);
+    const inner = await draft.branch('draft/inner');
+    await inner.put('e', 1);
+    expect(await inner.changesSinceFork().toArray()).toEqual([add('e', 1)]);
+    expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
+  });
+
+  it('still has it after the other branch was rewritten and compacted', async () => {
+    const db = await open('test', { storage: memory() });
+    const rows = (round: number): Entry[] =>
+      Array.from({ length: 2000 }, (_, at) => [`k${at}`, { at, round }]);
+    await db.putMany(rows(0));
+    const draft = await db.branch('draft');
+    await draft.put('k7', 'draft');
+    for (let round = 1; round < 5; round++) {
+      await db.putMany(rows(round));
+      await db.compact();
+    }
+    expect(await draft.changesSinceFork().toArray()).toEqual([
+      change('k7', { at: 7, round: 0 }, 'draft'),
+    ]);
+  });
+
+  it('is refused where there is no fork', async () => {
+    const db = await storeOf(ABC);
+    const draft = await db.branch('draft');
+    const inner = await draft.branch('inner');
+    const none = failure('invalid-argument', {
+      message: expect.stringContaining('changesSinceFork: main'),
+    } as never);
+    await expect(db.changesSinceFork().toArray()).rejects.toMatchObject(none);
+    await expect(inner.changesSinceFork({ index: 'x' } as never).toArray()).rejects.toMatchObject(
+      failure('invalid-argument'),
+    );
+    await expect(
+      inner.changesSinceFork({ signal: AbortSignal.abort() }).toArray(),
+    ).rejects.toMatchObject(failure('aborted'));
+    await db.deleteBranch('draft');
+    await expect(inner.changesSinceFork().toArray()).rejects.toMatchObject(
+      failure('invalid-argument'),
+    );
+    await expect(draft.changesSinceFork().toArray()).rejects.toMatchObject(
+      failure('branch-not-found'),
+    );
+  });
+});
+
+describe('previewMerge', () => {
+  async function both() {
+    const db = await storeOf([...ABC, ['same', 0], ['gone', 0]]);
+    const draft = await db.branch('draft');
+    await draft.putMany([
+      ['a', 'theirs'],
+      ['b', 'theirs'],
+      ['d', 'theirs'],
+      ['same', 1],
+    ]);
+    await draft.delete('gone');
+    await db.putMany([
+      ['b', 'ours'],
+      ['c', 'ours'],
+      ['same', 1],
+      ['gone', 'ours'],
+    ]);
+    return { db, draft };
+  }
+
+  it('tells changes and conflicts, and writes nothing', async () => {
+    const { db, draft } = await both();
+    const [before, roots] = [await all(db), [db.root, draft.root]];
+    const branches = await db.branches();
+    for (const branch of ['draft', draft]) {
+      expect(await db.previewMerge(branch)).toEqual({
+        changes: [change('a', 1, 'theirs'), add('d', 'theirs')],
+        changed: 2,
+        conflicts: [
+          { key: 'b', base: 2, ours: 'ours', theirs: 'theirs' },
+          { key: 'gone', base: 0, ours: 'ours', theirs: undefined },
+        ],
+      });
+    }
+    expect(await all(db)).toEqual(before);
+    expect([db.root, draft.root]).toEqual(roots);
+    expect(await db.branches()).toEqual(branches);
+    await expect(db.merge('draft')).rejects.toMatchObject({
+      code: 'conflict',
+      conflicts: (await db.previewMerge('draft')).conflicts,
+    });
+  });
+
+  it('works from the branch, too, and is empty after a merge', async () => {
+    const { db, draft } = await both();
+    const preview = await draft.previewMerge('main');
+    expect(preview.changes).toEqual([change('c', 3, 'ours')]);
+    expect(preview.conflicts).toMatchObject([{ key: 'b', ours: 'theirs' }, { key: 'gone' }]);
+    await db.merge(draft, { onConflict: ({ ours }) => ours });
+    expect(await db.previewMerge('draft')).toEqual({ changes: [], changed: 0, conflicts: [] });
+    const back = await draft.previewMerge('main');
+    expect(back.conflicts).toEqual([]);
+    expect(back.changed).toBe((await draft.merge('main')).applied);
+  });
+
+  it('keeps the first changes, as many as `limit` says, and all conflicts', async () => {
+    const db = await storeOf();
+    const keys = Array.from({ length: 2500 }, (_, at) => `k${String(at).padStart(4, '0')}`);
+    await db.putMany(keys.map((key) => [`c${key}`, 0]));
+    const draft = await db.branch('draft');
+    await draft.putMany(keys.flatMap((key) => [[key, 1] as const, [`c${key}`, 1] as const]));
+    await db.putMany(keys.map((key) => [`c${key}`, 2]));
+    for (const [limit, kept] of [
+      [undefined, 1000],
+      [0, 0],
+      [3, 3],
+      [Number.POSITIVE_INFINITY, 2500],
+    ] as const) {
+      const { changes, changed, conflicts } = await db.previewMerge('draft', { limit });
+      expect(changes.map(({ key }) => key)).toEqual(keys.slice(0, kept));
+      expect([changed, conflicts.length]).toEqual([2500, 2500]);
+    }
+  });
+
+  it('is refused as a merge is', async () => {
+    const { db } = await both();
+    const stranger = await open('stranger', { storage: memory() });
+    for (const [branch, code] of [
+      ['none', 'branch-not-found'],
+      ['main', 'invalid-argument'],
+      [stranger, 'invalid-argument'],
+      [undefined, 'invalid-argument'],
+    ] as const) {
+      await expect(db.previewMerge(branch as Store)).rejects.toMatchObject(failure(code));
+      await expect(db.merge(branch as Store)).rejects.toMatchObject(failure(code));
+    }
+    for (const options of [{ limit: -1 }, { limit: 1.5 }, { onConflict: () => 1 }] as never[]) {
+      await expect(db.previewMerge('draft', options)).rejects.toMatchObject(
+        failure('invalid-argument'),
+      );
+    }
+    await db.close();
+    await expect(db.previewMerge('draft')).rejects.toMatchObject(failure('closed'));
+  });
+
+  it('holds nothing once it has settled', async () => {
+    const { db, draft } = await both();
+    for (let at = 0; at < 10; at++) {
+      await db.previewMerge('draft');
+      await draft.changesSinceFork().toArray();
+    }
+    await draft.close();
+    await db.deleteBranch('draft');
+    await db.clear();
+    await db.compact();
+    expect((await db.stats()).chunks).toBeLessThan(3);
+  });
+});
+
+function edit(from: Random, rows: Model, round: number): Entry[] {
+  const puts = Array.from(
+    { length: 1 + from.below(from.pick([3, 60])) },
+    (): Entry => [
+      `k${from.below(from.pick([20, 500]))}`,
+      from.below(3) === 0 ? from.below(3) : { round, text: 'x'.repeat(from.below(200)) },
+    ],
+  );
+  for (const [key, value] of puts) rows.set(key, value);
+  return puts;
+}
+
+it('a preview is what the merge then does, for random histories of two tabs', async () => {
+  await forSeeds(60, async (from, _, begin) => {
+    const storage = tabs();
+    const first = await open('test', { storage });
+    const second = await open('test', { storage });
+    const rows: Record<'main' | 'draft', Model> = { main: new Map(), draft: new Map() };
+    await first.putMany(edit(from, rows.main, 0));
+    rows.draft = new Map(rows.main);
+    let base: Model = new Map(rows.main);
+    const draft = await first.branch('draft');
+    for (let round = 1; round < 8; round++) {
+      for (let edits = from.below(4); edits > 0; edits--) {
+        const name = from.pick(['main', 'draft'] as const);
+        const db = name === 'draft' ? draft : from.pick([first, second]);
+        if (from.below(3) > 0) await db.putMany(edit(from, rows[name], round));
+        else {
+          const key = `k${from.below(20)}`;
+          rows[name].delete(key);
+          await db.delete(key);
+        }
+      }
+      // The last common ancestor of the two is the draft, or main, as it was merged last.
+      begin({ round });
+      expectSame(await draft.changesSinceFork().toArray(), between(base, rows.draft), 'review');
+      const [into, name] = from.pick([
+        [draft, 'main'],
+        [first, 'draft'],
+        [second, 'draft'],
+      ] as const);
+      const ours = rows[name === 'main' ? 'draft' : 'main'];
+      const preview = await into.previewMerge(name);
+      const decide = ({ key, ours: own, theirs }: Conflict) =>
+        [own, theirs, undefined, 'decided'][key.length % 4];
+      const expected = merged(base, ours, rows[name], decide);
+      expect(preview.conflicts.map(({ key }) => key).sort()).toEqual(expected.conflicts);
+      const before = await all(into);
+      const asked: Conflict[] = [];
+      const result = await into.merge(name, {
+        onConflict: (conflict) => {
+          asked.push(conflict);
+          return decide(conflict);
+        },
+      });
+      expectSame(asked, preview.conflicts, 'conflicts');
+      const isAsked = new Set(asked.map(({ key }) => key));
+      const done = between(before, await all(into));
+      expectSame(
+        done.filter(({ key }) => !isAsked.has(key)),
+        preview.changes,
+        'changes',
+      );
+      expect(preview.changed).toBe(preview.changes.length);
+      expect(result.conflicts).toBe(preview.conflicts.length);
+      base = new Map(rows[name]);
+      expectSame(await all(into), sorted(expected.result), 'merged');
+      if (name === 'main') rows.draft = expected.result;
+      else rows.main = expected.result;
+    }
+    for (const db of [draft, first, second]) await db.close();
+  });
+});

@@ -1,0 +1,351 @@
+/** Definitions given to `open` hold on every branch, at once, whatever was reset or reopened. */
+import { describe, expect, it } from 'vitest';
+import {
+  type IndexDefinitions,
+  memory,
+  open,
+  type Store,
+  type SumDefinitions,
+} from '../../src/index.js';
+import { watched } from '../support/doubles/watched-storage.js';
+import { type Entry, failure } from '../support/models/store-model.js';
+import { until } from '../support/watching.js';
+
+const RULE = { total: { prefix: 's/', sum: '/n' } };
+const row = (n: unknown) => ({ n });
+const rows = (count: number): Entry[] =>
+  Array.from({ length: count }, (_, at): Entry => [`s/${at}`, { n: at, m: 1 }]);
+const bad = failure('invalid-value');
+
+/** The root of a fresh store with the rows of a handle and these definitions. */
+async function rootOf(db: Store, sums?: SumDefinitions, indexes?: IndexDefinitions) {
+  const fresh = await open('fresh', { storage: memory(), sums, indexes });
+  await fresh.putMany(await db.scan().toArray());
+  const { root } = fresh;
+  await fresh.close();
+  return root;
+}
+
+/** Nothing in a store says no to a row that breaks a rule which it does not have. */
+async function takesAnything(db: Store): Promise<void> {
+  await db.put('s/bad', row(-1));
+  await db.delete('s/bad');
+}
+
+async function refusesBad(db: Store): Promise<void> {
+  const before = await db.scan().toArray();
+  await expect(db.put('s/bad', row(-1))).rejects.toEqual(bad);
+  await expect(db.putMany([['s/bad', row('x')]])).rejects.toEqual(bad);
+  await expect(db.transaction(async (tx) => tx.put('s/bad', row(0.5)))).rejects.toEqual(bad);
+  await expect(db.applyPatch([{ op: 'put', key: 's/bad', value: row([]) }])).rejects.toEqual(bad);
+  expect(await db.scan().toArray()).toEqual(before);
+}
+
+describe('a rule of sums', () => {
+  it('that is dropped rules no branch any more, at the first write already', async () => {
+    const storage = memory();
+    const made = await open('test', { storage, sums: RULE });
+    await made.putMany(rows(50));
+    await (await made.branch('draft')).put('s/d', row(1));
+    await made.close();
+    const db = await open('test', { storage, sums: {} });
+    const draft = await db.branch('draft');
+    await draft.put('s/x', row(-1));
+    await db.put('s/y', row('none'));
+    expect(await db.merge(draft)).toMatchObject({ applied: 2 });
+    for (const one of [db, draft]) {
+      expect(one.root).toBe(await rootOf(one));
+      expect(one.sumTree('total').root.sum).toBe(0n);
+    }
+    await db.close();
+  });
+
+  it('that is changed rules every branch as it is now', async () => {
+    const storage = memory();
+    const made = await open('test', { storage, sums: RULE });
+    await made.putMany(rows(50));
+    await (await made.branch('draft')).put('s/d', { n: 1, m: 1 });
+    await made.close();
+    const sums = { total: { prefix: 's/', sum: '/m' } };
+    const db = await open('test', { storage, sums });
+    // Not the sum of the tree that is there still.
+    expect(() => db.sumTree('total').root).toThrow(expect.objectContaining({ code: 'not-ready' }));
+    const draft = await db.branch('draft');
+    await draft.put('s/x', { n: -1, m: 7 });
+    expect(draft.sumTree('total').root.sum).toBe(58n);
+    await expect(draft.put('s/y', { n: 1, m: -1 })).rejects.toEqual(bad);
+    await db.merge(draft);
+    expect(db.sumTree('total').root.sum).toBe(58n);
+    expect(db.root).toBe(draft.root);
+    expect(db.root).toBe(await rootOf(db, sums));
+    await db.close();
+  });
+
+  it('that is added is in force on every branch at its first write, and at merges', async () => {
+    const storage = memory();
+    const made = await open('test', { storage });
+    await made.putMany(rows(50));
+    await made.branch('draft');
+    await made.close();
+    const db = await open('test', { storage, sums: RULE });
+    const draft = await db.branch('draft');
+    await refusesBad(draft);
+    await refusesBad(db);
+    await draft.put('s/x', row(3));
+    expect(draft.sumTree('total').root.sum).toBe(1228n);
+    expect((await draft.sumTree('total').get('s/x'))?.sum).toBe(3n);
+    await db.merge('draft');
+    expect(db.sumTree('total').root.sum).toBe(1228n);
+    expect([db.root, draft.root]).toEqual(Array(2).fill(await rootOf(db, RULE)));
+    // Also on a branch that is made after that, and on one that a handle switches to.
+    const other = await db.branch('other');
+    await refusesBad(other);
+    await db.switchTo('other');
+    await refusesBad(db);
+    await db.close();
+  });
+
+  it('makes its trees on every branch that is opened, without a write', async () => {
+    const storage = memory();
+    const made = await open('test', { storage, sums: { gone: { sum: '/m' } } });
+    await made.putMany(rows(50));
+    await made.branch('draft');
+    await made.close();
+    const db = await open('test', { storage, sums: RULE });
+    const draft = await db.branch('draft');
+    const root = await rootOf(db, RULE);
+    await until(() => [db.root, draft.root].every((one) => one === root));
+    await db.close();
+  });
+
+  it('refuses writes while rows break it that are stored, until one commit mends them all', async () => {
+    const storage = memory();
+    const made = await open('test', { storage });
+    await made.putMany(rows(20));
+    await made.put('s/bad', row(-1));
+    await made.put('s/worse', row('x'));
+    await made.close();
+    const indexes = { n: { path: '/n' } };
+    const db = await open('test', { storage, sums: RULE, indexes });
+    const { root } = db;
+    await expect(db.put('s/good', row(1))).rejects.toEqual(bad);
+    await expect(db.put('s/bad', row(1))).rejects.toEqual(bad);
+    await expect(db.sumTree('total').get('s/1')).rejects.toEqual(bad);
+    expect(() => db.sumTree('total').root).toThrow(expect.objectContaining({ code: 'not-ready' }));
+    // Reads go on, and so does all that leaves the rows alone.
+    expect(await db.get('s/bad')).toEqual(row(-1));
+    expect(await db.count()).toBe(22);
+    expect((await db.scan({ index: 'n' }).toArray()).length).toBe(22);
+    await db.sumTree('hand').put('a', { value: new Uint8Array(1), sum: 4n });
+    await (await db.branch('draft')).close();
+    await db.putMany([
+      ['s/bad', row(100)],
+      ['s/worse', row('1000')],
+    ]);
+    expect(db.sumTree('total').root.sum).toBe(1290n);
+    expect(db.sumTree('hand').root.sum).toBe(4n);
+    await refusesBad(db);
+    expect(db.root).not.toBe(root);
+    await db.close();
+  });
+});
+
+describe('resetTo', () => {
+  it('a root from before a rule brings the tree along, and refuses rows that break it', async () => {
+    const storage = memory();
+    const made = await open('test', { storage });
+    await made.putMany(rows(30));
+    await made.branch('before');
+    await made.put('s/bad', row(-1));
+    await made.branch('bad');
+    await made.delete('s/bad');
+    await made.close();
+    const db = await open('test', { storage, sums: RULE });
+    await db.sumTree('total').get('s/1');
+    await db.put('s/x', row(5));
+    const { root } = db;
+    await expect(db.resetTo('bad')).rejects.toEqual(bad);
+    expect(db.root).toBe(root);
+    await db.resetTo('before');
+    // At once.
+    expect(db.sumTree('total').root.sum).toBe(435n);
+    expect(db.root).toBe(await rootOf(db, RULE));
+    await refusesBad(db);
+    await db.put('s/x', row(6));
+    expect(db.sumTree('total').root.sum).toBe(441n);
+    expect(await db.count()).toBe(31);
+    await db.close();
+  });
+
+  it('a root with rules and indexes that were dropped brings none of them back', async () => {
+    const storage = memory();
+    const made = await open('test', {
+      storage,
+      sums: { ...RULE, other: { sum: '/n' } },
+      indexes: { n: { path: '/n' }, m: { path: '/m' } },
+    });
+    await made.putMany(rows(30));
+    await made.branch('before');
+    await made.close();
+    const indexes = { m: { path: '/m' } };
+    const db = await open('test', { storage, sums: {}, indexes, dropOtherIndexes: true });
+    await db.putMany(rows(40));
+    await takesAnything(db);
+    const root = await rootOf(db, {}, indexes);
+    await until(() => db.root === root);
+    for (const target of [
+      'before',
+      (await db.branches()).find(({ name }) => name === 'before')?.root,
+    ]) {
+      await db.resetTo(target as string);
+      expect(await db.count()).toBe(30);
+      expect(db.root).toBe(await rootOf(db, {}, indexes));
+      expect((await db.scan({ index: 'm' }).toArray()).length).toBe(30);
+      await takesAnything(db);
+      await db.putMany(rows(40));
+    }
+    // The branch itself is as it was: nobody has opened it.
+    expect((await db.branches())[1]?.name).toBe('before');
+    const before = await db.branch('before');
+    await takesAnything(before);
+    const settled = await rootOf(before, {}, indexes);
+    await until(() => before.root === settled);
+    await db.close();
+  });
+
+  it('is one move of a pointer where the definitions are the same', async () => {
+    const options = { sums: RULE, indexes: { n: { path: '/n' } } };
+    const db = await open('test', { storage: memory(), ...options });
+    await db.putMany(rows(30));
+    const before = db.snapshot();
+    await db.put('s/x', row(1));
+    await db.resetTo(before);
+    expect(db.root).toBe(before.root);
+    await db.close();
+  });
+});
+
+describe('repair', () => {
+  it('back to a commit of other definitions brings none of them back', async () => {
+    const storage = watched(memory());
+    const made = await open('test', {
+      storage,
+      sums: { ...RULE, other: { sum: '/n' } },
+      indexes: { n: { path: '/n' }, m: { path: '/m' } },
+    });
+    await made.putMany(rows(30));
+    await made.scan({ index: 'n' }).toArray();
+    await made.close();
+    const good = new Set(storage.stored.keys());
+    const options = {
+      sums: { total: { prefix: 's/', sum: '/m' } },
+      indexes: { m: { path: '/m' } },
+      dropOtherIndexes: true,
+    };
+    const changing = await open('test', { storage, ...options });
+    await changing.put('s/x', { n: -1, m: 1 });
+    await until(() => storage.stored.size > good.size);
+    await changing.close();
+    const db = await open('test', { storage, cacheBytes: 0, ...options });
+    await db.sumTree('total').get('s/1');
+    storage.hooks.read = (id, bytes) => (good.has(id) ? bytes : bytes.fill(0x55));
+    expect((await db.repair()).commitsDropped).toBeGreaterThan(0);
+    delete storage.hooks.read;
+    expect(await db.count()).toBe(30);
+    await db.put('s/y', { n: -1, m: 1 });
+    expect(db.sumTree('total').root.sum).toBe(31n);
+    const root = await rootOf(db, options.sums, options.indexes);
+    await until(() => db.root === root);
+    await db.close();
+  });
+});
+
+describe('handles with other definitions', () => {
+  it('have each what they name, at the same time, and drop nothing that the other one made', async () => {
+    const storage = { ...memory(), isShared: true };
+    const one = await open('versions', {
+      storage,
+      sums: { total: { sum: '/n' } },
+      indexes: { n: { path: '/n' } },
+    });
+    await one.putMany(rows(30));
+    const other = await open('versions', {
+      storage,
+      sums: { count: { sum: '/m' } },
+      indexes: { m: { path: '/m' } },
+    });
+    const check = async () => {
+      for (const [db, index, sum, of] of [
+        [one, 'n', 'total', 'n'],
+        [other, 'm', 'count', 'm'],
+      ] as const) {
+        const stored = await db.scan<Record<string, number>>().toArray();
+        expect((await db.scan({ index }).toArray()).length).toBe(stored.length);
+        await db.sumTree(sum).get('s/1');
+        const total = stored.reduce((all, [, value]) => all + (value[of] ?? 0), 0);
+        expect(db.sumTree(sum).root.sum).toBe(BigInt(total));
+      }
+    };
+    await check();
+    // Each has made what it lacks: from then on nothing is made anew or dropped by anybody.
+    const settled = async () => {
+      await one.put('s/1', { n: 1, m: 1 });
+      await until(() => one.root === other.root);
+    };
+    await settled();
+    await check();
+    const made = new Set<string>();
+    for (let round = 0; round < 6; round++) {
+      const db = round % 2 === 0 ? one : other;
+      await db.put(`s/${round}`, { n: 10 + round, m: 2 });
+      await until(() => one.root === other.root);
+      expect(one.sumTree('count').root.sum).toBe(other.sumTree('count').root.sum);
+      expect(one.sumTree('total').root.sum).toBe(other.sumTree('total').root.sum);
+      made.add(db.root);
+      await check();
+      expect(db.root).toBe(one.root);
+      // Rules of both are in force.
+      await expect(one.put('s/x', { n: 1, m: -1 })).rejects.toEqual(bad);
+      await expect(other.put('s/x', { n: -1, m: 1 })).rejects.toEqual(bad);
+    }
+    expect(made.size).toBe(6);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('that give one name two definitions are each answered by their own', async () => {
+    const storage = { ...memory(), isShared: true };
+    const one = await open('names', { storage, sums: { total: { sum: '/n' } } });
+    await one.putMany(rows(30));
+    const other = await open('names', { storage, sums: { total: { sum: '/m' } } });
+    for (let round = 0; round < 4; round++) {
+      for (const [db, of] of [
+        [one, 'n'],
+        [other, 'm'],
+      ] as const) {
+        await db.put(`s/${round}`, { n: round, m: 2 });
+        const stored = await db.scan<Record<string, number>>().toArray();
+        const total = stored.reduce((all, [, value]) => all + (value[of] ?? 0), 0);
+        await db.sumTree('total').get('s/1');
+        expect(db.sumTree('total').root.sum).toBe(BigInt(total));
+        await expect(db.put('s/x', { n: 1, m: 1, [of]: -1 })).rejects.toEqual(bad);
+      }
+    }
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('without definitions keep what there is, and its rules', async () => {
+    const storage = memory();
+    const options = { sums: RULE, indexes: { n: { path: '/n' } } };
+    const made = await open('test', { storage, ...options });
+    await made.putMany(rows(30));
+    await (await made.branch('draft')).close();
+    await made.close();
+    const plain = await open('test', { storage });
+    for (const db of [plain, await plain.branch('draft')]) {
+      await refusesBad(db);
+      await db.put('s/x', row(1));
+      expect(db.root).toBe(await rootOf(db, RULE, options.indexes));
+    }
+    await plain.close();
+  });
+});

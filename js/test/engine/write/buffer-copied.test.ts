@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { memory, open } from '../../../src/index.js';
+
+describe('what the caller changes later', () => {
+  it('does not change a Buffer that put was given', async () => {
+    const db = await open('test', { storage: memory() });
+    const buffer = Buffer.from([1, 2, 3]);
+    const put = db.put('k', buffer);
+    buffer.fill(9);
+    await put;
+    expect(await db.get('k')).toEqual(Uint8Array.of(1, 2, 3));
+  });
+});

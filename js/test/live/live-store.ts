@@ -1,0 +1,42 @@
+/** A store with numbered rows, and what live queries of it read and tell. */
+import { memory, type OpenOptions, open, type Store } from '../../src/index.js';
+import type * as now from '../../src/live/read-now.js';
+import type { Entry } from '../support/models/store-model.js';
+
+/** Reads of memory, and whether they can be made. */
+export const reads = { count: 0, isCold: false };
+
+/** What stands in for `live/read-now.ts`, to count them. */
+export function counted(own: typeof now): Partial<typeof now> {
+  return {
+    answerNow: (engine, op, answer) => {
+      reads.count += 1;
+      return own.answerNow(engine, op, answer);
+    },
+    isReadable: (...args) => !reads.isCold && own.isReadable(...args),
+  };
+}
+
+export const keyOf = (at: number) => `k${String(at).padStart(4, '0')}`;
+export const rowsOf = (count: number): Entry[] =>
+  Array.from({ length: count }, (_, at) => [keyOf(at), { at, kind: at % 3 }]);
+
+export async function storeOf(count = 0, options: OpenOptions = {}): Promise<Store> {
+  const db = await open('live', { storage: memory(), ...options });
+  if (count > 0) await db.putMany(rowsOf(count));
+  return db;
+}
+
+/** Counts the calls of a listener. */
+export function listened(shown: { subscribe(listener: () => void): () => void }) {
+  const heard = { calls: 0, stop: () => {} };
+  heard.stop = shown.subscribe(() => {
+    heard.calls += 1;
+  });
+  return heard;
+}
+
+export const keysOf = (shown: { get(): { rows: readonly unknown[] } }) =>
+  shown.get().rows.map((row) => (row as [string])[0]);
+export const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => keyOf(from + at));

@@ -1,0 +1,187 @@
+/**
+ * Every export of every entry, and the members of what these give, with arguments that nobody expects: each call gives an
+ * answer or a `HedgerowError`, in time, and no row is lost.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { HedgerowError } from '../../src/index.js';
+import { HOSTILE, Thrown } from '../support/hostile-values.js';
+import {
+  ENTRIES,
+  type Scene,
+  scene,
+  UNCALLED,
+  type Way,
+  WITHIN_COMPONENTS,
+} from './entries-ways.js';
+
+const { exports } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8'),
+) as { exports: Record<string, string | { default: string }> };
+
+/** The module of an entry, of the sources. */
+const load = (target: { default: string }): Promise<Record<string, unknown>> =>
+  import(
+    /* @vite-ignore */ target.default.replace('./dist/', '../../src/').replace(/\.js$/, '.ts')
+  );
+
+const entries = Object.entries(exports).filter(
+  (one): one is [string, { default: string }] =>
+    typeof one[1] !== 'string' && !WITHIN_COMPONENTS.includes(one[0]),
+);
+
+/** Calls, by entry. */
+const totals: Record<string, number> = {};
+afterAll(() => {
+  if (process.env.HEDGEROW_COUNTS) console.log(totals);
+});
+
+const LIMIT_MS = 20_000;
+
+/** What ends a thing: called at the end. */
+const ENDS = /^(close|stop|release|destroy|dispose|disconnect|abort|end|terminate)$/;
+
+/** Makes hostile arguments of right ones. */
+type Altered = (args: readonly unknown[]) => readonly unknown[];
+
+type Call = (...args: unknown[]) => unknown;
+
+/** The functions of a value, own and inherited. */
+function membersOf(value: unknown): [string, Call][] {
+  const found = new Map<string, Call>();
+  if (Object(value) !== value || value instanceof HedgerowError || Array.isArray(value)) return [];
+  for (let at = value as object; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    if (
+      [Function.prototype, Promise.prototype, Uint8Array.prototype, Map.prototype].includes(
+        at as never,
+      )
+    )
+      break;
+    for (const [name, { value: member }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      const isInner = /^(_|#)/.test(name) || name === 'constructor';
+      if (typeof member === 'function' && !isInner && !found.has(name)) found.set(name, member);
+    }
+  }
+  return [...found];
+}
+
+/** Whether an error is one that a call may have. */
+const isTyped = (error: unknown, way: Way): boolean =>
+  error instanceof HedgerowError || error instanceof Thrown || way.isTyped?.(error) === true;
+
+/** Makes a call, to its end; resolves to what is wrong. */
+async function fault(what: string, way: Way, call: () => unknown): Promise<string | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hang = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, LIMIT_MS, `${what}: it hangs`);
+  });
+  const run = async () => {
+    try {
+      const answer = await call();
+      const list = Object(answer) as { toArray?: () => unknown };
+      if (typeof list.toArray === 'function') await list.toArray();
+      if (!way.isKept?.(answer)) await way.end?.(answer);
+      return undefined;
+    } catch (error) {
+      if (isTyped(error, way)) return undefined;
+      const { name, message, stack = '' } = Object(error) as Error;
+      const at = /src\/[^)]*/.exec(stack)?.[0] ?? '';
+      return `${what}: ${name}: ${message} (${at})`;
+    }
+  };
+  try {
+    return await Promise.race([run(), hang]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Arguments with each of them, and each member of those that are plain objects, replaced. */
+function* hostile(right: readonly unknown[]): Generator<[string, Altered]> {
+  for (const [at, arg] of right.entries()) {
+    for (const [kind, make] of Object.entries(HOSTILE)) {
+      yield [`${at}: ${kind}`, (args) => args.with(at, make())];
+    }
+    if (arg === null || Object.getPrototypeOf(Object(arg)) !== Object.prototype) continue;
+    for (const name of [...Object.keys(arg as object), 'strange']) {
+      for (const [kind, make] of Object.entries(HOSTILE)) {
+        const altered: Altered = (args) =>
+          args.with(at, { ...(args[at] as object), [name]: make() });
+        yield [`${at}.${name}: ${kind}`, altered];
+      }
+    }
+  }
+}
+
+/** Calls everything that a value has. */
+async function* faultsOf(
+  path: string,
+  value: unknown,
+  way: Way,
+  entry: string,
+): AsyncGenerator<string | undefined> {
+  const ends = membersOf(value).filter(([name]) => ENDS.test(name));
+  for (const [name, member] of membersOf(value)) {
+    if (ENDS.test(name) || way.without?.test(name)) continue;
+    const right = way.members?.[name];
+    const tries = right ? [...hostile(right)] : [];
+    for (const [kind, make] of Object.entries(HOSTILE)) {
+      tries.push(
+        [kind, () => [make()]],
+        [`text, ${kind}`, () => ['none/text', make()]],
+        [`text, twice ${kind}`, () => ['none', make(), make()]],
+      );
+    }
+    for (const [kind, alter] of tries) {
+      totals[entry] = (totals[entry] ?? 0) + 1;
+      yield fault(`${path}.${name}(${kind})`, way, () =>
+        member.apply(value, [...alter(right ?? [])]),
+      );
+    }
+  }
+  for (const [, end] of ends) yield fault(`${path}, its end`, way, () => end.call(value));
+}
+
+describe.each(entries)('%s', (entry, target) => {
+  it('names each of its exports here', async () => {
+    const names = Object.entries(await load(target)).filter(([, one]) => typeof one === 'function');
+    const known = Object.keys(ENTRIES[entry] ?? {});
+    expect(
+      names
+        .map(([name]) => name)
+        .filter((name) => !UNCALLED.has(name))
+        .sort(),
+    ).toEqual(known.sort());
+  });
+
+  it.each(Object.entries(ENTRIES[entry] ?? {}))('%s', async (name, way) => {
+    const module = await load(target);
+    const given = module[name] as Call & { prototype?: unknown };
+    const call: Call = way.isClass
+      ? (...args) => Reflect.construct(given as never, args)
+      : (...args) => given(...args);
+    const found: string[] = [];
+    const here: Scene = await scene();
+    const { root } = here.db;
+    const note = (one: string | undefined) => one !== undefined && found.push(one);
+    const right = await way.args(here);
+    for (const [kind, alter] of hostile(right)) {
+      totals[entry] = (totals[entry] ?? 0) + 1;
+      const args = alter(await way.args(here));
+      note(await fault(`${name}(${kind})`, way, () => call(...args)));
+    }
+    if (way.isRefused) {
+      expect(found.join('\n')).toBe('');
+      return here.db.close();
+    }
+    const made = await call(...(await way.args(here)));
+    if (!way.isKept?.(made)) {
+      for await (const one of faultsOf(name, made, way, entry)) note(one);
+    }
+    expect(found.join('\n')).toBe('');
+    if (!way.writes) expect(here.db.root).toBe(root);
+    for (const [key, value] of here.rows) expect(await here.db.get(key)).toEqual(value);
+    await here.db.close();
+  });
+});

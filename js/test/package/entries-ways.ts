@@ -1,0 +1,347 @@
+/** How each export of each entry is called rightly: the hostile arguments take the places of these. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Awareness } from 'y-protocols/awareness';
+import { Doc } from 'yjs';
+import { memory, open } from '../../src/index.js';
+import { encodeKey } from '../../src/store/keys/index.js';
+import { table } from '../../src/store/tables/index.js';
+import { signingKeys } from '../../src/sync/encryption/index.js';
+import { memoryRemote } from '../../src/sync/remote/index.js';
+import { serve } from '../../src/worker/host.js';
+
+export const folder = () => mkdtempSync(join(tmpdir(), 'hedgerow-hostile-'));
+
+const items = table<{ id: string; n: number }>()({ key: 'id', indexes: { byN: ['n'] } });
+
+export async function scene() {
+  const storage = memory();
+  const sums = { t: { prefix: 'sum/', sum: '/n' } };
+  const db = await open('scene', {
+    storage,
+    tables: { items },
+    indexes: { n: { path: '/n' } },
+    sums,
+  });
+  const rows: [string, unknown][] = [
+    ['a', { n: 1 }],
+    ['b', { n: 2 }],
+    ['sum/a', { n: 3 }],
+  ];
+  await db.putMany(rows);
+  await db.items.put({ id: 'one', n: 1 });
+  return { db, storage, rows, remote: memoryRemote() };
+}
+export type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** How an export is called. */
+export interface Way {
+  readonly args: (scene: Scene) => unknown[] | Promise<unknown[]>;
+  readonly isClass?: boolean;
+  /** Right arguments of members of what it gives. */
+  readonly members?: Readonly<Record<string, readonly unknown[]>>;
+  /** Members that are not called, with the reason beside them. */
+  readonly without?: RegExp;
+  /** Whether rows may be added. */
+  readonly writes?: boolean;
+  /** What it gives has no members to call, and no end. */
+  readonly isKept?: (made: unknown) => boolean;
+  readonly end?: (made: unknown) => unknown;
+  /** Errors of the library that the entry is for. */
+  /** Whether it is refused here even when it is called rightly: there is no window, no such store. */
+  readonly isRefused?: boolean;
+  readonly isTyped?: (error: unknown) => boolean;
+}
+
+/** Hooks of frameworks: they run within components alone, and hand their arguments to `live`. */
+export const WITHIN_COMPONENTS = [
+  './react',
+  './vue',
+  './svelte',
+  './solid',
+  './angular',
+  './full',
+  './slim',
+];
+
+/** The class of errors is what all of it is about. */
+export const UNCALLED = new Set(['HedgerowError']);
+
+const closed = async (made: unknown) => {
+  const { close, db, stop } = Object(made) as Record<string, unknown>;
+  if (typeof made === 'function') return made();
+  if (typeof close === 'function') await close.call(made);
+  if (typeof stop === 'function') stop.call(made);
+  if (db !== undefined) await closed(db);
+};
+
+const BYTES = Uint8Array.from({ length: 32 }, (_, at) => at + 1);
+const hash = 'p/'.padEnd(66, '0');
+const REMOTE = {
+  readHead: ['main', { pastCaches: true }],
+  readHeadSince: ['main', '"token"', {}],
+  swapHead: ['other', '"no token"', new Uint8Array(3), {}],
+  get: [hash, { from: 0, to: 1 }, {}],
+  put: [hash, new Uint8Array(3), {}],
+  remove: [['p/'.padEnd(66, '1')], {}],
+  list: ['p/', {}],
+};
+/** Nobody answers. */
+const fetch = async () => {
+  throw new TypeError('fetch failed');
+};
+const plain = (...args: unknown[]): Way => ({ args: () => args, isKept: () => true });
+const mutatorOptions = () => ({
+  mutators: { add: () => {} },
+  pull: async () => Response.json({ cookie: 1, lastMutationIDChanges: {}, patch: [] }),
+  push: async () => Response.json({}),
+});
+/** What abstract-level says by itself; its own calls check nothing but what it needs. */
+const level = (error: unknown) =>
+  /^LEVEL_/.test((error as { code?: string })?.code ?? '') ||
+  !/adapters.abstract-level.ts/.test((error as Error)?.stack ?? '');
+
+export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = {
+  '..': {
+    open: { args: ({ storage }) => ['other', { storage }], end: closed, isKept: () => true },
+    destroy: { args: () => ['other', { storage: memory() }] },
+    verify: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
+    repair: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
+    verifyProof: {
+      args: async ({ db }) => [db.root, 'a', await db.prove('a')],
+      isKept: () => true,
+    },
+    importStore: {
+      args: async ({ db }) => {
+        const bytes = new Response((await db.export()).stream()).blob();
+        return ['copy', await bytes, { storage: memory() }];
+      },
+      isKept: () => true,
+    },
+    clone: {
+      args: ({ remote }) => [
+        'clone',
+        remote,
+        { storage: memory(), mode: 'full', link: { name: 'x' } },
+      ],
+      isKept: () => true,
+      end: closed,
+    },
+    idb: plain({ exclusive: true }),
+    memory: plain(),
+    persist: plain(),
+    preload: plain(),
+    missingFeatures: plain(),
+    isSupported: plain(),
+  },
+  './tables': {
+    table: plain({ key: 'id', indexes: { byN: ['n'] } }),
+    file: plain(new Blob(['x'])),
+    StoredFile: {
+      args: () => [new Uint8Array(2), 'name', 'text/plain', 5],
+      isClass: true,
+      without: /^blob$/,
+    },
+  },
+  './live': {
+    live: { args: ({ db }) => [db, { prefix: 'a' }] },
+    liveRow: { args: ({ db }) => [db, 'a'] },
+    liveCount: { args: ({ db }) => [db, { prefix: 'a' }] },
+  },
+  './worker': {
+    connect: {
+      args: ({ db }) => {
+        const { port1, port2 } = new MessageChannel();
+        serve({ open: async () => db, port: port2 });
+        return [port1, { timeoutMs: 10_000, tables: ['items'] }];
+      },
+      isKept: () => true,
+    },
+  },
+  './worker-host': {
+    serve: {
+      args: ({ db }) => [{ open: async () => db, port: new MessageChannel().port1 }],
+      end: closed,
+    },
+  },
+  './keys': {
+    encodeKey: plain(['a', 1]),
+    decodeKey: plain(encodeKey(['a', 1])),
+    keyRange: plain(['a']),
+  },
+  './words': { wordsOf: plain('some words') },
+  './sum-proof': {
+    sumKey: plain('key'),
+    verifySumProof: plain({ hash: '0'.repeat(64), sum: 0n }, 'k', null, new Uint8Array(2)),
+    verifySumProofs: plain({ hash: '0'.repeat(64), sum: 0n }, [['k', null]], new Uint8Array(4)),
+  },
+  './remote': {
+    httpRemote: {
+      args: () => [{ url: 'http://localhost/x', token: 'x', fetch }],
+      members: REMOTE,
+    },
+    memoryRemote: { args: () => [{ now: Date.now }], members: REMOTE },
+    hashedName: plain('p', new Uint8Array(2)),
+    headName: plain('main'),
+    parseName: plain('h/main'),
+    probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
+  },
+  './s3': {
+    s3Remote: {
+      args: () => [
+        {
+          endpoint: 'http://localhost',
+          bucket: 'b',
+          region: 'r',
+          prefix: 'p/',
+          pathStyle: true,
+          credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+          fetch,
+        },
+      ],
+      members: REMOTE,
+    },
+    s3Signer: {
+      args: () => [
+        {
+          endpoint: 'http://localhost',
+          bucket: 'b',
+          region: 'r',
+          pathStyle: true,
+          credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+        },
+      ],
+      isKept: () => true,
+    },
+  },
+  './encryption': {
+    atRest: plain({ key: BYTES }),
+    rotateKey: {
+      args: () => ['none', { from: { key: BYTES }, to: { key: BYTES }, storage: memory() }],
+      isRefused: true,
+    },
+    signingKeys: plain(BYTES),
+    generateKey: plain(),
+    importKey: plain(BYTES),
+    passphraseKey: plain('pass', BYTES),
+    remoteKeys: plain({ keys: () => BYTES, place: 'room', epoch: 1 }),
+    signedRemote: {
+      args: async ({ remote }) => [remote, { ...(await signingKeys(BYTES)), place: 'x' }],
+      members: REMOTE,
+    },
+  },
+  './mutators': {
+    mutators: {
+      args: async () => [await open('server', { storage: memory() }), mutatorOptions()],
+      members: { drop: [{ place: 1 }] },
+    },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
+  },
+  './rest': {
+    rest: {
+      args: ({ db }) => [db, { pull: async () => ({ patch: [] }), push: async () => undefined }],
+      writes: true,
+    },
+    serverPokes: plain('http://localhost/', { token: 'x' }),
+  },
+  './abstract-level': {
+    HedgerowLevel: {
+      args: ({ db }) => [db, { prefix: 'level/' }],
+      isClass: true,
+      isTyped: level,
+      // Of the base class: they run what they are given.
+      without: /^(defer|deferAsync|attachResource|.*[lL]isteners?.*|on|once|off|emit|prepend.*)$/,
+      writes: true,
+    },
+  },
+  './unstorage': {
+    hedgerowDriver: { args: ({ db }) => [db, { prefix: 'un/' }], writes: true },
+  },
+  './keyv': {
+    HedgerowKeyv: { args: ({ db }) => [db, { prefix: 'keyv/' }], isClass: true, writes: true },
+  },
+  './localforage': {
+    localForageDriver: {
+      args: ({ db }) => [db, { driver: 'x', prefix: 'lf/' }],
+      // Called on instances of localForage.
+      isKept: () => true,
+    },
+  },
+  './tanstack-db': {
+    hedgerowPersistence: {
+      args: ({ db }) => [db, { prefix: 'p/' }],
+      // Called by TanStack DB alone.
+      isKept: () => true,
+    },
+    hedgerowCollectionOptions: {
+      args: ({ db }) => [{ table: db.items, id: 'x' }],
+      isKept: () => true,
+    },
+  },
+  './import': {
+    fromDexie: plain({ database: 'd', table: 's' }),
+    fromEntries: plain({ name: 'x', entries: () => [['a', 1]] }),
+    fromIdbKeyval: plain({ database: 'd', store: 's' }),
+    fromIndexedDB: plain({ database: 'd', store: 's' }),
+    fromLocalForage: plain({ name: 'd', storeName: 's' }),
+    importFrom: {
+      args: ({ db }) => [
+        { name: 'x', open: async () => undefined },
+        db.items,
+        { map: (x: unknown) => x },
+      ],
+      isKept: () => true,
+      writes: true,
+    },
+  },
+  './inspector': {
+    openInspector: { ...plain({ page: 'http://localhost/', as: 'corner' }), isRefused: true },
+  },
+  './trace': { trace: { args: ({ db }) => [db, { minMs: 1 }], end: closed } },
+  './tanstack-query': {
+    queryStorage: { args: ({ db }) => [db, { prefix: 'q/' }], writes: true },
+    queryPersistence: {
+      args: ({ db }) => [db, { prefix: 'q/' }],
+      // Called with the queries of TanStack Query alone.
+      without: /^(de)?serialize$/,
+    },
+  },
+  './state': {
+    stateStorage: {
+      args: ({ db }) => [db, { prefix: 's/' }],
+      // No promise can resolve to a revoked proxy, even if it is the initial value.
+      isTyped: (error) => /revoked/.test(String(error)),
+      writes: true,
+    },
+  },
+  './yjs': {
+    HedgerowProvider: {
+      args: ({ db }) => [db, 'doc', new Doc(), { prefix: 'y/' }],
+      isClass: true,
+      writes: true,
+    },
+  },
+  './yjs-awareness': {
+    shareAwareness: {
+      args: () => [new Awareness(new Doc()), 'channel'],
+      end: closed,
+      isKept: () => true,
+    },
+  },
+  './server': {
+    serveRemote: {
+      args: ({ remote }) => [remote, { port: 0, host: '127.0.0.1', token: 't', origin: ['*'] }],
+      end: closed,
+      // It rejects with what listening has failed with.
+      isTyped: (error) => Object(error).syscall !== undefined,
+    },
+  },
+  './node': {
+    folderRemote: { args: () => [folder()], members: REMOTE },
+    sqlite: plain({ location: folder(), name: 'x' }),
+  },
+  './op-sqlite': { opSqlite: plain({ name: 'x' }) },
+  './expo-sqlite': { expoSqlite: plain({ name: 'x' }) },
+};

@@ -1,0 +1,50 @@
+/** The pages of errors run from their first block to the last; the first throws the error, where that can be had. */
+import { expect, it } from 'vitest';
+import { HedgerowError } from '../../src/index.js';
+import { blocksOf, pages } from '../support/snippet-list.mjs';
+import { runBlocks } from './page-examples.js';
+import { inFreshBrowsers, setting } from './page-settings.js';
+
+/** Those whose examples need neither a network, nor another version, nor a fault of storage. */
+const THROWN = [
+  'bad-response',
+  'blocked',
+  'branch-not-found',
+  'closed',
+  'conflict',
+  'exists',
+  'invalid-argument',
+  'invalid-export',
+  'invalid-key',
+  'invalid-patch',
+  'invalid-proof',
+  'invalid-row',
+  'invalid-value',
+  'store-not-found',
+  'sum-overflow',
+  'wrong-key',
+];
+
+const PAGES = pages().filter((name) => name.startsWith('docs/errors/'));
+
+inFreshBrowsers();
+
+it.each(PAGES)('%s', async (page) => {
+  const [, code = ''] = /([a-z-]+)\.md$/.exec(page) ?? [];
+  const { after, ...options } = await setting(page);
+  const thrown: unknown[] = [];
+  const onThrown = THROWN.includes(code) ? (cause: unknown) => thrown.push(cause) : undefined;
+  await runBlocks(
+    blocksOf(page).map((block) => block.code),
+    { ...options, onThrown },
+  );
+  await after?.();
+  if (onThrown === undefined) return;
+  expect(thrown).toHaveLength(1);
+  expect(thrown[0]).toBeInstanceOf(HedgerowError);
+  expect((thrown[0] as HedgerowError).code, String(thrown[0])).toBe(code);
+});
+
+it('there is a page for each of these', () => {
+  expect(PAGES).toEqual(expect.arrayContaining(THROWN.map((code) => `docs/errors/${code}.md`)));
+});

@@ -1,0 +1,112 @@
+/** Runs the code of pages, by the sources of the package. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript-5.4';
+import type { HedgerowError, Store } from '../../src/index.js';
+
+type Module = Record<string, unknown>;
+
+const MANIFEST = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as {
+  exports: Record<string, string | { types: string }>;
+};
+
+/** The rooms that `hedgerow/full` has in one file. */
+const FULL = ['tables/index', 'live/index', 'worker/host'];
+
+/** What pages have opened since the last `closeAll`. */
+const opened: Pick<Store, 'close'>[] = [];
+
+/** Closes what pages have opened. */
+export async function closeAll(): Promise<void> {
+  await Promise.all(opened.splice(0).map((handle) => handle.close()));
+}
+
+const sourceOf = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url));
+
+const loadSource = (file: string): Promise<Module> => import(/* @vite-ignore */ sourceOf(file));
+
+/** The module of an import of a page. */
+async function load(from: string): Promise<Module> {
+  if (!/^hedgerow(\/|$)/.test(from)) return import(/* @vite-ignore */ from);
+  const entry = MANIFEST.exports[from.replace('hedgerow', '..')];
+  if (typeof entry !== 'object') throw new Error(`the package has no entry ${from}`);
+  const file = entry.types.replace('./dist/', '').replace('.d.ts', '');
+  if (file !== 'index' && file !== 'full') return loadSource(file);
+  const parts = await Promise.all(['index', ...(file === 'full' ? FULL : [])].map(loadSource));
+  const all: Module = Object.assign({}, ...parts);
+  const open = all.open as (...args: unknown[]) => Promise<Store>;
+  const tracked = async (...args: unknown[]) => {
+    const db = await open(...args);
+    opened.push(db);
+    return db;
+  };
+  return { ...all, open: tracked };
+}
+
+const IMPORT = /^import\s+(?:([^';]+?)\s+from\s+)?'([^']*)';/gm;
+
+/** An import as declarations: a page imports in the middle of its scopes. */
+function bound(_: string, clause: string | undefined, from: string): string {
+  // A file of the page itself: its block is the scope around.
+  if (/^\.{1,2}\//.test(from) || clause?.startsWith('type ')) return '';
+  const loaded = `(await load('${from}'))`;
+  if (clause === undefined) return `${loaded};`;
+  if (clause.startsWith('* as ')) return `const ${clause.slice('* as '.length)} = ${loaded};`;
+  const [, name, names = ''] = /^(\w+)?(?:,\s*)?(?:\{([^}]*)\})?$/.exec(clause) ?? [];
+  const values = names
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '' && !one.startsWith('type '))
+    .map((one) => one.replace(' as ', ': '));
+  return [
+    name === undefined ? '' : `const ${name} = ${loaded}.default;`,
+    values.length === 0 ? '' : `const { ${values.join(', ')} } = ${loaded};`,
+  ].join(' ');
+}
+
+/** Of a block whose last line throws: that line is told, and the rest of the page goes on. */
+function throwing(block: string): string {
+  const lines = block.trimEnd().split('\n');
+  const last = lines.pop()!;
+  return [...lines, 'try {', last, '} catch (cause) { onThrown(cause); }', ''].join('\n');
+}
+
+export interface RunOptions {
+  /** What the page leaves out. */
+  readonly names?: Module;
+  /** Modules in place of those that the page imports: their members, by the names of the modules. */
+  readonly modules?: Readonly<Record<string, Module>>;
+  /** Takes what the last line of the first block throws, for pages of errors. */
+  readonly onThrown?: ((cause: HedgerowError) => void) | undefined;
+}
+
+/** Runs blocks, each in the scope of the one before it. */
+export async function runBlocks(
+  blocks: readonly string[],
+  { names = {}, modules = {}, onThrown }: RunOptions = {},
+): Promise<void> {
+  const texts = blocks.map((block, at) =>
+    (at === 0 && onThrown !== undefined ? throwing(block) : block)
+      .replace(IMPORT, bound)
+      .replace(/^export (?:default )?(?=async|class|const|function|interface|let|type)/gm, ''),
+  );
+  const text = `async () => {\n{\n${texts.join('{\n')}${'}'.repeat(texts.length)}\n}`;
+  // The compiler lowers `using`, which Node 20 does not have.
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.None,
+      removeComments: true,
+    },
+  });
+  const all = {
+    ...names,
+    onThrown,
+    load: async (from: string) => ({ ...(await load(from)), ...modules[from] }),
+  };
+  const at = outputText.indexOf('async () =>');
+  const code = `${outputText.slice(0, at)}return (${outputText.slice(at).trim().replace(/;$/, '')})();`;
+  await new Function(...Object.keys(all), code)(...Object.values(all));
+}

@@ -1,0 +1,161 @@
+/** Where the platform lacks something, opening a store tells what, and what to do; it works once that is there. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+
+/** The library as a page has it that has just been loaded: the core is not compiled yet. */
+async function fresh(): Promise<typeof import('../../src/index.js')> {
+  vi.resetModules();
+  return import('../../src/index.js');
+}
+
+// Node's own fetch has a module of its own, which it starts when it is first used.
+beforeAll(async () => {
+  const server = createServer((_, response) => response.end('x'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('x');
+  server.close();
+});
+
+afterEach(async () => {
+  // Parts that still load when one has failed would be the real ones in the next test.
+  await vi.dynamicImportSettled();
+  vi.unstubAllGlobals();
+  vi.doUnmock('../../src/engine/branches/merge.js');
+});
+
+class Forbidden {
+  constructor() {
+    throw new WebAssembly.CompileError('violates the Content Security policy directive');
+  }
+}
+
+const { Module, validate } = WebAssembly;
+const forbids = {
+  ...Object.fromEntries(
+    Object.getOwnPropertyNames(WebAssembly).map((name) => [name, Reflect.get(WebAssembly, name)]),
+  ),
+  Module: Forbidden,
+  compile: async () => new Forbidden(),
+};
+
+const lacks: readonly [what: string, name: string, value: unknown, told: string][] = [
+  ['WebAssembly', 'WebAssembly', undefined, 'WebAssembly'],
+  ['SIMD', 'WebAssembly', { ...forbids, Module, validate: () => false }, 'SIMD'],
+  ['leave to compile', 'WebAssembly', { ...forbids, validate }, "'wasm-unsafe-eval'"],
+  ['DecompressionStream', 'DecompressionStream', undefined, 'DecompressionStream'],
+  [
+    'deflate-raw',
+    'DecompressionStream',
+    class {
+      constructor() {
+        throw new TypeError('Unsupported compression format');
+      }
+    },
+    'deflate-raw',
+  ],
+];
+
+for (const [what, name, value, told] of lacks) {
+  it(`without ${what} a store is unsupported, which tells what is missing`, async () => {
+    vi.stubGlobal(name, value);
+    const { open, memory, isSupported, missingFeatures, verifyProof } = await fresh();
+    const storage = memory();
+    const error = {
+      name: 'HedgerowError',
+      code: 'unsupported',
+      retryable: false,
+      message: expect.stringContaining(told),
+    };
+    await expect(open('a', { storage })).rejects.toMatchObject(error);
+    await expect(verifyProof('00', 'a', new Uint8Array())).rejects.toMatchObject({
+      name: 'HedgerowError',
+    });
+    expect(await isSupported()).toBe(false);
+    expect(await missingFeatures()).toEqual([expect.stringContaining(told)]);
+    vi.unstubAllGlobals();
+    expect(await missingFeatures()).toEqual([]);
+    const db = await open('a', { storage });
+    await db.put('a', 1);
+    await db.close();
+  });
+}
+
+it('without IndexedDB the default storage is unsupported, and names the others', async () => {
+  const { open } = await fresh();
+  await expect(open('a')).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('memory()'),
+  });
+});
+
+it('a part that cannot be loaded is not-loaded, and nothing has changed', async () => {
+  vi.doMock('../../src/engine/branches/merge.js', () => {
+    throw new TypeError('Failed to fetch dynamically imported module');
+  });
+  const { open, memory, preload } = await fresh();
+  const db = await open('a', { storage: memory() });
+  await db.put('a', 1);
+  const { root } = db;
+  const error = { name: 'HedgerowError', code: 'not-loaded', retryable: true };
+  await expect(db.branch('draft')).rejects.toMatchObject({ ...error, cause: expect.any(Error) });
+  await expect(preload()).rejects.toMatchObject(error);
+  expect(db.root).toBe(root);
+  vi.doUnmock('../../src/engine/branches/merge.js');
+  await db.close();
+});
+
+/** The files that are loaded later, by what the sources say. */
+function laterParts(): string[] {
+  const src = new URL('../../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
+  const found = files
+    // An import is an entry that the store knows nothing of, and pages call it, not service workers.
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('import-from/'))
+    .flatMap((file) => {
+      const text = readFileSync(new URL(file, src), 'utf8');
+      return [...text.matchAll(/part\(\(\) => import\('([^']+)\.js'\)\)/g)].map(
+        ([, path]) =>
+          new URL(`${path}.ts`, new URL(file, src)).pathname.split('/src/')[1] as string,
+      );
+    });
+  return [...new Set(found)];
+}
+
+it('the parts that preload brings are known', () => {
+  expect(laterParts().length).toBeGreaterThan(10);
+});
+
+it.each(laterParts())('preload brings %s', async (file) => {
+  const path = `../../src/${file.replace(/ts$/, 'js')}`;
+  vi.doMock(path, () => {
+    throw new TypeError('Failed to fetch dynamically imported module');
+  });
+  try {
+    const { preload } = await fresh();
+    await expect(preload()).rejects.toMatchObject({ code: 'not-loaded' });
+  } finally {
+    vi.doUnmock(path);
+  }
+});
+
+it('preload resolves when all parts are there', async () => {
+  const { preload, isSupported } = await fresh();
+  expect(await isSupported()).toBe(true);
+  await preload();
+});
+
+it('whatever is loaded later is not-loaded where it cannot be had', () => {
+  const src = new URL('../../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
+  const bare = files
+    .filter((file) => file.endsWith('.ts') && file !== 'parts.ts')
+    .flatMap((file) => {
+      const lines = readFileSync(new URL(file, src), 'utf8').split('\n');
+      return lines.filter((line) => /(?<!typeof )import\('/.test(line)).map((line) => line.trim());
+    })
+    .filter((line) => !line.includes('part(() => import('));
+  expect(bare).toEqual([]);
+});

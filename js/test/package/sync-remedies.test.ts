@@ -1,0 +1,165 @@
+/** The remedies of the pages of errors of sync, each after its error. */
+import { afterEach, expect, it } from 'vitest';
+import { HedgerowError, memory, open, type Store } from '../../src/index.js';
+import { remoteKeys } from '../../src/sync/encryption/index.js';
+import type { Link } from '../../src/sync/link/link.js';
+import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
+import { watched } from '../support/doubles/watched-storage.js';
+import { random } from '../support/random.js';
+import { blocksOf } from '../support/snippet-list.mjs';
+import { chunksOfKind, damage, Kind } from '../support/stored-chunks.js';
+import { type Folder, restore } from '../support/worlds/copied-remote.js';
+import { device, offline, rowsOf } from '../support/worlds/sync-devices.js';
+import { closeAll, runBlocks } from './page-examples.js';
+
+afterEach(closeAll);
+
+/** A device that has had its error, and what it has then. */
+interface Scene {
+  readonly db: Store;
+  readonly link: Link;
+  readonly remote: Remote;
+  readonly rows: Readonly<Record<string, unknown>>;
+}
+
+const rejects = (call: Promise<unknown>, code: string) =>
+  expect(call).rejects.toEqual(expect.objectContaining({ code }));
+
+async function pushed(remote: Folder = memoryRemote()): Promise<Omit<Scene, 'rows'>> {
+  const one = await device(remote);
+  await one.db.put('a', 1);
+  await one.link.push();
+  return { ...one, remote };
+}
+
+const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
+  async rollback() {
+    const [remote, backup] = [memoryRemote(), memoryRemote()];
+    const { db, link } = await pushed(remote);
+    await restore(remote, backup);
+    await db.put('b', 1);
+    await link.push();
+    await restore(backup, remote);
+    await db.put('waits', 1);
+    await rejects(link.push(), 'rollback');
+    return { db, link, remote, rows: { a: 1, b: 1, waits: 1 } };
+  },
+  async 'remote-gone'() {
+    const remote = memoryRemote();
+    const { db, link } = await pushed(remote);
+    await remote.remove(['h/main']);
+    await db.put('waits', 1);
+    await rejects(link.push(), 'remote-gone');
+    return { db, link, remote, rows: { a: 1, waits: 1 } };
+  },
+  async 'invalid-remote'() {
+    const remote = memoryRemote();
+    const { db, link } = await pushed(remote);
+    const long = random(1).bytes(20_000);
+    await db.put('long', long);
+    await link.push();
+    const names = (await remote.list('d/')).map(({ name }) => name as `d/${string}`);
+    await remote.remove(names);
+    const other = await device(remote);
+    await rejects(other.link.pull(), 'invalid-remote');
+    return { db, link, remote, rows: { a: 1, long } };
+  },
+  async 'corrupt-chunk'() {
+    const remote = memoryRemote();
+    const storage = watched(memory());
+    const first = await device(remote, {}, { storage });
+    const rows: [string, unknown][] = Array.from({ length: 3000 }, (_, at) => [`k${at}`, { at }]);
+    await first.db.putMany(rows);
+    await first.link.push();
+    await first.db.close();
+    const leaf = chunksOfKind(storage.stored.values(), Kind.leaf)[3];
+    if (leaf) damage(storage, leaf);
+    const db = await open('app', { storage });
+    await rejects(rowsOf(db), 'corrupt-chunk');
+    // The page has done so before its last block.
+    expect((await db.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
+    const link = await db.remote(remote, { probe: false });
+    return { db, link, remote, rows: Object.fromEntries(rows) };
+  },
+  async remote() {
+    const remote = memoryRemote();
+    const { db, link } = await pushed(remote);
+    const { readHeadSince } = remote;
+    remote.readHeadSince = async () => {
+      throw new HedgerowError('remote', 'the server is down', { status: 500 });
+    };
+    await rejects(link.pull(), 'remote');
+    remote.readHeadSince = readHeadSince;
+    return { db, link, remote, rows: { a: 1 } };
+  },
+};
+
+it.each(Object.keys(SCENES))(
+  'after %s its last remedy ends with equal rows on both sides',
+  async (code) => {
+    const { db, link, remote, rows } = await (SCENES[code] as () => Promise<Scene>)();
+    const last = blocksOf(`docs/errors/${code}.md`).at(-1)?.code as string;
+    const modules = { 'hedgerow/remote': { httpRemote: () => remote } };
+    await runBlocks([last], { names: { db, link }, modules });
+    expect(await rowsOf(db)).toEqual(rows);
+    const other = await device(remote);
+    await other.link.pull();
+    expect(await rowsOf(other.db)).toEqual(rows);
+  },
+);
+
+it('after remote-unsafe a push asks the place again', async () => {
+  const remote = memoryRemote();
+  const { swapHead } = remote;
+  // As a store that knows no conditions.
+  remote.swapHead = async (branch, _token, bytes, options) => {
+    const now = await remote.readHead(branch);
+    return swapHead.call(remote, branch, now?.token, bytes, options);
+  };
+  const db = await open('app', { storage: memory() });
+  await db.put('a', 1);
+  const link = await db.remote(remote);
+  await rejects(link.push(), 'remote-unsafe');
+  remote.swapHead = swapHead;
+  await link.push();
+  const other = await device(remote);
+  await other.link.pull();
+  expect(await rowsOf(other.db)).toEqual({ a: 1 });
+});
+
+it('after wrong-key a link with the right key goes on', async () => {
+  const remote = memoryRemote();
+  const [right, wrong] = [random(1).bytes(32), random(2).bytes(32)];
+  const first = await device(remote, {
+    encryption: remoteKeys({ place: 'room', keys: () => right }),
+  });
+  await first.db.put('a', 1);
+  await first.link.push();
+  const { db, link } = await device(remote, {
+    encryption: remoteKeys({ place: 'room', keys: () => wrong }),
+  });
+  await db.put('waits', 1);
+  await rejects(link.push(), 'wrong-key');
+  await link.close();
+  const encryption = remoteKeys({ place: 'room', keys: () => right });
+  const again = await db.remote(remote, { probe: false, encryption });
+  await again.pull();
+  await again.push();
+  expect(await rowsOf(db)).toEqual({ a: 1, waits: 1 });
+});
+
+it.each(['offline', 'remote-auth'])('after %s the same call goes on', async (code) => {
+  const remote = memoryRemote();
+  const { db, link } = await pushed(remote);
+  const { swapHead } = remote;
+  remote.swapHead = async () => {
+    throw code === 'offline' ? offline() : new HedgerowError('remote-auth', 'signed out');
+  };
+  await db.put('waits', 1);
+  await rejects(link.push(), code);
+  remote.swapHead = swapHead;
+  await link.push();
+  const other = await device(remote);
+  await other.link.pull();
+  expect(await rowsOf(other.db)).toEqual({ a: 1, waits: 1 });
+});

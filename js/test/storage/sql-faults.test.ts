@@ -1,0 +1,18 @@
+/** Faults over every driver of SQLite: nothing hangs, and nothing is torn. Each seed has a call of a workload fail. */
+import { expect, it } from 'vitest';
+import { sweep, WAYS } from '../support/fault-sweep.js';
+import { WORKLOADS } from '../support/fault-workloads.js';
+import { forSeeds } from '../support/property.js';
+import { SQL_STORAGES } from '../support/sql-storages.js';
+
+it.each(SQL_STORAGES)('%s: each change is whole or not at all', async (_title, make) => {
+  await forSeeds(24, async (from, _, begin) => {
+    const [workload, operations] = from.pick(Object.entries(WORKLOADS));
+    // As many as in memory: the calls are those of the wrapper.
+    const calls = await sweep(operations, { at: 0, when: 'before' });
+    expect(calls).toBeGreaterThan(5);
+    const fault = { at: 1 + from.below(calls), ...from.pick(WAYS) };
+    begin({ workload, ...fault });
+    await sweep(operations, fault, { storage: await make() });
+  });
+});

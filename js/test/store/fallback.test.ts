@@ -1,0 +1,164 @@
+/** Storage that cannot be opened: when a store is kept elsewhere instead, and that this is never silent. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type ErrorCode, HedgerowError } from '../../src/base/errors.js';
+import { type Health, open } from '../../src/index.js';
+import { memory } from '../../src/storage/memory.js';
+import { faulty } from '../support/doubles/faulty-storage.js';
+import { failure, SOON } from '../support/models/store-model.js';
+
+const CODES: readonly ErrorCode[] = [
+  'aborted',
+  'blocked',
+  'closed',
+  'conflict',
+  'corrupt-chunk',
+  'disconnected',
+  'invalid-argument',
+  'missing-chunk',
+  'not-loaded',
+  'out-of-memory',
+  'quota-exceeded',
+  'storage',
+  'store-not-found',
+  'unsupported-format',
+];
+const UNSUPPORTED = new HedgerowError('unsupported', 'for a test');
+
+/** Storage whose first call of a kind fails. */
+const failing = (call: 'open' | 'load', error: unknown) =>
+  faulty(memory(), { call, at: 1, lasting: true, when: 'before', error });
+
+/** `indexedDB` whose openings end as `end` has it. */
+function stubOpening(end: (request: Record<string, unknown>) => void): void {
+  class Request extends EventTarget {}
+  // What the package `idb` asks for by name.
+  for (const name of ['IDBDatabase', 'IDBObjectStore', 'IDBIndex', 'IDBCursor', 'IDBTransaction']) {
+    vi.stubGlobal(name, class {});
+  }
+  vi.stubGlobal('IDBRequest', Request);
+  vi.stubGlobal('indexedDB', {
+    open() {
+      const request = new Request() as unknown as Record<string, unknown>;
+      end(request);
+      return request;
+    },
+  });
+}
+
+const throwing = (name: string) => () => {
+  throw new DOMException('for a test', name);
+};
+const erring =
+  (name: string, text = 'for a test') =>
+  (request: Record<string, unknown>) => {
+    request.error = new DOMException(text, name);
+    queueMicrotask(() => (request as unknown as EventTarget).dispatchEvent(new Event('error')));
+  };
+const DENIED = 'The user denied permission to access the database.';
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('open({ fallback })', () => {
+  it('is used where there is no IndexedDB, and says so', async () => {
+    vi.stubGlobal('indexedDB', undefined);
+    const db = await open('a', { fallback: memory() });
+    await db.put('a', 1);
+    expect(await db.get('a')).toBe(1);
+    const health = await db.health();
+    expect(health).toMatchObject({ state: 'ephemeral', isPersistent: false });
+    expect(health.cause).toEqual(failure('unsupported'));
+    expect(health.message).toMatch(/cannot be opened.*lost/);
+    const listener = vi.fn<(health: Health) => void>();
+    db.onHealth(listener);
+    await vi.waitFor(() => expect(listener).toHaveBeenCalledOnce(), SOON);
+    expect(listener.mock.calls[0]?.[0]).toEqual(health);
+    expect(await db.persist()).toBe(false);
+  });
+
+  it('is not opened while the storage works', async () => {
+    const [storage, fallback] = [memory(), faulty(memory())];
+    const db = await open('a', { storage, fallback });
+    expect((await db.health()).cause).toBeUndefined();
+    expect(fallback.calls()).toBe(0);
+  });
+
+  it('is used for unsupported, and keeps its error', async () => {
+    const db = await open('a', { storage: failing('open', UNSUPPORTED), fallback: memory() });
+    expect(await db.health()).toMatchObject({ state: 'ephemeral', cause: UNSUPPORTED });
+  });
+
+  for (const code of CODES) {
+    it(`is never used for ${code}: rows may exist`, async () => {
+      const fallback = faulty(memory());
+      const error = new HedgerowError(code, 'for a test');
+      const opening = open('a', { storage: failing('open', error), fallback });
+      await expect(opening).rejects.toBe(error);
+      expect(fallback.calls()).toBe(0);
+    });
+  }
+
+  it('is not used for what fails once the storage is open', async () => {
+    const fallback = faulty(memory());
+    const opening = open('a', { storage: failing('load', UNSUPPORTED), fallback });
+    await expect(opening).rejects.toBe(UNSUPPORTED);
+    expect(fallback.calls()).toBe(0);
+  });
+
+  it('that fails, too, tells the error of the storage', async () => {
+    const storage = failing('open', UNSUPPORTED);
+    const fallback = failing('open', new HedgerowError('storage', 'of the fallback'));
+    await expect(open('a', { storage, fallback })).rejects.toBe(UNSUPPORTED);
+    const missing = open('a', { storage, fallback: memory(), mustExist: true });
+    await expect(missing).rejects.toBe(UNSUPPORTED);
+  });
+
+  it('keeps the other options', async () => {
+    const onDeleted = vi.fn();
+    vi.stubGlobal('indexedDB', undefined);
+    const fallback = memory();
+    const indexes = { s: { path: '/s' } };
+    const db = await open('a', { fallback, indexes, onDeleted });
+    await db.put('a', { s: 1 });
+    expect(await db.count({ index: 's', equals: 1 })).toBe(1);
+    await fallback.destroy('a');
+    await vi.waitFor(() => expect(onDeleted).toHaveBeenCalledOnce(), SOON);
+  });
+
+  it('must be storage', async () => {
+    const opening = open('a', { fallback: 'memory' as never });
+    await expect(opening).rejects.toEqual(failure('invalid-argument'));
+  });
+});
+
+describe('what IndexedDB says when it is opened', () => {
+  for (const [what, end] of [
+    ['SecurityError, thrown', throwing('SecurityError')],
+    ['SecurityError, as an event', erring('SecurityError')],
+    ['InvalidStateError, as Firefox does in private windows', erring('InvalidStateError')],
+    ['UnknownError, as Chromium does in frames of other sites', erring('UnknownError', DENIED)],
+  ] as const) {
+    it(`${what}: the fallback is used, with the cause`, async () => {
+      stubOpening(end);
+      await expect(open('a')).rejects.toEqual(failure('unsupported', { retryable: false }));
+      const db = await open('a', { fallback: memory() });
+      const { state, cause } = await db.health();
+      expect([state, cause?.code]).toEqual(['ephemeral', 'unsupported']);
+      expect(cause?.cause).toMatchObject({ name: what.split(',')[0] });
+    });
+  }
+
+  for (const [name, code] of [
+    ['QuotaExceededError', 'quota-exceeded'],
+    ['VersionError', 'unsupported-format'],
+    ['UnknownError', 'storage'],
+    ['AbortError', 'disconnected'],
+    ['DataError', 'storage'],
+  ] as const) {
+    it(`${name}: rows may exist, and the call rejects with ${code}`, async () => {
+      stubOpening(erring(name));
+      const fallback = faulty(memory());
+      await expect(open('a', { fallback })).rejects.toEqual(failure(code as ErrorCode));
+      expect(fallback.calls()).toBe(0);
+    });
+  }
+});

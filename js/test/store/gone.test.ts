@@ -1,0 +1,112 @@
+/** A store that was deleted while it was open takes no calls, not even reads of what is in memory. */
+import { describe, expect, it, vi } from 'vitest';
+import { memory, open, type Store } from '../../src/index.js';
+import type { Storage } from '../../src/storage/segment-store.js';
+import { failure, within } from '../support/models/store-model.js';
+import { SQL_STORAGES } from '../support/sql-storages.js';
+
+const value = new Uint8Array(3);
+
+/** Every call of a handle that rejects. */
+const calls = (db: Store): (() => Promise<unknown>)[] => [
+  () => db.get('a'),
+  () => db.getMany(['a']),
+  () => db.has('a'),
+  () => db.count(),
+  () => db.count({ index: 'n' }),
+  () => db.scan().toArray(),
+  () => db.scan({ index: 'n' }).toArray(),
+  () => db.diff('0'.repeat(64), db.root).toArray(),
+  () => db.changes(db.root).toArray(),
+  () => db.prove('a'),
+  () => db.put('a', 1),
+  () => db.delete('a'),
+  () => db.putMany([['a', 1]]),
+  () => db.deleteMany(['a']),
+  () => db.clear(),
+  () => db.applyPatch([{ op: 'del', key: 'a' }]),
+  () => db.transaction((tx) => tx.get('a')),
+  async () => db.writer(),
+  async () => db.snapshot(),
+  async () => db.watch({}, () => {}),
+  () => db.branch('other'),
+  () => db.branches(),
+  () => db.switchTo('main'),
+  () => db.merge('draft'),
+  () => db.resetTo(db.root),
+  () => db.deleteBranch('draft'),
+  () => db.compact(),
+  () => db.stats(),
+  () => db.verify(),
+  () => db.repair(),
+  () => db.export(),
+  async () => db.sumTree('t').root,
+  async () => db.sumTree('t').get('a'),
+  async () => db.sumTree('t').put('a', { value, sum: 1n }),
+];
+
+const storages: [string, () => Promise<Storage>][] = [
+  ['memory()', async () => memory()],
+  ...SQL_STORAGES.slice(0, 1).map(([title, make]): [string, () => Promise<Storage>] => [
+    title,
+    () => make(),
+  ]),
+];
+
+describe.each(storages)('in %s', (_, make) => {
+  it('a deleted store refuses every call with `closed`, in all of its handles', async () => {
+    const storage = await make();
+    const onDeleted = vi.fn();
+    const indexes = { n: { path: '/n' } };
+    const db = await open('gone', { storage, indexes, onDeleted });
+    await db.putMany([['a', { n: 1 }]]);
+    const tree = db.sumTree('t');
+    await tree.put('a', { value, sum: 1n });
+    const draft = await db.branch('draft');
+    await draft.put('b', 1);
+    const snap = db.snapshot();
+    // All of it is in memory.
+    expect(await Promise.all([db.get('a'), draft.get('b'), snap.get('a')])).toEqual([
+      { n: 1 },
+      1,
+      { n: 1 },
+    ]);
+    const writer = db.writer();
+    writer.tryPut('w', 1);
+    const ends = [db, draft].map((one) => {
+      const onError = vi.fn();
+      one.watch({}, () => {}, { onError });
+      return onError;
+    });
+    const never = draft.transaction(() => new Promise(() => {})).catch((cause: unknown) => cause);
+    await storage.destroy('gone');
+    const closed = failure('closed', {
+      cause: failure('closed', { message: expect.stringContaining('deleted') as string }),
+    });
+    for (const handle of [db, draft]) {
+      for (const [at, call] of calls(handle).entries()) {
+        await expect(within((async () => call())()), `call ${at}`).rejects.toEqual(closed);
+      }
+    }
+    await expect(snap.get('a')).rejects.toEqual(closed);
+    await expect(snap.scan().toArray()).rejects.toEqual(closed);
+    await expect(snap.count()).rejects.toEqual(closed);
+    expect(() => tree.root).toThrow(expect.objectContaining({ code: 'closed' }));
+    await expect(tree.get('a')).rejects.toEqual(closed);
+    expect(() => writer.tryPut('w', 2)).toThrow(expect.objectContaining({ code: 'closed' }));
+    // At once: nothing can be written any more.
+    expect(await within(never)).toEqual(closed);
+    for (const onError of ends) expect(onError.mock.calls).toEqual([[closed]]);
+    expect(onDeleted).toHaveBeenCalledTimes(1);
+    await within(db.close());
+    await within(draft.close());
+    // Another one of the name is nothing to the handles of this one.
+    const anew = await open('gone', { storage });
+    await anew.put('a', 'anew');
+    await expect(db.get('a')).rejects.toEqual(closed);
+    expect(await anew.get('a')).toBe('anew');
+    expect(onDeleted).toHaveBeenCalledTimes(1);
+    await anew.close();
+    await storage.destroy('gone');
+  });
+});

@@ -1,0 +1,194 @@
+/** How stores are opened: missing or new, gone while open, and what the platform tells. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { destroy, memory, open } from '../../src/index.js';
+import { faulty } from '../support/doubles/faulty-storage.js';
+import { failure } from '../support/models/store-model.js';
+
+/** Storage that the browser may clear. */
+const kept = () => ({ ...memory(), lifetime: 'origin' as const });
+
+/** Lets what was queued run. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe('mustExist: true', () => {
+  it('is missing where there is no store, and makes none', async () => {
+    const storage = memory();
+    const find = () => open('a', { storage, mustExist: true });
+    await expect(find()).rejects.toEqual(failure('store-not-found', { retryable: false }));
+    await expect(find()).rejects.toEqual(failure('store-not-found'));
+    const db = await open('a', { storage });
+    await db.put('k', 1);
+    expect(await (await find()).get('k')).toBe(1);
+    await db.close();
+    expect(await (await find()).get('k')).toBe(1);
+    await destroy('a', { storage });
+    await expect(find()).rejects.toEqual(failure('store-not-found'));
+  });
+
+  it('finds a store that was never written to', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    expect(await (await open('a', { storage, mustExist: true })).count()).toBe(0);
+  });
+});
+
+describe('onDeleted', () => {
+  it('is called once when the store is deleted, and calls fail with closed then', async () => {
+    const storage = faulty(memory());
+    const onDeleted = vi.fn();
+    const db = await open('a', { storage, onDeleted });
+    await db.put('k', 1);
+    await destroy('a', { storage });
+    await settled();
+    expect(onDeleted).toHaveBeenCalledOnce();
+    for (const call of [db.put('k', 2), db.verify(), db.repair()]) {
+      await expect(call).rejects.toEqual(failure('closed'));
+    }
+    await db.close();
+    expect(onDeleted).toHaveBeenCalledOnce();
+    // A new store of that name is another one.
+    const next = await open('a', { storage });
+    await next.put('other', 1);
+    await expect(db.put('k', 2)).rejects.toEqual(failure('closed'));
+    expect(await next.count()).toBe(1);
+  });
+
+  it('is not called for a store that was closed before, nor for another', async () => {
+    const storage = memory();
+    const onDeleted = vi.fn();
+    const closed = await open('a', { storage, onDeleted });
+    const other = await open('b', { storage, onDeleted });
+    await closed.close();
+    await destroy('a', { storage });
+    await settled();
+    expect(onDeleted).not.toHaveBeenCalled();
+    await other.close();
+  });
+});
+
+describe('persistence', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('is undefined where the platform does not tell', async () => {
+    const nothing = { quotaBytes: undefined, usageBytes: undefined, isPersistent: undefined };
+    const silent: unknown[] = [
+      undefined,
+      {},
+      { storage: undefined },
+      { storage: {} },
+      { storage: { estimate: () => Promise.reject(new TypeError('insecure')) } },
+      {
+        storage: {
+          persisted() {
+            throw new TypeError('no');
+          },
+        },
+      },
+    ];
+    for (const navigator of silent) {
+      vi.stubGlobal('navigator', navigator);
+      const db = await open('a', { storage: memory(), persist: true });
+      expect(await db.stats()).toMatchObject(nothing);
+    }
+  });
+
+  it('is what the platform tells, and is asked for only when that is wanted', async () => {
+    let isPersistent = false;
+    const persist = vi.fn(async () => {
+      isPersistent = true;
+      return true;
+    });
+    const estimate = async () => ({ quota: 100, usage: 7 });
+    const persisted = async () => isPersistent;
+    vi.stubGlobal('navigator', { storage: { estimate, persisted, persist } });
+    const db = await open('a', { storage: kept() });
+    const told = { quotaBytes: 100, usageBytes: 7 };
+    expect(await db.stats()).toMatchObject({ ...told, isPersistent: false });
+    expect(persist).not.toHaveBeenCalled();
+    const asking = await open('b', { storage: kept(), persist: true });
+    expect(await asking.stats()).toMatchObject({ ...told, isPersistent: true });
+    expect(persist).toHaveBeenCalledOnce();
+  });
+
+  it('that is never granted nor refused holds up nothing', async () => {
+    const persist = () => new Promise<boolean>(() => {});
+    vi.stubGlobal('navigator', { storage: { persist } });
+    const db = await open('a', { storage: kept(), persist: true });
+    expect((await db.stats()).isPersistent).toBeUndefined();
+    for (const broken of [() => Promise.reject(new TypeError('no')), 7]) {
+      vi.stubGlobal('navigator', { storage: { persist: broken } });
+      await open('a', { storage: kept(), persist: true });
+    }
+  });
+});
+
+describe('a store that is read while its core starts', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Holds up the core of the next store until the returned function is called. */
+  function coreWaits(): () => void {
+    let start = () => {};
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const { instantiate } = WebAssembly;
+    const later = async (module: WebAssembly.Module, imports?: WebAssembly.Imports) => {
+      await started;
+      return instantiate(module, imports);
+    };
+    vi.spyOn(WebAssembly, 'instantiate').mockImplementationOnce(later as never);
+    return start;
+  }
+
+  it('is read before that, and once', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    const start = coreWaits();
+    const load = vi.fn();
+    const counted = {
+      ...storage,
+      open: async (...args: Parameters<typeof storage.open>) => {
+        const segments = await storage.open(...args);
+        const { load: inner } = segments;
+        segments.load = (...given) => {
+          load();
+          return inner.apply(segments, given);
+        };
+        return segments;
+      },
+    };
+    const opening = open('a', { storage: counted });
+    await settled();
+    expect(load).toHaveBeenCalledOnce();
+    start();
+    await opening;
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it('hears what others commit meanwhile', async () => {
+    const storage = memory();
+    const other = await open('a', { storage });
+    const start = coreWaits();
+    const opening = open('a', { storage });
+    await settled();
+    await other.put('k', 1);
+    start();
+    const db = await opening;
+    await settled();
+    expect(await db.get('k')).toBe(1);
+  });
+
+  it('is closed if it was deleted meanwhile', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    const start = coreWaits();
+    const onDeleted = vi.fn();
+    const opening = open('a', { storage, onDeleted });
+    await settled();
+    await destroy('a', { storage });
+    start();
+    const db = await opening;
+    await expect(db.get('k')).rejects.toEqual(failure('closed'));
+    expect(onDeleted).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,85 @@
+/** What asking for persistence resolves to, and what it tells listeners. */
+import { describe, expect, it, vi } from 'vitest';
+import { persist } from '../../src/index.js';
+import { SOON } from '../support/models/store-model.js';
+import { cleansUp, of, open, platform, settled, told } from '../support/worlds/health-world.js';
+
+cleansUp();
+
+describe('persist()', () => {
+  it('asks in the turn of its call, resolves to the answer, and tells the change', async () => {
+    const { told: answers, storage: manager } = platform();
+    const db = await open('a', { storage: of('origin') });
+    const listener = vi.fn();
+    db.onHealth(listener);
+    await settled();
+    const refused = db.persist();
+    expect(manager.persist).toHaveBeenCalledOnce();
+    expect(await refused).toBe(false);
+    answers.persisted = true;
+    const granted = db.persist();
+    expect(manager.persist).toHaveBeenCalledTimes(2);
+    expect(await granted).toBe(true);
+    expect(await persist()).toBe(true);
+    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
+  });
+
+  it('an answer to open({ persist: true }) is told, too', async () => {
+    const { told: answers, storage: manager } = platform();
+    let answer = (_: boolean) => {};
+    manager.persist.mockReturnValue(
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+    );
+    const db = await open('a', { storage: of('origin'), persist: true });
+    const listener = vi.fn();
+    db.onHealth(listener);
+    await settled();
+    answers.persisted = true;
+    answer(true);
+    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
+  });
+
+  it('that the user never answers holds up nothing', async () => {
+    const { storage: manager } = platform();
+    manager.persist.mockReturnValue(new Promise(() => {}));
+    const db = await open('a', { storage: of('origin'), persist: true });
+    let isSettled = false;
+    db.persist().finally(() => {
+      isSettled = true;
+    });
+    db.onHealth(() => {});
+    await db.put('a', 1);
+    expect((await db.health()).state).toBe('best-effort');
+    await db.close();
+    expect(isSettled).toBe(false);
+  });
+
+  it('is answered without a question where no browser clears the storage, and where it keeps none', async () => {
+    const { storage: manager } = platform();
+    for (const [lifetime, answer] of [
+      ['session', false],
+      ['permanent', true],
+    ] as const) {
+      const db = await open('a', { storage: of(lifetime), persist: true });
+      expect(await db.persist()).toBe(answer);
+    }
+    expect(manager.persist).not.toHaveBeenCalled();
+  });
+
+  it('resolves to what is known where it cannot be asked, or fails', async () => {
+    const persisted = async () => true;
+    for (const [storage, answer] of [
+      [undefined, undefined],
+      [{}, undefined],
+      [{ persist: () => Promise.reject(new TypeError('no')) }, undefined],
+      [{ persisted }, true],
+      [{ persisted, persist: () => Promise.reject(new TypeError('no')) }, true],
+    ] as const) {
+      vi.stubGlobal('navigator', { storage });
+      expect(await persist()).toBe(answer);
+      expect(await (await open('a', { storage: of('origin') })).persist()).toBe(answer);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+/** What a draft has changed, of the rows of one table: as the app has them. */
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { memory, open } from '../../../src/index.js';
+import { table } from '../../../src/store/tables/index.js';
+import { closing } from '../../support/migration-tables.js';
+
+interface Row {
+  project: string;
+  n: number;
+  due: Date;
+}
+const rows = table<Row>()({
+  key: ['project', 'n'],
+  values: 'structured',
+  version: 2,
+  migrate: (old: Row) => ({ ...old, due: new Date(0) }),
+});
+const others = table<{ id: string }>()({ key: 'id' });
+const row = (n: number, year = 2024): Row => ({ project: 'a', n, due: new Date(year, 1) });
+
+async function draft() {
+  const db = closing(await open('drafts', { storage: memory(), tables: { rows, others } }));
+  await db.rows.putMany([row(1), row(2)]);
+  return { db, branch: await db.branch('draft') };
+}
+
+describe('changesSinceFork of a table', () => {
+  it('has rows and keys as the calls of the table take them, and no rows of other tables', async () => {
+    const { db, branch } = await draft();
+    await branch.others.put({ id: 'x' });
+    await branch.rows.put(row(1, 2030));
+    await branch.rows.delete(['a', 2]);
+    await branch.rows.put(row(3));
+    // What the other branch changes meanwhile is not among it.
+    await db.rows.put(row(4));
+    const changes = await branch.rows.changesSinceFork().toArray();
+    expect(changes).toEqual([
+      { op: 'change', key: ['a', 1], oldValue: row(1), newValue: row(1, 2030) },
+      { op: 'del', key: ['a', 2], oldValue: row(2) },
+      { op: 'add', key: ['a', 3], newValue: row(3) },
+    ]);
+    expect(await branch.rows.changesSinceFork().first()).toEqual(changes[0]);
+    for await (const change of branch.rows.changesSinceFork()) {
+      expectTypeOf(change.key).toEqualTypeOf<readonly [string, number]>();
+      if (change.op !== 'del') expectTypeOf(change.newValue).toEqualTypeOf<Row>();
+    }
+    expect(await branch.others.changesSinceFork().toArray()).toMatchObject([{ key: 'x' }]);
+  });
+
+  it('names a row that cannot be read, and refuses what the store refuses', async () => {
+    const { db, branch } = await draft();
+    await branch.put('others/bad', { id: 'bad', '~v': 7 });
+    await expect(branch.others.changesSinceFork().toArray()).rejects.toMatchObject({
+      ...{ code: 'newer-version', table: 'others', key: 'bad' },
+    });
+    await expect(db.rows.changesSinceFork().toArray()).rejects.toMatchObject({
+      code: 'invalid-argument',
+    });
+    const aborted = branch.rows.changesSinceFork({ signal: AbortSignal.abort() });
+    await expect(aborted.toArray()).rejects.toMatchObject({ code: 'aborted' });
+    expect(() => branch.rows.changesSinceFork({ limit: 1 } as never)).toThrow(/limit/);
+  });
+});

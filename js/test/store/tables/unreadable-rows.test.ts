@@ -1,0 +1,189 @@
+/** A row that a table cannot read is named by table and key, and holds back no other: not in a watch, and not in a list. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
+import { live, liveCount, liveRow } from '../../../src/live/index.js';
+import { table } from '../../../src/store/tables/index.js';
+
+const opened: Store[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const db of opened.splice(0)) await db.close();
+});
+
+interface Row {
+  id: string;
+  note?: string;
+}
+
+/** Rows as they come by a sync, from a tab of a newer version, or from an older one. */
+const KINDS = {
+  'of a newer version': {
+    definition: table<Row>()({ key: 'id', indexes: { byNote: ['note'] } }),
+    bad: { id: 'bad', note: 'b', '~v': 2 },
+    code: 'newer-version',
+  },
+  'of plain text in a structured table': {
+    definition: table<Row>()({ key: 'id', values: 'structured', indexes: { byNote: ['note'] } }),
+    bad: { id: 'bad', note: '~home' },
+    code: 'invalid-value',
+  },
+  'that migrate refuses': {
+    definition: table<Row>()({
+      key: 'id',
+      indexes: { byNote: ['note'] },
+      version: 2,
+      migrate: (row: Record<string, unknown>) => {
+        if (row.note === 'refuse') throw new Error('no');
+        return row as never;
+      },
+    }),
+    bad: { id: 'bad', note: 'refuse' },
+    code: 'invalid-value',
+  },
+} as const;
+
+const caught = (call: Promise<unknown>) =>
+  call.then(
+    (value) => expect.fail(`it has resolved to ${JSON.stringify(value)}`),
+    (cause: unknown) => cause as HedgerowError,
+  );
+
+describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code }) => {
+  const store = async () => {
+    const db = await open(`unreadable ${name}`, { storage: memory(), tables: { t: definition } });
+    opened.push(db);
+    return db;
+  };
+  const error = { code, table: 't', key: 'bad' };
+
+  it('is reported by a watch, which tells the others and goes on', async () => {
+    const db = await store();
+    const reports: unknown[] = [];
+    vi.spyOn(console, 'error').mockImplementation((cause) => void reports.push(cause));
+    const rows = new Map<unknown, unknown>();
+    const failed: unknown[] = [];
+    db.t.watch(
+      (changes) => {
+        for (const change of changes) {
+          if (change.op === 'del') rows.delete(change.key);
+          else rows.set(change.key, change.newValue);
+        }
+      },
+      { initial: true, onError: (cause) => failed.push(cause) },
+    );
+    const ids = () => [...rows.keys()].sort().join();
+    await db.t.put({ id: 'a', note: 'a' });
+    await expect.poll(ids).toBe('a');
+    await db.putMany([
+      ['t/b', { id: 'b', note: 'b' }],
+      ['t/bad', bad],
+      ['t/c', { id: 'c', note: 'c' }],
+    ]);
+    await expect.poll(ids).toBe('a,b,c');
+    expect(reports).toMatchObject([error]);
+    // It is mended.
+    await db.put('t/bad', {
+      id: 'bad',
+      note: 'good',
+      ...(name.includes('migrate') && { '~v': 2 }),
+    });
+    await db.t.put({ id: 'd', note: 'd' });
+    await expect.poll(ids).toBe('a,b,bad,c,d');
+    // What was there can be read no longer: it is as if it were gone.
+    await db.put('t/bad', bad);
+    await expect.poll(ids).toBe('a,b,c,d');
+    await db.delete('t/bad');
+    await db.t.put({ id: 'e', note: 'e' });
+    await expect.poll(ids).toBe('a,b,c,d,e');
+    expect(failed).toEqual([]);
+  });
+
+  it('is left out of what a watch begins with', async () => {
+    const db = await store();
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    await db.putMany([
+      ['t/a', { id: 'a', note: 'a' }],
+      ['t/bad', bad],
+    ]);
+    const keys = new Set<unknown>();
+    db.t.watch(
+      (changes) => {
+        for (const { key } of changes) keys.add(key);
+      },
+      { initial: true },
+    );
+    await db.t.ready();
+    await db.t.put({ id: 'z', note: 'z' });
+    // A row that is brought forward is told again.
+    await expect.poll(() => [...keys].join()).toBe('a,z');
+  });
+
+  it('is left out of a live list, whose error names it', async () => {
+    const db = await store();
+    await db.putMany([
+      ['t/a', { id: 'a', note: 'a' }],
+      ['t/bad', bad],
+      ['t/c', { id: 'c', note: 'c' }],
+    ]);
+    const list = live(db.t.all());
+    list.subscribe(() => {});
+    await expect
+      .poll(() =>
+        list
+          .get()
+          .rows.map(({ id }) => id)
+          .join(),
+      )
+      .toBe('a,c');
+    expect(list.get()).toMatchObject({ status: 'ready', error });
+    const row = liveRow(db.t, 'bad');
+    row.subscribe(() => {});
+    await expect.poll(() => row.get().status).toBe('error');
+    expect(row.get()).toMatchObject({ value: undefined, error });
+    expect(liveCount(db.t.all()).get().count).toBe(3);
+    await db.delete('t/bad');
+    await expect.poll(() => list.get().error).toBeUndefined();
+    await expect.poll(() => row.get().status).toBe('ready');
+    list.close();
+    row.close();
+  });
+
+  it('is named by each read that has it', async () => {
+    const db = await store();
+    await db.putMany([
+      ['t/a', { id: 'a', note: 'a' }],
+      ['t/bad', bad],
+    ]);
+    const iterated = async () => {
+      for await (const _ of db.t) {
+      }
+    };
+    const reads: [string, () => Promise<unknown>][] = [
+      ['get', () => db.t.get('bad')],
+      ['getMany', () => db.t.getMany(['a', 'bad'])],
+      ['toArray', () => db.t.toArray()],
+      [
+        'filter',
+        () =>
+          db.t
+            .all()
+            .filter(() => true)
+            .toArray(),
+      ],
+      ['for await', iterated],
+      ['at', () => db.t.at(1)],
+      ['a transaction', () => db.transaction((tx) => tx.t.get('bad'))],
+      ['its list', () => db.transaction((tx) => tx.t.toArray())],
+      ['update', () => db.t.update('bad', { note: 'x' })],
+      ['a snapshot', () => db.snapshot().t.toArray()],
+    ];
+    for (const [read, call] of reads) {
+      const cause = await caught(call());
+      expect(cause, read).toMatchObject(error);
+      expect(cause.message, read).toMatch(/^t "bad": /);
+    }
+    // It can be found, and deleted.
+    await db.t.delete('bad');
+    expect(await db.t.toArray()).toEqual([{ id: 'a', note: 'a' }]);
+  });
+});

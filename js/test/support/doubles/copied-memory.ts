@@ -1,0 +1,34 @@
+/** Memory with the stores of another one, as they are now: what takes long to make is made once. */
+import { localLocks } from '../../../src/base/locks.js';
+import { openWorld, World } from '../../../src/storage/memory-handle.js';
+import type { Storage } from '../../../src/storage/segment-store.js';
+
+/** Storage in memory of which there can be copies. */
+export interface CopiedMemory extends Storage {
+  copy(): CopiedMemory;
+}
+
+export function copiedMemory(worlds = new Map<string, World>()): CopiedMemory {
+  return {
+    lifetime: 'session',
+    locks: localLocks(),
+    open: async (name, options) => openWorld(worlds, name, options),
+    async destroy(name) {
+      worlds.delete(name);
+    },
+    copy() {
+      const copies = [...worlds].map(([name, world]) => [name, copyOf(world)] as const);
+      return copiedMemory(new Map(copies));
+    },
+  };
+}
+
+/** Segments are never written to. */
+function copyOf(world: World): World {
+  const copy = new World();
+  for (const [id, segment] of world.segments) copy.segments.set(id, segment);
+  for (const [name, ref] of world.refs) copy.refs.set(name, ref);
+  for (const [name, moves] of world.history) copy.history.set(name, moves);
+  copy.lastReserved = world.lastReserved;
+  return copy;
+}

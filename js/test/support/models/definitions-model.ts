@@ -1,0 +1,171 @@
+/** What definitions make of rows: a model of indexes, of sum trees that follow rows, and of the rules that these are. */
+import { expect } from 'vitest';
+import {
+  type IndexDefinitions,
+  memory,
+  open,
+  type Store,
+  type SumDefinition,
+  type SumDefinitions,
+  type SumRoot,
+  type SumTree,
+} from '../../../src/index.js';
+import type { Random } from '../random.js';
+import { until } from '../watching.js';
+import { entriesOfRows } from './index-model.js';
+import { expectSame, failure, sorted } from './store-model.js';
+import { hex, sha256 } from './sum-reference.js';
+
+export type Rows = Map<string, unknown>;
+
+/** How a store is opened. */
+export interface Definitions {
+  readonly indexes: IndexDefinitions | undefined;
+  readonly sums: SumDefinitions | undefined;
+  readonly dropOtherIndexes: boolean;
+}
+
+const INDEXES: IndexDefinitions = {
+  n: { path: '/n' },
+  tags: { path: '/tags', prefix: 's/' },
+  both: { path: ['/m', '/n'] },
+  old: { path: '/n', nulls: true, below: 50 },
+  words: { path: ['/m', { words: '/tags' }], nulls: true },
+};
+const RULES: readonly SumDefinition[] = [
+  { prefix: 's/', sum: '/n' },
+  { prefix: 's/', sum: '/m' },
+  { prefix: 't/', sum: '/n' },
+  { sum: '/m' },
+];
+const NAMES = ['a', 'b'];
+export const KEYS = ['s/1', 's/2', 's/3', 's/4', 't/1', 't/2', 'u'];
+
+/** Definitions that a store may be opened with; `undefined` where `mayKeep` what there is. */
+export function someDefinitions(from: Random, mayKeep: boolean): Definitions {
+  const some = <T>(all: readonly (readonly [string, T])[]) =>
+    Object.fromEntries(all.filter(() => from.next() < 0.5));
+  const isKept = () => mayKeep && from.next() < 0.2;
+  const sums = NAMES.map((name) => [name, from.pick(RULES)] as const);
+  const indexes = isKept() ? undefined : some(Object.entries(INDEXES));
+  // So that a store comes to the root of a fresh one.
+  const dropOtherIndexes = indexes !== undefined;
+  return { indexes, sums: isKept() ? undefined : some(sums), dropOtherIndexes };
+}
+
+/** A row, which breaks a rule now and then. */
+export function someRow(from: Random): unknown {
+  const number = () => {
+    const kind = from.below(16);
+    if (kind < 2) return from.pick([-1, 0.5, 'x', true]);
+    if (kind === 2) return null;
+    return kind < 5 ? String(from.below(100)) : from.below(100);
+  };
+  const tags = from.shuffle(['x', 'Y z', 'z']).slice(0, from.below(3));
+  return from.next() < 0.1 ? { tags } : { n: number(), m: number(), tags };
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+export const areSame = (a: Rows, b: Rows) => same(sorted(a), sorted(b));
+
+/** The leaves of a tree, by their keys in hexadecimal; `undefined` when the rows break its rule. */
+function leavesOf(rows: Rows, { prefix = '', sum }: SumDefinition) {
+  const leaves = new Map<string, bigint>();
+  for (const [key, row] of rows) {
+    if (!key.startsWith(prefix)) continue;
+    const found = (row as Record<string, unknown>)[sum.slice(1)] ?? undefined;
+    if (found === undefined) continue;
+    if (!/^\d+$/.test(String(found))) return undefined;
+    leaves.set(hex(sha256(key)), BigInt(found as string));
+  }
+  return leaves;
+}
+
+/** Whether rows break one of the rules. */
+export function areBroken(rows: Rows, sums: SumDefinitions = {}): boolean {
+  return Object.values(sums).some((rule) => leavesOf(rows, rule) === undefined);
+}
+
+/** The merge of three by the book. */
+export function merged(
+  base: Rows,
+  ours: Rows,
+  theirs: Rows,
+  decide: (key: string, own: unknown, other: unknown) => unknown,
+): Rows {
+  const result = new Map(ours);
+  for (const key of new Set([...base.keys(), ...theirs.keys()])) {
+    const [old, own, other] = [base, ours, theirs].map((rows) => rows.get(key));
+    if (same(old, other) || same(own, other)) continue;
+    const value = same(old, own) ? other : decide(key, own, other);
+    if (value === undefined) result.delete(key);
+    else result.set(key, value);
+  }
+  return result;
+}
+
+const roots = new Map<string, Promise<string>>();
+
+/** The root of a fresh store with these rows and definitions. */
+export function freshRoot(
+  rows: Rows,
+  { indexes, sums }: Pick<Definitions, 'indexes' | 'sums'>,
+): Promise<string> {
+  const name = JSON.stringify([sorted(rows), indexes, sums]);
+  const made = async () => {
+    const fresh = await open('fresh', { storage: memory(), indexes, sums });
+    await fresh.putMany([...rows]);
+    const { root } = fresh;
+    await fresh.close();
+    return root;
+  };
+  const root = roots.get(name) ?? made();
+  roots.set(name, root);
+  return root;
+}
+
+/** The root of a tree, which another tab may make by another definition, again and again. */
+async function rootOf(tree: SumTree): Promise<SumRoot> {
+  for (;;) {
+    try {
+      return tree.root;
+    } catch (cause) {
+      expect(cause).toEqual(failure('not-ready'));
+      await tree.get('s/1');
+    }
+  }
+}
+
+/**
+ * Holds a handle to what its rows and its definitions say. When `isAlone`, no other definitions are in use, and it
+ * comes to the root of a fresh store.
+ */
+export async function check(
+  db: Store,
+  rows: Rows,
+  { indexes, sums }: Definitions,
+  isAlone: boolean,
+): Promise<void> {
+  const expected = sorted(rows);
+  expectSame(await db.scan().toArray(), expected, 'rows');
+  for (const [index, definition] of Object.entries(indexes ?? {})) {
+    expectSame(await db.scan({ index }).toArray(), entriesOfRows(definition, expected), index);
+  }
+  const isBroken = areBroken(rows, sums);
+  for (const [name, rule] of Object.entries(sums ?? {})) {
+    const tree = db.sumTree(name);
+    if (isBroken) {
+      await expect(tree.get('s/1'), name).rejects.toEqual(failure('invalid-value'));
+      continue;
+    }
+    const leaves = leavesOf(rows, rule);
+    const found = await tree.entries().toArray();
+    expect(new Map(found.map(({ key, sum }) => [hex(key), sum])), name).toEqual(leaves);
+    const total = [...(leaves ?? new Map<string, bigint>()).values()].reduce((a, b) => a + b, 0n);
+    expect((await rootOf(tree)).sum, name).toBe(total);
+  }
+  if (!isAlone || indexes === undefined || sums === undefined || isBroken) return;
+  const root = await freshRoot(rows, { indexes, sums });
+  await until(() => db.root === root).catch(() => expect(db.root).toBe(root));
+}

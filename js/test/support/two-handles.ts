@@ -1,0 +1,15 @@
+/** Two handles of one store, and three rows. */
+import { memory, open, type Storage } from '../../src/index.js';
+import type { Entry } from './models/store-model.js';
+
+export async function twoHandles(rows: readonly Entry[] = [], storage: Storage = memory()) {
+  const one = await open('test', { storage });
+  await one.putMany(rows);
+  return [one, await open('test', { storage })] as const;
+}
+
+export const ABC: Entry[] = [
+  ['a', 1],
+  ['b', 2],
+  ['c', 3],
+];

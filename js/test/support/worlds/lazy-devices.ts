@@ -1,0 +1,93 @@
+/** What the tests of lazy clones share: a remote with many rows, and devices that read some of them. */
+import { hex } from '../../../src/base/hex.js';
+import {
+  type CloneOptions,
+  clone,
+  HedgerowError,
+  type Link,
+  type LinkOptions,
+  memory,
+  open,
+  type Storage,
+  type Store,
+} from '../../../src/index.js';
+import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
+import { random } from '../random.js';
+import { cost } from './sync-devices.js';
+
+export const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
+
+/** A row of about 130 bytes, or more. */
+export function rowOf(nth: number, state = 'open', bytes = 30): [string, unknown] {
+  const title = hex(random(nth).bytes(bytes));
+  return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
+}
+
+export async function published(
+  rows: number,
+  bytes = 30,
+  options: LinkOptions = {},
+): Promise<{ remote: Remote; from: Store; link: Link }> {
+  const remote = memoryRemote();
+  const from = await open('from', { storage: memory() });
+  await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth, 'open', bytes)));
+  const link = await from.remote(remote, { probe: false, ...options });
+  await link.push();
+  return { remote, from, link };
+}
+
+/** The remote, which can be switched off. */
+export function switched(inner: Remote): Remote & { isOff: boolean } {
+  const check = () => {
+    if (remote.isOff) throw new HedgerowError('offline', 'the network is down');
+  };
+  const remote = {
+    ...inner,
+    isOff: false,
+    async readHead(...call: Parameters<Remote['readHead']>) {
+      check();
+      return inner.readHead(...call);
+    },
+    async readHeadSince(...call: Parameters<Remote['readHeadSince']>) {
+      check();
+      return inner.readHeadSince(...call);
+    },
+    async get(...call: Parameters<Remote['get']>) {
+      check();
+      return inner.get(...call);
+    },
+  };
+  return remote;
+}
+
+/** What a call rejects with. */
+export async function caught(call: Promise<unknown>): Promise<HedgerowError> {
+  try {
+    await call;
+  } catch (cause) {
+    return cause as HedgerowError;
+  }
+  throw new Error('it does not reject');
+}
+
+/** What a call resolves to, and what travelled for it. */
+export async function asked<T>(link: Link, call: () => Promise<T>) {
+  let result: T | undefined;
+  const travelled = await cost(link, async () => {
+    result = await call();
+  });
+  return { ...travelled, result };
+}
+
+export const lazy = (
+  remote: Remote,
+  storage: Storage,
+  name = 'app',
+  { link, ...options }: CloneOptions = {},
+) => clone(name, remote, { storage, mode: 'lazy', ...options, link: { probe: false, ...link } });
+
+export async function rowsOf(db: Store): Promise<Map<string, unknown>> {
+  const rows = new Map<string, unknown>();
+  for await (const [key, value] of db.scan()) rows.set(key, value);
+  return rows;
+}

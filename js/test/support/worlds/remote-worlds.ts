@@ -1,0 +1,96 @@
+/** The ways of an operator with a remote: put an old copy in its place, and show each device another one. */
+import { memoryRemote, type Remote, type Swap } from '../../../src/sync/remote/index.js';
+
+/** One state of a remote, which goes on by itself. */
+export interface World {
+  readonly remote: Remote;
+  /** No two worlds give the same token. */
+  readonly era: number;
+}
+
+let eras = 0;
+
+const worldOf = (remote: Remote): World => ({ remote, era: ++eras });
+
+export const newWorld = (): World => worldOf(memoryRemote());
+
+/** A world that is as another one is now: a backup of it, or a fork. */
+export async function copyOf({ remote }: World): Promise<World> {
+  const copy = memoryRemote();
+  const config = await remote.get('hedgerow');
+  if (config !== undefined) await copy.put('hedgerow', config);
+  for (const prefix of ['p/', 'd/'] as const) {
+    for (const { name } of await remote.list(prefix)) {
+      await copy.put(name, (await remote.get(name)) as Uint8Array);
+    }
+  }
+  for (const { name } of await remote.list('h/')) {
+    const branch = decodeURIComponent(name.slice(2));
+    const head = await remote.readHead(branch);
+    if (head !== undefined) await copy.swapHead(branch, undefined, head.bytes);
+  }
+  return worldOf(copy);
+}
+
+/** Gives each of two branches the head of the other. */
+export async function exchange({ remote }: World, one: string, other: string): Promise<void> {
+  const heads = [await remote.readHead(one), await remote.readHead(other)];
+  if (heads.includes(undefined)) return;
+  for (const [nth, branch] of [one, other].entries()) {
+    const { token } = heads[nth] as { token: string };
+    await remote.swapHead(branch, token, (heads[1 - nth] as { bytes: Uint8Array }).bytes);
+  }
+}
+
+/** The remote as one device sees it. */
+export class View {
+  world: World;
+  /** Answers the next swap as if it had been made. */
+  isLying = false;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  readonly remote: Remote = {
+    readHead: async (branch, options) => this.#shown(await this.#real.readHead(branch, options)),
+    readHeadSince: async (branch, token, options) => {
+      const own = this.#own(token);
+      if (own === undefined) return this.remote.readHead(branch, options);
+      const found = await this.#real.readHeadSince(branch, own, options);
+      return found === 'unchanged' ? found : this.#shown(found);
+    },
+    swapHead: async (branch, token, bytes, options): Promise<Swap> => {
+      if (this.isLying) {
+        this.isLying = false;
+        return { state: 'swapped', token: '0:"a login page"' };
+      }
+      const own = token === undefined ? undefined : (this.#own(token) ?? '"none"');
+      const swap = await this.#real.swapHead(branch, own, bytes, options);
+      if (swap.state === 'swapped') return { ...swap, token: this.#tokenOf(swap.token) };
+      return swap.state === 'lost' ? { ...swap, head: this.#shown(swap.head) } : swap;
+    },
+    get: (...call) => this.#real.get(...call),
+    put: (...call) => this.#real.put(...call),
+    remove: (...call) => this.#real.remove(...call),
+    list: (...call) => this.#real.list(...call),
+  };
+
+  get #real(): Remote {
+    return this.world.remote;
+  }
+
+  #tokenOf(token: string): string {
+    return `${this.world.era}:${token}`;
+  }
+
+  /** The token as this world has given it. */
+  #own(token: string): string | undefined {
+    const [era, ...rest] = token.split(':');
+    return Number(era) === this.world.era ? rest.join(':') : undefined;
+  }
+
+  #shown<Found extends { readonly token: string } | undefined>(head: Found): Found {
+    return (head && { ...head, token: this.#tokenOf(head.token) }) as Found;
+  }
+}

@@ -1,0 +1,405 @@
+import { readFileSync } from 'node:fs';
+import { onTestFinished, vi } from 'vitest';
+import type { Locks } from '../../../src/base/locks.js';
+import {
+  destroy,
+  memory,
+  type OpenOptions,
+  open,
+  preload,
+  type Store,
+} from '../../../src/index.js';
+import type { SegmentStore, Storage, WriteBatch } from '../../../src/storage/segment-store.js';
+
+// To load a part takes none of the tabs' time.
+await preload();
+
+type RequestOptions = Parameters<Locks['request']>[1];
+
+interface Request {
+  readonly tab: Tab;
+  readonly isShared: boolean;
+  grant(): void;
+  lose(): void;
+}
+
+interface Queue {
+  held: Request[];
+  waiting: Request[];
+}
+
+/** Web Locks, as all tabs see them. */
+class LockManager {
+  readonly #queues = new Map<string, Queue>();
+
+  #queue(name: string): Queue {
+    const queue = this.#queues.get(name) ?? { held: [], waiting: [] };
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  #next(queue: Queue): void {
+    for (;;) {
+      const [first] = queue.waiting;
+      if (first === undefined) return;
+      const isFree =
+        queue.held.length === 0 || (first.isShared && queue.held.every(({ isShared }) => isShared));
+      if (!isFree) return;
+      queue.waiting.shift();
+      queue.held.push(first);
+      first.grant();
+    }
+  }
+
+  request<T>(
+    tab: Tab,
+    name: string,
+    { mode = 'exclusive', ifAvailable = false, steal = false, signal }: RequestOptions,
+    hold: (lock: unknown) => Promise<T>,
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const queue = this.#queue(name);
+      const lost = () => reject(new DOMException('the lock was taken away', 'AbortError'));
+      const request: Request = {
+        tab,
+        isShared: mode === 'shared',
+        grant: () => {
+          const release = () => {
+            queue.held = queue.held.filter((one) => one !== request);
+            this.#next(queue);
+          };
+          // Granted when it is: a frozen tab holds a lock that it has not heard of.
+          void tab
+            .passes(() => hold({ name, mode }))
+            .then(
+              (result) => {
+                release();
+                resolve(result);
+              },
+              (cause: unknown) => {
+                release();
+                reject(cause);
+              },
+            );
+        },
+        lose: () => void tab.hears(async () => lost()),
+      };
+      if (steal) {
+        for (const one of queue.held.splice(0)) one.lose();
+        queue.held.push(request);
+        request.grant();
+        return;
+      }
+      queue.waiting.push(request);
+      this.#next(queue);
+      if (!queue.waiting.includes(request)) return;
+      if (ifAvailable) {
+        queue.waiting = queue.waiting.filter((one) => one !== request);
+        void tab.passes(() => hold(null)).then(resolve, reject);
+      }
+      signal?.addEventListener('abort', () => {
+        if (!queue.waiting.includes(request)) return;
+        queue.waiting = queue.waiting.filter((one) => one !== request);
+        reject(signal.reason);
+        this.#next(queue);
+      });
+    });
+  }
+
+  held(): { name: string }[] {
+    return [...this.#queues].flatMap(([name, { held }]) => held.map(() => ({ name })));
+  }
+
+  /** All locks of a tab end: because it does, or because its browser takes them away. */
+  end(tab: Tab, isTold = false): void {
+    for (const queue of this.#queues.values()) {
+      const [own, others] = [
+        queue.held.filter((one) => one.tab === tab),
+        queue.held.filter((one) => one.tab !== tab),
+      ];
+      queue.held = others;
+      queue.waiting = queue.waiting.filter((one) => one.tab !== tab);
+      if (isTold) for (const one of own) one.lose();
+    }
+    for (const queue of this.#queues.values()) this.#next(queue);
+  }
+}
+
+/** A channel of the tab that made it. */
+class Channel {
+  static readonly all = new Set<Channel>();
+  static tab: Tab | undefined;
+  readonly #tab = Channel.tab;
+  readonly name: string;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+
+  constructor(name: string) {
+    this.name = name;
+    Channel.all.add(this);
+  }
+
+  postMessage(data: unknown): void {
+    const send = async () => {
+      for (const other of Channel.all) {
+        if (other === this || other.name !== this.name) continue;
+        void other.#hears(async () => {
+          if (Channel.all.has(other)) other.onmessage?.({ data: structuredClone(data) });
+        });
+      }
+    };
+    void this.#passes(send);
+  }
+
+  #passes(run: () => Promise<void>): Promise<void> {
+    return this.#tab === undefined ? run() : this.#tab.passes(run);
+  }
+
+  #hears(run: () => Promise<void>): Promise<void> {
+    return this.#tab === undefined ? run() : this.#tab.hears(run);
+  }
+
+  close(): void {
+    Channel.all.delete(this);
+  }
+}
+
+/** What a test may do before a call of a tab takes effect. */
+export interface TabHooks {
+  write?(batch: WriteBatch): void | Promise<void>;
+  /** Before the locks are looked at. */
+  query?(): void | Promise<void>;
+  load?(): void | Promise<void>;
+  /** Before segments are deleted. */
+  delete?(): void | Promise<void>;
+}
+
+/** One tab of the simulated browser. */
+export class Tab {
+  readonly #browser: Browser;
+  readonly hooks: TabHooks = {};
+  isFrozen = false;
+  isKilled = false;
+  /** It works, and hears neither of other tabs nor that a lock was taken away from it. */
+  isDeaf = false;
+  #onThaw: (() => void)[] = [];
+  readonly storage: Storage;
+
+  constructor(browser: Browser, locks: LockManager, inner: Storage) {
+    this.#browser = browser;
+    const view: Locks = {
+      request: <T>(...[name, options, hold]: Parameters<Locks['request']>) =>
+        this.passes(() => locks.request<T>(this, name, options, hold as () => Promise<T>)),
+      query: () =>
+        this.passes(async () => {
+          await this.hooks.query?.();
+          await this.#awake();
+          return { held: locks.held() };
+        }),
+    };
+    this.storage = {
+      isShared: true,
+      locks: view,
+      // A tab hears of others by its channel alone.
+      open: async (name, options) =>
+        this.#wrap(await inner.open(name, { ...options, onMoved: undefined })),
+      destroy: (name) => inner.destroy(name),
+    };
+  }
+
+  /** Runs `run` when the tab is awake, and has its result heard when it is. */
+  async passes<T>(run: () => Promise<T>): Promise<T> {
+    await this.#awake();
+    try {
+      return await run();
+    } finally {
+      await this.#awake();
+    }
+  }
+
+  /** Runs `run` when the tab is awake and not deaf. */
+  async hears<T>(run: () => Promise<T>): Promise<T> {
+    await this.#awake(true);
+    return run();
+  }
+
+  async #awake(hears = false): Promise<void> {
+    if (this.isKilled) await new Promise(() => {});
+    while (this.isFrozen || (hears && this.isDeaf)) {
+      await new Promise<void>((resolve) => this.#onThaw.push(resolve));
+    }
+    if (this.isKilled) await new Promise(() => {});
+  }
+
+  #wrap(store: SegmentStore): SegmentStore {
+    const { hooks } = this;
+    return {
+      load: (...args) =>
+        this.passes(async () => {
+          await hooks.load?.();
+          await this.#awake();
+          return store.load(...args);
+        }),
+      reserve: () => this.passes(() => store.reserve()),
+      read: (ids) => this.passes(() => store.read(ids)),
+      write: (batch) =>
+        this.passes(async () => {
+          await hooks.write?.(batch);
+          await this.#awake();
+          return store.write(batch);
+        }),
+      history: (name) => this.passes(() => store.history(name)),
+      delete: (...args) =>
+        this.passes(async () => {
+          await hooks.delete?.();
+          await this.#awake();
+          return store.delete(...args);
+        }),
+      close: () => this.passes(() => store.close()),
+    };
+  }
+
+  /** Opens a store in this tab. */
+  async open(name = 'test', options: Omit<OpenOptions, 'storage'> = {}): Promise<Store> {
+    return this.#browser.inTab(this, () => open(name, { ...options, storage: this.storage }));
+  }
+
+  destroy(name = 'test'): Promise<void> {
+    return this.#browser.inTab(this, () => destroy(name, { storage: this.storage }));
+  }
+
+  freeze(): void {
+    this.isFrozen = true;
+  }
+
+  /** Goes on, and hears. */
+  thaw(): void {
+    this.isFrozen = false;
+    this.isDeaf = false;
+    for (const wake of this.#onThaw.splice(0)) wake();
+  }
+
+  /** Ends the tab, and with it its locks. */
+  kill(): void {
+    this.isKilled = true;
+    this.#browser.locks.end(this);
+  }
+
+  /** Has the browser take all locks away, as WebKit does when a page enters its back/forward cache. */
+  loseLocks(): void {
+    this.#browser.locks.end(this, true);
+  }
+}
+
+/**
+ * Several tabs of one browser, in one process: they share stores in memory, Web Locks and channels, and
+ * each of them can be frozen, goes on later, or is killed. What a tab has asked for before it was frozen
+ * takes effect; it hears nothing until it goes on. Its timers are not stopped, but what they lead to is.
+ *
+ * `pass` has time go by, of which `setTimeout` and `performance.now` are told.
+ */
+export class Browser {
+  readonly locks = new LockManager();
+  readonly inner: Storage;
+
+  /** Of stores in `inner`. Takes the clock away from the test until it has finished. */
+  constructor(inner: Storage = memory()) {
+    this.inner = inner;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.stubGlobal('BroadcastChannel', Channel);
+    onTestFinished(() => {
+      Channel.all.clear();
+      vi.unstubAllGlobals();
+      vi.useRealTimers();
+    });
+  }
+
+  tab(): Tab {
+    return new Tab(this, this.locks, this.inner);
+  }
+
+  /** Names of the locks that are held, without what all of them begin with. */
+  held(name = 'test'): string[] {
+    const prefix = `hedgerow/${name}/`;
+    return this.locks.held().map((lock) => lock.name.slice(prefix.length));
+  }
+
+  /** Runs `run`, whose channels are those of a tab; nothing else may be opened meanwhile. */
+  async inTab<T>(tab: Tab, run: () => Promise<T>): Promise<T> {
+    Channel.tab = tab;
+    try {
+      return await settled(run());
+    } finally {
+      Channel.tab = undefined;
+    }
+  }
+}
+
+/**
+ * How long work may take that waits for nothing, in milliseconds of the CPU, and in real ones, of which a busy machine
+ * takes more for the same work.
+ */
+const WORK_MS = 1000;
+const REAL_MS = 4000;
+/** Nothing was at work in so many looks in a row, of which the later half are a sleep apart: a call waits for the tabs' time. */
+const IDLE_LOOKS = 40;
+const SLEEP_MS = 5;
+/** The CPU that ten turns take in which nothing happens is far below this, in microseconds. */
+const IDLE_MICROS = 500;
+const { setTimeout: realTimeout } = globalThis;
+
+/** Microseconds of the CPU that this thread has taken, as of its last sleep or tick; of all threads where none is told apart. */
+function cpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  try {
+    const [nanos] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');
+    return Number(nanos) / 1000 || user + system;
+  } catch {
+    return user + system;
+  }
+}
+
+/** Whether there is time left for work that begins now. */
+function workTime(): () => boolean {
+  const [endMicros, endMs] = [cpuMicros() + 1000 * WORK_MS, Date.now() + REAL_MS];
+  return () => cpuMicros() < endMicros && Date.now() < endMs;
+}
+
+/** Lets what is at work go on, without any time going by. */
+export async function breathe(turns = 20): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise<void>((go) => setImmediate(go));
+}
+
+/** Has so many milliseconds go by. */
+export async function pass(ms: number, stepMs = 50): Promise<void> {
+  for (let gone = 0; gone < ms; gone += stepMs) {
+    await breathe(4);
+    await vi.advanceTimersByTimeAsync(stepMs);
+  }
+  await breathe();
+}
+
+/** What a call settles to, which must be within so many milliseconds of the tabs' time. */
+export async function settled<T>(call: Promise<T>, ms = 1000): Promise<T> {
+  let isOver = false;
+  call.then(
+    () => {
+      isOver = true;
+    },
+    () => {
+      isOver = true;
+    },
+  );
+  // Work takes none of the tabs' time, yet some of ours: it must not be mistaken for waiting.
+  const hasTime = workTime();
+  let micros = cpuMicros();
+  for (let looks = 0; looks < IDLE_LOOKS && !isOver && hasTime(); looks++) {
+    await breathe(10);
+    if (looks > IDLE_LOOKS / 2) await new Promise<void>((go) => realTimeout(go, SLEEP_MS));
+    const before = micros;
+    micros = cpuMicros();
+    if (micros - before > IDLE_MICROS) looks = 0;
+  }
+  for (let gone = 0; gone < ms && !isOver; gone += 50) await pass(50);
+  if (!isOver) throw new Error(`not settled after ${ms} ms`);
+  return call;
+}

@@ -1,0 +1,439 @@
+/** Remotes that are encrypted: what devices with the key see, and what others do. */
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { hex } from '../../../src/base/hex.js';
+import { clone, type HedgerowError, memory } from '../../../src/index.js';
+import {
+  generateKey,
+  importKey,
+  passphraseKey,
+  remoteKeys,
+} from '../../../src/sync/encryption/index.js';
+import type { RemoteEncryption } from '../../../src/sync/remote/format/suite.js';
+import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
+import { failure } from '../../support/models/store-model.js';
+import { isDeep } from '../../support/property.js';
+import { random } from '../../support/random.js';
+import { keyOf } from '../../support/remote-scopes.js';
+import { cost, device, many, rowsOf } from '../../support/worlds/sync-devices.js';
+
+const encryption = remoteKeys({ place: 'room', keys: keyOf });
+const other = remoteKeys({ place: 'room', keys: () => new Uint8Array(32) });
+
+/** All objects of a remote, by their names. */
+async function objectsOf(remote: Remote): Promise<Map<string, Uint8Array>> {
+  const found = new Map<string, Uint8Array>();
+  const repository = await remote.get('hedgerow');
+  if (repository) found.set('hedgerow', repository);
+  for (const prefix of ['p/', 'd/'] as const) {
+    for (const { name } of await remote.list(prefix)) {
+      found.set(name, (await remote.get(name)) as Uint8Array);
+    }
+  }
+  for (const { name } of await remote.list('h/')) {
+    const head = await remote.readHead(decodeURIComponent(name.slice(2)));
+    found.set(name, head?.bytes as Uint8Array);
+  }
+  return found;
+}
+
+/** What all objects begin with, but for those of collections. */
+const KINDS = ['HDGC', 'HDGE', 'HDGH', 'HDGI', 'HDGL', 'HDGN', 'HDGP', 'HDGR'];
+const letters = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes?.subarray(0, 4));
+
+/** The number of the key of each object. */
+async function epochsOf(remote: Remote): Promise<number[]> {
+  const all = [...(await objectsOf(remote)).values()];
+  return all.map((bytes) => new DataView(bytes.buffer, bytes.byteOffset).getUint16(6, true)).sort();
+}
+
+describe('an encrypted remote', () => {
+  it('has packs, deltas and logs, and devices with the key end equal', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption });
+    await a.db.putMany(many(isDeep ? 60_000 : 30_000, 'first'));
+    await a.link.push();
+    const b = await device(remote, { encryption: remoteKeys({ place: 'room', keys: keyOf }) });
+    expect(await cost(b.link, () => b.link.pull())).toMatchObject({ requests: isDeep ? 4 : 3 });
+    expect(b.db.root).toBe(a.db.root);
+    const late = await device(remote, { encryption });
+    for (let nth = 0; nth < 20; nth++) {
+      await a.db.putMany(many(nth % 4 === 3 ? 200 : 5, `change ${nth}`));
+      await a.link.push();
+      if (nth < 10) await b.link.pull();
+      await b.db.put('b', nth);
+      await b.link.push();
+      await a.link.pull();
+    }
+    await b.link.pull();
+    await late.link.pull();
+    for (const { db } of [b, late]) expect(await rowsOf(db)).toEqual(await rowsOf(a.db));
+    const kinds = [...(await objectsOf(remote)).values()].map(letters);
+    expect([...new Set(kinds)].sort()).toEqual(KINDS);
+  });
+
+  it('shows nothing of keys, values, roots and words of a format in any object', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption });
+    // Long values of letters, which no deflating changes much, in a delta, a log, packs and the head.
+    const word = 'UniqueWordOfAValue';
+    const rows = (count: number, from: number): [string, unknown][] =>
+      Array.from({ length: count }, (_, nth) => [
+        `UniqueWordOfAKey${from + nth}`,
+        { word, noise: hex(random(from + nth).bytes(40)) },
+      ]);
+    await a.db.putMany(rows(30_000, 0));
+    await a.link.push();
+    await a.db.putMany(rows(200, 50_000));
+    await a.link.push();
+    const roots = [a.db.root];
+    for (let nth = 0; nth < 12; nth++) {
+      await a.db.putMany(rows(3, 60_000 + 10 * nth));
+      await a.link.push();
+      roots.push(a.db.root);
+    }
+    const objects = await objectsOf(remote);
+    expect([...new Set([...objects.values()].map(letters))].sort()).toEqual(KINDS);
+    const names = [...objects.keys()].filter((name) => /^[pd]\//.test(name));
+    const secrets = [
+      ...[word, 'UniqueWordOfAKey', 'HDGD', '"noise"'].map((text) => Buffer.from(text)),
+      ...[...roots, ...names.map((name) => name.slice(2))].map((text) => Buffer.from(text, 'hex')),
+    ];
+    expect(secrets.length).toBeGreaterThan(17);
+    for (const [name, bytes] of objects) {
+      for (const secret of secrets) {
+        expect(Buffer.from(bytes).includes(secret), `${name}: ${secret}`).toBe(false);
+      }
+      // What can be made shorter has a pattern.
+      if (name === 'hedgerow') continue;
+      expect(deflateRawSync(bytes).length, name).toBeGreaterThanOrEqual(bytes.length);
+    }
+  });
+
+  it('is padded: a value that is some bytes longer makes no head of another length', async () => {
+    const lengths = new Set<number | undefined>();
+    for (let length = 0; length < 60; length++) {
+      const remote = memoryRemote();
+      const a = await device(remote, { encryption });
+      await a.db.put('key', hex(random(1).bytes(length)));
+      await a.link.push();
+      lengths.add((await remote.readHead('main'))?.bytes.length);
+    }
+    expect([...lengths]).toEqual([32 + 1024 + 16]);
+  });
+
+  it('shows by its sizes that it holds rows that are known: they do not depend on the key', async () => {
+    const sizes: number[][] = [];
+    for (const nth of [1, 2]) {
+      const remote = memoryRemote();
+      const own = remoteKeys({ place: 'room', keys: () => random(nth).bytes(32) });
+      const a = await device(remote, { encryption: own });
+      await a.db.putMany(many(20_000, 'known'));
+      await a.link.push();
+      const objects = [...(await objectsOf(remote)).values()];
+      sizes.push(objects.map(({ length }) => length).sort());
+    }
+    expect(sizes[0]).toEqual(sizes[1]);
+  });
+
+  it('is cloned with the key', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption });
+    await a.db.putMany(many(100, 'first'));
+    await a.link.push();
+    const options = { storage: memory(), link: { probe: false, encryption } };
+    const { db } = await clone('clone', remote, options);
+    expect(await rowsOf(db)).toEqual(await rowsOf(a.db));
+    const without = { storage: memory(), link: { probe: false } };
+    await expect(clone('other', remote, without)).rejects.toEqual(failure('wrong-key'));
+  });
+
+  it('takes keys as bytes, as CryptoKey, from a passphrase and later', async () => {
+    const bytes = generateKey();
+    const salt = 'https://example.org/rooms/7/';
+    const made: [RemoteEncryption, RemoteEncryption][] = [
+      [
+        remoteKeys({ place: 'room', keys: () => bytes }),
+        remoteKeys({ place: 'room', keys: async () => importKey(bytes) }),
+      ],
+      [
+        remoteKeys({ place: 'room', keys: () => passphraseKey('correct horse', salt) }),
+        remoteKeys({ place: 'room', keys: () => passphraseKey('correct horse', salt) }),
+      ],
+    ];
+    for (const [mine, theirs] of made) {
+      const remote = memoryRemote();
+      const a = await device(remote, { encryption: mine });
+      await a.db.put('a', 1);
+      await a.link.push();
+      const b = await device(remote, { encryption: theirs });
+      expect(await b.link.pull()).toMatchObject({ applied: 1 });
+    }
+  });
+
+  it('asks for each key once', async () => {
+    const asked: number[] = [];
+    const counting = remoteKeys({
+      place: 'room',
+      keys: (epoch) => {
+        asked.push(epoch);
+        return keyOf(epoch);
+      },
+    });
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption: counting });
+    for (let nth = 0; nth < 3; nth++) {
+      await a.db.put('n', nth);
+      await a.link.push();
+    }
+    const b = await device(remote, { encryption: counting });
+    await b.link.pull();
+    expect(asked).toEqual([1]);
+  });
+});
+
+describe('rooms of one key', () => {
+  it('cannot be swapped: what was written for one place opens in no other', async () => {
+    const rooms = ['rooms/1', 'rooms/2'].map((place) => ({
+      place,
+      remote: memoryRemote(),
+      encryption: remoteKeys({ place, keys: keyOf }),
+    }));
+    for (const { place, remote, encryption } of rooms) {
+      const a = await device(remote, { encryption });
+      await a.db.putMany(many(20_000, place));
+      await a.link.push();
+    }
+    const [one, two] = rooms as [(typeof rooms)[0], (typeof rooms)[0]];
+    const options = { storage: memory(), link: { probe: false, encryption: two.encryption } };
+    await expect(clone('swapped', one.remote, options)).rejects.toEqual(failure('wrong-key'));
+    const b = await device(two.remote, { encryption: two.encryption });
+    await b.link.pull();
+    const before = await objectsOf(one.remote);
+    const swapped = await b.db.remote(one.remote, { probe: false, encryption: two.encryption });
+    await b.db.put('for room 2 only', 1);
+    for (const call of [swapped.pull, swapped.push]) {
+      await expect(call.call(swapped)).rejects.toEqual(failure('wrong-key'));
+    }
+    expect(await objectsOf(one.remote)).toEqual(before);
+  });
+});
+
+describe('a wrong key', () => {
+  /** Calls that must be refused, and change nothing on either side. */
+  async function refuses(remote: Remote, options: { encryption?: RemoteEncryption }, what: RegExp) {
+    const before = await objectsOf(remote);
+    const b = await device(remote, options);
+    await b.db.put('own', 1);
+    const { root } = b.db;
+    for (const call of [b.link.pull, b.link.push]) {
+      const error: HedgerowError = await call.call(b.link).then(
+        () => undefined,
+        (cause) => cause,
+      );
+      expect(error).toEqual(failure('wrong-key'));
+      expect(error.message).toMatch(what);
+      expect(error.retryable).toBe(false);
+    }
+    expect(b.db.root).toBe(root);
+    expect(await objectsOf(remote)).toEqual(before);
+  }
+
+  async function filled(options: { encryption?: RemoteEncryption }): Promise<Remote> {
+    const remote = memoryRemote();
+    const a = await device(remote, options);
+    await a.db.put('a', 1);
+    await a.link.push();
+    return remote;
+  }
+
+  /** A remote whose first push was cut off: only its repository file is there. */
+  async function begun(options: { encryption?: RemoteEncryption }): Promise<Remote> {
+    const inner = memoryRemote();
+    const full = await filled(options);
+    await inner.put('hedgerow', (await full.get('hedgerow')) as Uint8Array);
+    return inner;
+  }
+
+  const none = remoteKeys({ place: 'room', keys: () => undefined });
+
+  it.each([
+    ['no encryption', {}, /is encrypted: give `encryption`/],
+    ['another key', { encryption: other }, /key of epoch 1 is not the one/],
+    ['no key', { encryption: none }, /no key of epoch 1/],
+  ])('is found at once: %s', async (_, options, what) => {
+    await refuses(await filled({ encryption }), options, what);
+  });
+
+  it('is found at once where a plain remote is', async () => {
+    await refuses(await filled({}), { encryption }, /is not encrypted/);
+  });
+
+  it.each([
+    ['of an encrypted remote', { encryption }, {}, /is encrypted/],
+    ['of another key', { encryption }, { encryption: other }, /not the one/],
+    ['of a plain remote', {}, { encryption }, /is not encrypted/],
+  ])(
+    'is found by a push where there is only a repository file, %s',
+    async (_, theirs, own, what) => {
+      const remote = await begun(theirs);
+      const before = await objectsOf(remote);
+      const b = await device(remote, own);
+      await b.db.put('own', 1);
+      const error = await b.link.push().catch((cause) => cause);
+      expect(error).toEqual(failure('wrong-key'));
+      expect(error.message).toMatch(what);
+      expect(await objectsOf(remote)).toEqual(before);
+      // Who has the right one goes on.
+      const a = await device(remote, theirs);
+      await a.db.put('own', 2);
+      expect(await a.link.push()).toMatchObject({ isPushed: true });
+    },
+  );
+
+  it('may be mended: the next call asks again', async () => {
+    const remote = await filled({ encryption });
+    let isThere = false;
+    const late = remoteKeys({
+      place: 'room',
+      keys: (epoch) => (isThere ? keyOf(epoch) : undefined),
+    });
+    const b = await device(remote, { encryption: late });
+    await expect(b.link.pull()).rejects.toEqual(failure('wrong-key'));
+    isThere = true;
+    expect(await b.link.pull()).toMatchObject({ applied: 1 });
+  });
+
+  it('what keys() throws is the cause of remote-auth, and what is no key is invalid-argument', async () => {
+    const remote = await filled({ encryption });
+    const locked = new Error('the key store is locked');
+    const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });
+    const b = await device(remote, { encryption: failing });
+    await expect(b.link.pull()).rejects.toMatchObject({ code: 'remote-auth', cause: locked });
+    const wrong = remoteKeys({ place: 'room', keys: () => new Uint8Array(31) });
+    const c = await device(remote, { encryption: wrong });
+    await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));
+  });
+
+  it('of remoteKeys and of remote(), wrong options are refused', async () => {
+    const [keys, place] = [keyOf, 'room'];
+    for (const options of [
+      {},
+      { place, keys: generateKey() },
+      { place, keys, epoch: 0 },
+      { place, keys, epoch: 65_536 },
+      { place, keys, epoch: 1.5 },
+      { place, keys, epochs: 1 },
+    ]) {
+      expect(() => remoteKeys(options as never)).toThrow(failure('invalid-argument'));
+    }
+    for (const wrong of [undefined, '', 7, 'a'.repeat(257), 'é'.repeat(129), '\ud800']) {
+      const call = () => remoteKeys({ keys, place: wrong as never });
+      expect(call, `${wrong}`).toThrow(/place is well-formed text of 1 to 256 bytes/);
+    }
+    expect(remoteKeys({ keys, place: 'é'.repeat(128) })).toMatchObject({ epoch: 1 });
+    for (const wrong of [generateKey(), 'key', { keys }]) {
+      const call = device(memoryRemote(), { encryption: wrong as never });
+      await expect(call).rejects.toEqual(failure('invalid-argument'));
+    }
+  });
+});
+
+describe('a key that is turned', () => {
+  const at = (epoch: number, most = epoch): RemoteEncryption =>
+    remoteKeys({
+      place: 'room',
+      keys: (wanted) => (wanted <= most ? keyOf(wanted) : undefined),
+      epoch,
+    });
+
+  it('writes new objects, and leaves old ones readable', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption: at(1) });
+    await a.db.putMany(many(20_000, 'first'));
+    await a.link.push();
+    // The repository file, the head, and what they name: the pack, the nodes, the directory and the history.
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 1]);
+    const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
+    await a.db.putMany(many(300, 'second'));
+    await turned.push();
+    // What was there stays, but for the head; the delta and the head are new.
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    // Who knows both keys writes with the later one, though it was not told to.
+    const b = await device(remote, { encryption: at(1, 2) });
+    await b.link.pull();
+    expect(b.db.root).toBe(a.db.root);
+    await b.db.put('b', 1);
+    await b.link.push();
+    expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    await turned.pull();
+    expect(await a.db.get('b')).toBe(1);
+    // Who was shut out keeps what it has, and gets nothing.
+    const c = await device(remote, { encryption: at(1) });
+    const error = await c.link.pull().catch((cause) => cause);
+    expect(error).toEqual(failure('wrong-key'));
+    expect(error.message).toContain('epoch 2');
+    // All of it, with one key alone, after a checkpoint of all.
+    await a.db.putMany(many(20_000, 'third'));
+    await turned.push();
+    const heads = await device(remote, { encryption: at(2) });
+    await heads.link.pull();
+    expect(heads.db.root).toBe(a.db.root);
+    // It cannot read the history that was written with the other key, and goes on from it.
+    await heads.db.putMany(many(20_000, 'fourth'));
+    await heads.link.push();
+    await turned.pull();
+    expect(heads.db.root).toBe(a.db.root);
+  });
+
+  it('needs no key of before, and a cache that has an old head is asked past', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption: at(1) });
+    await a.db.put('a', 1);
+    await a.link.push();
+    const old = await remote.readHead('main');
+    const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
+    await a.db.put('a', 2);
+    await turned.push();
+    const late = remoteKeys({
+      place: 'room',
+      keys: (epoch) => (epoch === 2 ? keyOf(2) : undefined),
+      epoch: 2,
+    });
+    const b = await device(remote, { encryption: late });
+    // A branch of its own, where only the repository file is of the first key.
+    const own = await b.db.remote(remote, {
+      ...{ name: 'own', probe: false, encryption: late, remoteBranch: 'own' },
+    });
+    await b.db.put('b', 1);
+    expect(await own.push()).toMatchObject({ isPushed: true });
+    await b.link.pull();
+    expect(await rowsOf(b.db)).toEqual({ a: 2, b: 1 });
+    let reads = 0;
+    const cached = await b.db.remote(
+      {
+        ...remote,
+        readHead: async (branch, options) => {
+          reads += 1;
+          return options?.pastCaches ? remote.readHead(branch, options) : old;
+        },
+      },
+      { probe: false, encryption: late },
+    );
+    expect(await cached.pull()).toMatchObject({ applied: 0 });
+    expect(reads).toBe(2);
+  });
+
+  it('is turned by a push that has nothing to say only when it has', async () => {
+    const remote = memoryRemote();
+    const a = await device(remote, { encryption: at(1) });
+    await a.db.put('a', 1);
+    await a.link.push();
+    const turned = await a.db.remote(remote, { probe: false, encryption: at(7) });
+    expect(await turned.push()).toMatchObject({ isPushed: false });
+    expect(await epochsOf(remote)).toEqual([1, 1]);
+    await a.db.put('a', 2);
+    expect(await turned.push()).toMatchObject({ isPushed: true });
+    expect(await epochsOf(remote)).toEqual([1, 7]);
+  });
+});

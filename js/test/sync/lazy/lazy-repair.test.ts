@@ -1,0 +1,100 @@
+/** Repair from a remote: what is damaged is fetched alone, and the root stays. */
+import { expect, it } from 'vitest';
+import { memory, open, type Store } from '../../../src/index.js';
+import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
+import { random } from '../../support/random.js';
+import { chunksOfKind, damage, Kind, type StoredChunk } from '../../support/stored-chunks.js';
+import { asked, keyOf, type lazy, published, rowOf } from '../../support/worlds/lazy-devices.js';
+
+const ROWS = 40_000;
+const { leaf: LEAF, inner: INNER, piece: PIECE } = Kind;
+
+const chunks = (storage: WatchedStorage, kind: number) =>
+  chunksOfKind(storage.stored.values(), kind);
+
+/** A device that has all rows, and a remote that has them, too. */
+async function device(change?: (db: Store) => Promise<unknown>) {
+  const { remote, from, link } = await published(ROWS);
+  const storage = watched(memory());
+  const db = await open('app', { storage });
+  const own = await db.remote(remote, { probe: false });
+  await own.pull();
+  if (change !== undefined) {
+    await change(from);
+    await link.push();
+    await own.pull();
+  }
+  const { root } = db;
+  await db.close();
+  return { remote, storage, root };
+}
+
+async function repaired(storage: WatchedStorage, remote: Parameters<typeof lazy>[0], root: string) {
+  const db = await open('app', { storage });
+  const link = await db.remote(remote, { probe: false });
+  await link.pull();
+  expect((await db.verify()).ok).toBe(false);
+  const repair = await asked(link, () => link.repair());
+  expect(db.root).toBe(root);
+  expect(await db.verify()).toMatchObject({ ok: true, rows: await db.count(), root });
+  await db.close();
+  return repair;
+}
+
+it.each([
+  ['a leaf', LEAF],
+  ['an internal node', INNER],
+])('%s is fetched alone: two requests and at most 70 KB', async (_, kind) => {
+  const { remote, storage, root } = await device();
+  const all = chunks(storage, kind);
+  damage(storage, all[all.length >> 1] as StoredChunk);
+  const repair = await repaired(storage, remote, root);
+  expect(repair.result).toMatchObject({ root, commitsDropped: 0, fetched: 1, lost: [] });
+  expect(repair.requests).toBeLessThanOrEqual(2);
+  expect(repair.received).toBeLessThanOrEqual(70_000);
+  console.log(repair.requests, repair.received);
+});
+
+it('many chunks, large values too, of a remote that has moved on by its tail', async () => {
+  const large = random(5).bytes(200_000);
+  const { remote, storage, root } = await device(async (from) => {
+    await from.put(keyOf(300), large);
+    await from.putMany([301, 20_000].map((nth) => rowOf(nth, 'changed')));
+  });
+  const chance = random(9);
+  const leaves = chunks(storage, LEAF);
+  const damaged = [
+    ...Array.from({ length: 20 }, () => chance.pick(leaves)),
+    chance.pick(chunks(storage, INNER)),
+    chance.pick(chunks(storage, PIECE)),
+  ];
+  damage(storage, ...damaged);
+  const repair = await repaired(storage, remote, root);
+  expect(repair.result).toMatchObject({ commitsDropped: 0, rowsLost: 0 });
+  expect(repair.result?.fetched).toBeGreaterThan(5);
+  const db = await open('app', { storage });
+  expect(await db.get(keyOf(300))).toEqual(large);
+  expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000, 'changed')[1]);
+  await db.close();
+});
+
+it('what was never pushed cannot be fetched: the repair goes on as one without a remote', async () => {
+  const { remote, storage } = await device();
+  const db = await open('app', { storage });
+  const before = storage.stored.size;
+  await db.put(keyOf(7), 'mine');
+  const link = await db.remote(remote, { probe: false });
+  await db.close();
+  expect(storage.stored.size).toBeGreaterThan(before);
+  const own = chunks(storage, LEAF).filter(
+    ({ segment }) => segment === [...storage.stored.values()].at(-1),
+  );
+  damage(storage, ...own);
+  const again = await open('app', { storage });
+  const relinked = await again.remote(remote, { probe: false });
+  const result = await relinked.repair();
+  expect(result).toMatchObject({ fetched: 0, commitsDropped: 1 });
+  expect(await again.get(keyOf(7))).toEqual(rowOf(7)[1]);
+  await again.close();
+  await link.close();
+});

@@ -1,0 +1,102 @@
+/** Lazy clones: what is read comes, and stays; all else costs nothing. */
+import { expect, it } from 'vitest';
+import { memory } from '../../../src/index.js';
+import {
+  asked,
+  caught,
+  keyOf,
+  lazy,
+  published,
+  rowOf,
+  switched,
+} from '../../support/worlds/lazy-devices.js';
+
+const ROWS = 60_000;
+const shared = published(ROWS);
+
+it('opens with two requests, and reads what it needs', async () => {
+  const { remote, from } = await shared;
+  const { db, link } = await lazy(remote, memory());
+  expect(link.traffic.requests).toBe(2);
+  expect(db.root).toBe(from.root);
+  expect(await db.count()).toBe(ROWS);
+  expect(await db.count({ gte: keyOf(100) })).toBe(ROWS - 100);
+  const first = await asked(link, () => db.get(keyOf(30_000)));
+  expect(first).toMatchObject({ result: rowOf(30_000)[1], requests: 2 });
+  const again = await asked(link, () => db.get(keyOf(30_000)));
+  expect(again).toMatchObject({ result: rowOf(30_000)[1], requests: 0 });
+  const scanned = await asked(link, () => db.scan({ gte: keyOf(30_000), limit: 100 }).toArray());
+  expect(scanned.result).toEqual(Array.from({ length: 100 }, (_, nth) => rowOf(30_000 + nth)));
+  expect(scanned.requests).toBeLessThanOrEqual(2);
+  const three = [5, 20_000, 59_999];
+  const many = await asked(link, () => db.getMany(three.map(keyOf)));
+  expect(many.result).toEqual(three.map((nth) => rowOf(nth)[1]));
+  expect(link.traffic.receivedBytes).toBeLessThan(250_000);
+  await db.close();
+});
+
+it('a scan of all rows gives all rows, and each byte travels once', async () => {
+  const { remote } = await shared;
+  const { db, link } = await lazy(remote, memory());
+  let nth = 0;
+  for await (const [key, value] of db.scan()) {
+    const [wantedKey, wanted] = rowOf(nth++);
+    if (key !== wantedKey) expect(key).toBe(wantedKey);
+    if (nth % 97 === 0) expect(value).toEqual(wanted);
+  }
+  expect(nth).toBe(ROWS);
+  const objects = await remote.list('p/');
+  const bytes = objects.reduce((sum, { length }) => sum + length, 0);
+  expect(link.traffic.receivedBytes).toBeLessThan(1.1 * bytes);
+  const again = await asked(link, () => db.scan({ reverse: true }).toArray());
+  expect([again.result?.length, again.requests]).toEqual([ROWS, 0]);
+  expect(await db.verify()).toMatchObject({ ok: true, rows: ROWS, remoteRows: 0 });
+  await db.close();
+});
+
+it('goes on after more failures than it makes requests at once', async () => {
+  const { remote } = await shared;
+  const net = switched(remote);
+  const { db } = await lazy(net, memory());
+  net.isOff = true;
+  for (let nth = 0; nth < 8; nth++) {
+    expect(await caught(db.get(keyOf(7000 * nth)))).toMatchObject({ code: 'offline' });
+  }
+  net.isOff = false;
+  expect(await db.get(keyOf(30_000))).toEqual(rowOf(30_000)[1]);
+  await db.close();
+});
+
+it('what was read is here after a restart, without a network; the rest is told with its keys', async () => {
+  const { remote } = await shared;
+  const net = switched(remote);
+  const storage = memory();
+  const before = await lazy(net, storage);
+  await before.link.prefetch({ gte: keyOf(1000), lt: keyOf(3000) });
+  await before.db.close();
+  net.isOff = true;
+  const { db, link } = await lazy(net, storage);
+  const rows = await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray();
+  expect(rows).toHaveLength(2000);
+  const error = await caught(db.get(keyOf(40_000)));
+  expect(error).toMatchObject({ code: 'offline', retryable: true });
+  const { gt = '', lte = '' } = error.range ?? {};
+  expect(gt < keyOf(40_000) && keyOf(40_000) <= lte).toBe(true);
+  await db.put(keyOf(2000), 'mine');
+  expect(await db.get(keyOf(2000))).toBe('mine');
+  expect(await caught(db.put(keyOf(40_000), 'mine'))).toMatchObject({ code: 'offline' });
+  // None of these fetches.
+  expect(await db.count()).toBe(ROWS);
+  const verification = await db.verify();
+  expect(verification).toMatchObject({ ok: true });
+  expect(verification.rows + verification.remoteRows).toBe(ROWS);
+  expect((await db.stats()).rows).toBe(ROWS);
+  await db.compact();
+  // What storage itself tells.
+  expect((await db.health()).state).toMatch(/^(ephemeral|best-effort)$/);
+  expect(await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray()).toHaveLength(2000);
+  net.isOff = false;
+  expect(await db.get(keyOf(40_000))).toEqual(rowOf(40_000)[1]);
+  expect(link.traffic.requests).toBeGreaterThan(0);
+  await db.close();
+});

@@ -1,0 +1,150 @@
+/** Remotes that do not continue what a device has seen: restored, deleted, forked, exchanged. */
+import { describe, expect, it } from 'vitest';
+import type { HedgerowError } from '../../../src/index.js';
+import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
+import type { LinkOptions } from '../../../src/sync/link/open-link.js';
+import type { Remote } from '../../../src/sync/remote/index.js';
+import { keyOf } from '../../support/remote-scopes.js';
+import { PRIVATE, signedBy } from '../../support/signed-keys.js';
+import { copyOf, exchange, newWorld, View } from '../../support/worlds/remote-worlds.js';
+import { type Device, device, rowsOf } from '../../support/worlds/sync-devices.js';
+
+const sealed = (): LinkOptions => ({
+  encryption: remoteKeys({ place: 'forks', keys: keyOf, epoch: 1 }),
+});
+const KINDS: readonly [
+  name: string,
+  options: () => LinkOptions,
+  wrap: (remote: Remote) => Remote,
+][] = [
+  ['plain', () => ({}), (remote) => remote],
+  ['encrypted', sealed, (remote) => remote],
+  ['encrypted and signed', sealed, signedBy(PRIVATE)],
+];
+
+async function pushes({ db, link }: Device, prefix: string, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth++) {
+    await db.put(`${prefix}/${nth}`, nth);
+    expect(await link.push()).toMatchObject({ isPushed: true });
+  }
+}
+
+const codeOf = async (call: () => Promise<unknown>) =>
+  call().then(
+    () => 'resolved',
+    (cause: HedgerowError) => cause.code,
+  );
+
+describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
+  const join = (view: View) => device(wrap(view.remote), options());
+
+  /** Both calls end with `rollback`, and no row is lost here. */
+  async function expectRollback({ db, link }: Device): Promise<void> {
+    const before = await rowsOf(db);
+    expect(await codeOf(() => link.pull())).toBe('rollback');
+    await db.put('later', 1);
+    expect(await codeOf(() => link.push())).toBe('rollback');
+    expect(await rowsOf(db)).toEqual({ ...before, later: 1 });
+  }
+
+  it.each([1, 2, 4, 5, 6, 7, 20, 70, 200])(
+    'and was restored from a backup of 5 pushes ago, after which others pushed %i times, is found',
+    async (count) => {
+      const view = new View(newWorld());
+      const a = await join(view);
+      const b = await join(view);
+      await pushes(a, 'before', 60);
+      await b.link.pull();
+      const backup = await copyOf(view.world);
+      await pushes(a, 'lost', 5);
+      view.world = backup;
+      await pushes(b, 'after', count);
+      await expectRollback(a);
+    },
+  );
+
+  it.each([3, 8, 80])(
+    'and lost its head, after which another began and pushed %i times, is found',
+    async (count) => {
+      const view = new View(newWorld());
+      const a = await join(view);
+      await pushes(a, 'before', 6);
+      await view.world.remote.remove(['h/main']);
+      await pushes(await join(view), 'after', count);
+      await expectRollback(a);
+    },
+  );
+
+  it('whose proxy answered a swap as if it were made is found', async () => {
+    const view = new View(newWorld());
+    const other = new View(view.world);
+    const a = await join(view);
+    const b = await join(other);
+    await pushes(a, 'before', 3);
+    await b.link.pull();
+    view.isLying = true;
+    await pushes(a, 'lost', 1);
+    await pushes(b, 'after', 3);
+    await expectRollback(a);
+  });
+
+  it('and is shown to two devices as two histories never joins them', async () => {
+    const views = [new View(newWorld()), new View(newWorld())] as const;
+    views[1].world = views[0].world;
+    const [a, b] = [await join(views[0]), await join(views[1])];
+    await pushes(a, 'before', 3);
+    await b.link.pull();
+    views[1].world = await copyOf(views[0].world);
+    await pushes(a, 'of a', 4);
+    await pushes(b, 'of b', 9);
+    views[0].world = views[1].world;
+    await expectRollback(a);
+  });
+
+  it('whose branches have changed places is found', async () => {
+    const view = new View(newWorld());
+    const a = await join(view);
+    const b = await device(wrap(view.remote), { ...options(), remoteBranch: 'other' });
+    await pushes(a, 'before', 3);
+    await pushes(b, 'of b', 6);
+    await exchange(view.world, 'main', 'other');
+    const before = await rowsOf(a.db);
+    const code = await codeOf(() => a.link.pull());
+    expect(['rollback', 'invalid-remote', 'remote-auth', 'wrong-key']).toContain(code);
+    expect(await rowsOf(a.db)).toEqual(before);
+  });
+
+  it('continues for a device that was away for 300 pushes and several checkpoints', async () => {
+    const view = new View(newWorld());
+    const [a, b] = [await join(view), await join(view)];
+    await pushes(a, 'before', 3);
+    await b.link.pull();
+    await pushes(a, 'after', 300);
+    await b.db.put('waits', 1);
+    await b.link.pull();
+    expect(await rowsOf(b.db)).toEqual({ ...(await rowsOf(a.db)), waits: 1 });
+    await b.link.push();
+  });
+});
+
+it('a link follows one branch of its remote', async () => {
+  const view = new View(newWorld());
+  const a = await device(view.remote);
+  await pushes(a, 'before', 3);
+  await a.link.close();
+  await expect(a.db.remote(view.remote, { remoteBranch: 'room' })).rejects.toMatchObject({
+    code: 'invalid-argument',
+  });
+  const room = await a.db.remote(view.remote, { name: 'room', remoteBranch: 'room' });
+  await room.pull();
+  expect(Object.keys(await rowsOf(a.db))).toHaveLength(3);
+});
+
+it('a link that has seen no head may follow another branch', async () => {
+  const view = new View(newWorld());
+  const a = await device(view.remote);
+  await a.link.close();
+  const link = await a.db.remote(view.remote, { remoteBranch: 'room', probe: false });
+  await a.db.put('a', 1);
+  expect(await link.push()).toMatchObject({ isPushed: true });
+});

@@ -1,0 +1,269 @@
+/** The loop that keeps a store in sync, and what it tells. */
+import { expect, it } from 'vitest';
+import { pause } from '../../../src/base/timeout.js';
+import { HedgerowError, type SyncState } from '../../../src/index.js';
+import type { SyncProgress } from '../../../src/sync/link/context.js';
+import { type LoopHost, SyncLoop } from '../../../src/sync/link/loop.js';
+import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
+import { device, many, offline } from '../../support/worlds/sync-devices.js';
+
+it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  const states: string[] = [];
+  let poke = () => {};
+  const pokes = (call: () => void) => {
+    poke = call;
+    return () => {};
+  };
+  const options = { pauseMs: 0, pokes };
+  const loop = a.link.sync({ ...options, onState: ({ status }) => void states.push(status) });
+  await a.db.put('a', 1);
+  await expect.poll(async () => (await b.link.pull()).seq).toBe(2);
+  await b.db.put('b', 1);
+  await b.link.push();
+  poke();
+  await expect.poll(() => a.db.get('b')).toBe(1);
+  await expect.poll(() => loop.state.status).toBe('synced');
+  await a.db.close();
+  await loop.over;
+  expect(states.at(-1)).toBe('stopped');
+  expect(states).toContain('syncing');
+});
+
+const DONE = { hasNews: false, isPending: false };
+
+/** A host whose waits end by an abort alone, or when the test ends them. */
+function hostOf(work: LoopHost['work'], lost = new AbortController().signal) {
+  const waits: { readonly ms: number; readonly end: () => void }[] = [];
+  let commit = () => {};
+  const host: LoopHost = {
+    isPending: async () => false,
+    work,
+    onCommit(listener) {
+      commit = listener;
+      return () => {};
+    },
+    hold: (run) => run(lost),
+    say() {},
+    pass() {},
+    sleep: (ms, signal) =>
+      new Promise((end) => {
+        waits.push({ ms, end });
+        signal?.addEventListener('abort', () => end());
+      }),
+    chance: () => 0.5,
+  };
+  return { host, waits, commit: () => commit() };
+}
+
+it('a loop waits as long as a server asks for, whatever is committed or poked', async () => {
+  let rounds = 0;
+  const { host, waits, commit } = hostOf(async () => {
+    rounds += 1;
+    if (rounds > 1) return DONE;
+    throw new HedgerowError('remote', 'status 429', { status: 429, retryAfterMs: 120_000 });
+  });
+  const loop = new SyncLoop(host, { pauseMs: 0 });
+  await expect.poll(() => loop.state).toMatchObject({ status: 'failing' });
+  expect((loop.state.retryAt as number) - Date.now()).toBeGreaterThan(100_000);
+  commit();
+  loop.poke();
+  for (let turns = 0; turns < 5; turns++) await pause(0);
+  expect([rounds, waits.map(({ ms }) => ms)]).toEqual([1, [120_000]]);
+  waits[0]?.end();
+  await expect.poll(() => rounds).toBe(2);
+  await loop.stop();
+});
+
+it.each(['stop', 'another tab that takes over'])('%s ends such a wait', async (how) => {
+  const lost = new AbortController();
+  const { host, waits } = hostOf(async () => {
+    throw new HedgerowError('remote', 'status 503', { status: 503, retryAfterMs: 120_000 });
+  }, lost.signal);
+  let runs = 0;
+  const { hold } = host;
+  const once: LoopHost['hold'] = async (...call) => {
+    runs += 1;
+    if (runs === 1) return hold(...call);
+    await new Promise((resolve) => call[1].addEventListener('abort', resolve));
+  };
+  const loop = new SyncLoop({ ...host, hold: once }, { pauseMs: 0 });
+  await expect.poll(() => waits.length).toBe(1);
+  if (how === 'stop') return loop.stop();
+  lost.abort();
+  await expect.poll(() => runs).toBe(2);
+  await loop.stop();
+});
+
+it('a loop goes on at once with what was committed while it was at work', async () => {
+  let rounds = 0;
+  const { host, commit } = hostOf(async () => {
+    rounds += 1;
+    if (rounds === 1) commit();
+    return DONE;
+  });
+  const loop = new SyncLoop(host, { pauseMs: 0 });
+  await expect.poll(() => rounds).toBe(2);
+  await loop.stop();
+});
+
+it('without a network a loop is offline, and goes on when it is back', async () => {
+  const inner = memoryRemote();
+  let isDown = true;
+  const unlessDown = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (isDown) throw offline();
+    return call();
+  };
+  const remote: Remote = {
+    ...inner,
+    readHead: (...call) => unlessDown(() => inner.readHead(...call)),
+    swapHead: (...call) => unlessDown(() => inner.swapHead(...call)),
+    put: (...call) => unlessDown(() => inner.put(...call)),
+  };
+  const a = await device(remote);
+  await a.db.put('a', 1);
+  const loop = a.link.sync({ pauseMs: 0 });
+  await expect.poll(() => loop.state).toMatchObject({ isPending: true });
+  isDown = false;
+  loop.poke();
+  await expect.poll(() => loop.state).toMatchObject({ isPending: false });
+  await loop.stop();
+});
+
+/** A device whose rows differ from those of the remote in both directions. */
+async function apart(remote: Remote) {
+  const [a, b] = [await device(remote), await device(remote)];
+  await a.db.put('both', { title: 'x', state: 'open' });
+  await a.link.push();
+  await b.link.pull();
+  await b.db.putMany([
+    ['both', { title: 'y', state: 'open' }],
+    ['one', 1],
+    ['two', 2],
+  ]);
+  await b.link.push();
+  await a.db.put('both', { title: 'z', state: 'open' });
+  return { a, b };
+}
+
+it('a loop tells of rows that the pull of its push has merged in', async () => {
+  const { a } = await apart(memoryRemote());
+  const told: unknown[] = [];
+  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('synced');
+  // It was pending: the loop has not pulled by itself. Both titles had changed, and the remote's won.
+  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
+  await loop.stop();
+});
+
+it('a loop tells of conflicts that have changed no row here', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote, { policy: 'local' })];
+  await a.db.put('both', 1);
+  await a.link.push();
+  await b.link.pull();
+  await a.db.put('both', 2);
+  await a.link.push();
+  await b.db.put('both', 3);
+  const told: unknown[] = [];
+  const loop = b.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('synced');
+  expect(told).toEqual([{ seq: 3, applied: 0, conflicts: 1 }]);
+  await loop.stop();
+});
+
+it('a loop tells of rows that came in before its push has failed', async () => {
+  const inner = memoryRemote();
+  let left = Number.POSITIVE_INFINITY;
+  const remote: Remote = {
+    ...inner,
+    async swapHead(...call) {
+      if (left-- <= 0) throw new HedgerowError('remote-auth', 'read only');
+      return inner.swapHead(...call);
+    },
+  };
+  const { a } = await apart(remote);
+  await a.db.put('own', 1);
+  // The one that is lost brings the rows; the next one fails.
+  left = 1;
+  const told: unknown[] = [];
+  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('failing');
+  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
+  expect(await a.db.get('two')).toBe(2);
+  await loop.stop();
+});
+
+it('a loop that waits for its turn says so, once, and not in the turn of the call', async () => {
+  const remote = memoryRemote();
+  const { db, link } = await device(remote);
+  const other = await db.remote(remote, { probe: false });
+  const first = link.sync({ pauseMs: 0 });
+  await expect.poll(() => first.state.status).toBe('synced');
+  const told: SyncState[] = [];
+  const second = other.sync({ pauseMs: 0, onState: (state) => void told.push(state) });
+  expect(told).toEqual([]);
+  const waiting = { status: 'waiting', isPending: false, isElsewhere: false };
+  await expect.poll(() => told).toMatchObject([waiting]);
+  await pause(50);
+  expect(told).toEqual([second.state]);
+  await first.stop();
+  await second.stop();
+});
+
+it('what a loop tells begins with waiting, also when its turn comes at once', async () => {
+  const { link } = await device(memoryRemote());
+  const told: string[] = [];
+  const loop = link.sync({ pauseMs: 0, onState: ({ status }) => void told.push(status) });
+  // With nothing to push, too, it is at work from its turn on.
+  await expect.poll(() => told).toEqual(['waiting', 'syncing', 'synced']);
+  await loop.stop();
+  expect(told).toEqual(['waiting', 'syncing', 'synced', 'stopped']);
+});
+
+it('a loop shows how far it is with packs, as it brings them and as it sends them', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  await a.db.putMany(many(30_000, 'a note'));
+  const told: SyncProgress[] = [];
+  const options = { pauseMs: 0, onProgress: (progress: SyncProgress) => void told.push(progress) };
+  const sending = a.link.sync(options);
+  await expect.poll(() => sending.state.isPending).toBe(true);
+  await expect.poll(() => sending.state.isPending, { timeout: 20_000 }).toBe(false);
+  await sending.stop();
+  const packs = told.length;
+  expect(packs).toBeGreaterThan(0);
+  expect(told.every(({ phase }) => phase === 'packs-out')).toBe(true);
+  told.length = 0;
+  const bringing = b.link.sync(options);
+  await expect.poll(() => b.db.count(), { timeout: 20_000 }).toBe(30_000);
+  await bringing.stop();
+  expect(told).toHaveLength(packs);
+  expect(told.at(-1)).toMatchObject({ phase: 'packs-in', packs, allPacks: packs });
+  expect(told.at(-1)?.bytes).toBeGreaterThan(100_000);
+});
+
+it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
+  'a loop whose pushes are refused by %s goes on to bring what others push',
+  async (code) => {
+    const inner = memoryRemote();
+    const refused = () => Promise.reject(new HedgerowError(code, 'it is not written'));
+    const readOnly: Remote = { ...inner, put: refused, swapHead: refused };
+    const [a, b] = [await device(inner), await device(readOnly)];
+    await a.db.put('first', 1);
+    await a.link.push();
+    await b.link.pull();
+    // So long that it is an object of its own, whose put comes before the swap.
+    const long = many(200, 'long');
+    await b.db.putMany(long);
+    const loop = b.link.sync({ pauseMs: 0 });
+    await expect.poll(() => loop.state).toMatchObject({ status: 'failing', isPending: true });
+    await a.db.put('second', 2);
+    await a.link.push();
+    loop.poke();
+    await expect.poll(() => b.db.get('second')).toBe(2);
+    expect(await b.db.count()).toBe(2 + long.length);
+    await loop.stop();
+  },
+);

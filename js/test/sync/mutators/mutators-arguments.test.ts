@@ -1,0 +1,32 @@
+/** Arguments of calls: a copy in JSON, and nothing that JSON would change. */
+import { expect, it } from 'vitest';
+import { ServerDouble } from '../../support/doubles/mutators-server.js';
+import { failure } from '../../support/models/store-model.js';
+import { bind, store, theirs } from '../../support/worlds/mutators-app.js';
+
+it('arguments are taken as they are at the call', async () => {
+  const db = await store();
+  const app = await bind(db, new ServerDouble(theirs));
+  const args = { id: 'a', title: 'first' };
+  const call = app.mutate.openIssue(args);
+  args.title = 'second';
+  await call;
+  expect(await db.get('issue/a')).toMatchObject({ title: 'first' });
+  expect(app.pending()[0]?.args).toEqual({ id: 'a', title: 'first' });
+});
+
+it.each([
+  ['a bigint', 1n],
+  ['a Date', new Date(0)],
+  ['a Date in an object', { due: new Date(0) }],
+  ['a Date in a list', [{ due: [new Date(0)] }]],
+  ['bytes', new Uint8Array(1)],
+  ['a Map', { map: new Map() }],
+  ['what is no number', { n: Number.NaN }],
+])('%s is refused, and no call is made', async (_, args) => {
+  const db = await store();
+  const app = await bind(db, new ServerDouble(theirs));
+  await expect(app.mutate.add(args as never)).rejects.toEqual(failure('invalid-value'));
+  expect(app.pending()).toEqual([]);
+  expect(await db.count()).toBe(0);
+});

@@ -1,0 +1,333 @@
+/** Calls without an effect: what others have overtaken, and what the server refuses. Each comes to `onRejected`. */
+import { expect, it } from 'vitest';
+import { memory, open } from '../../../src/index.js';
+import type { PullRequest, PushRequest, RejectedCall } from '../../../src/sync/mutators/index.js';
+import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
+import { failure } from '../../support/models/store-model.js';
+import { bind, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
+import { Disk } from '../../support/worlds/mutators-world.js';
+
+/** What an app is told of a call. */
+const toldOf = ({ name, args, isSent, isPending, error, why }: RejectedCall) => ({
+  ...{ name, args, isSent, isPending, why },
+  error: (error as Error).message,
+});
+
+const ISSUE = { title: 'theirs', isClosed: false };
+
+/** A server whose requests are noted, and the options that lead there; the network may be away. */
+function line(server: ServerDouble) {
+  const seen: ('pull' | 'push')[] = [];
+  const rejected: ReturnType<typeof toldOf>[] = [];
+  const world = {
+    ...{ seen, rejected, isOffline: false },
+    fault: (_: 'pull' | 'push'): Response | undefined => undefined,
+    before: (_: 'pull' | 'push') => {},
+  };
+  const send = (what: 'pull' | 'push', answer: () => object) => {
+    if (world.isOffline) throw new TypeError('network error');
+    seen.push(what);
+    world.before(what);
+    return world.fault(what) ?? json(answer());
+  };
+  const options = {
+    pull: (request: PullRequest) => send('pull', () => server.pull(request)),
+    push: (request: PushRequest) => send('push', () => server.push(request)),
+    onRejected: (call: RejectedCall) => void rejected.push(toldOf(call)),
+  };
+  return { world, options };
+}
+
+it('after a time offline a call that others have overtaken is told, and never sent', async () => {
+  const server = new ServerDouble(theirs);
+  server.set([['issue/0', ISSUE]]);
+  const { world, options } = line(server);
+  const db = await store();
+  const app = await bind(db, server, options);
+  const loop = app.sync({ pauseMs: 0 });
+  await expect.poll(() => app.state.status).toBe('synced');
+  world.isOffline = true;
+  loop.poke();
+  await expect.poll(() => app.state.status).toBe('offline');
+  await app.mutate.closeIssue({ id: '0' });
+  await app.mutate.add(1);
+  server.set([['issue/0', undefined]]);
+  world.seen.length = 0;
+  world.isOffline = false;
+  loop.poke();
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  expect(world.rejected).toEqual([
+    {
+      ...{ name: 'closeIssue', args: { id: '0' }, isSent: false, isPending: false },
+      ...{ why: undefined, error: 'no such issue' },
+    },
+  ]);
+  expect([server.done.map(({ id, name }) => [id, name]), server.refused]).toEqual([
+    [[1, 'add']],
+    [],
+  ]);
+  expect(world.seen).toEqual(['pull', 'push', 'pull']);
+  expect(await rowsOf(db)).toEqual({ count: 1 });
+  await app.close();
+});
+
+it('a loop pulls before its first push, and pushes at once after a commit when all was well', async () => {
+  const server = new ServerDouble(theirs);
+  const { world, options } = line(server);
+  const app = await bind(await store(), server, options);
+  await app.mutate.add(1);
+  const loop = app.sync({ pauseMs: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  expect(world.seen.splice(0)).toEqual(['pull', 'push', 'pull']);
+  await app.mutate.add(1);
+  await expect.poll(() => server.rows.count).toBe(2);
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  expect(world.seen.splice(0)).toEqual(['push', 'pull']);
+  world.fault = (what) => (what === 'push' ? json({}, 503) : undefined);
+  await app.mutate.add(1);
+  await expect.poll(() => app.state.status).toBe('failing');
+  world.fault = () => undefined;
+  world.seen.length = 0;
+  loop.poke();
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  expect(world.seen).toEqual(['pull', 'push', 'pull']);
+  await app.close();
+});
+
+it('calls are sent after one pull, though others write before each answer', async () => {
+  const server = new ServerDouble(theirs);
+  const { world, options } = line(server);
+  let writes = 0;
+  world.before = () => server.set([['theirs', ++writes]]);
+  const app = await bind(await store(), server, options);
+  await app.mutate.add(1);
+  app.sync({ pauseMs: 0, everyMs: 0 });
+  await expect.poll(() => server.rows.count).toBe(1);
+  expect(world.seen.indexOf('push')).toBe(1);
+  await app.close();
+});
+
+it('calls reach a server that answers no pull, and its error is told', async () => {
+  const server = new ServerDouble(theirs);
+  const { world, options } = line(server);
+  world.fault = (what) => (what === 'pull' ? json({}, 500) : undefined);
+  const app = await bind(await store(), server, options);
+  await app.mutate.add(1);
+  app.sync({ pauseMs: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'failing', error: { status: 500 } });
+  expect(server.rows).toEqual({ count: 1 });
+  await app.close();
+});
+
+it('a call that may have reached the server stays when it fails here: the server decides', async () => {
+  const server = new ServerDouble(theirs);
+  server.set([['issue/0', ISSUE]]);
+  const { world, options } = line(server);
+  const app = await bind(await store(), server, options);
+  await app.pull();
+  await app.mutate.closeIssue({ id: '0' });
+  world.before = (what) => {
+    if (what === 'push') throw new TypeError('Failed to fetch: it is lost');
+  };
+  await expect(app.push()).rejects.toEqual(failure('offline'));
+  world.before = () => {};
+  server.tellsRefused = true;
+  server.set([['issue/0', undefined]]);
+  await app.pull();
+  const call = { name: 'closeIssue', args: { id: '0' }, isSent: true };
+  const first = { ...call, isPending: true, why: undefined, error: 'no such issue' };
+  expect(world.rejected).toEqual([first]);
+  expect(app.pending()).toHaveLength(1);
+  await app.push();
+  await app.pull();
+  const message = 'the server refuses closeIssue: no such issue';
+  const last = { ...call, isPending: false, why: 'no such issue', error: message };
+  expect(world.rejected).toEqual([first, last]);
+  expect(app.pending()).toEqual([]);
+});
+
+it('what the server refuses is told once, with its reason, when its effect is gone', async () => {
+  const server = new ServerDouble(theirs);
+  server.tellsRefused = true;
+  const storage = memory();
+  const { world, options } = line(server);
+  const [db, second] = [await store({ storage }), await store({ storage })];
+  const rows: unknown[] = [];
+  const app = await bind(db, server, {
+    ...options,
+    async onRejected(call) {
+      options.onRejected(call);
+      rows.push(await rowsOf(db));
+    },
+  });
+  const other = await bind(second, server, options);
+  await app.mutate.openIssue({ id: '1', title: 'refused' });
+  await app.mutate.add(1);
+  await other.mutate.openIssue({ id: '2', title: 'refused' });
+  await app.push();
+  expect(world.rejected).toEqual([]);
+  await app.pull();
+  const refused = (id: string) => ({
+    ...{ name: 'openIssue', args: { id, title: 'refused' }, isSent: true, isPending: false },
+    ...{ why: 'refused', error: 'the server refuses openIssue: refused' },
+  });
+  expect(world.rejected).toEqual([refused('1'), refused('2')]);
+  await expect.poll(() => rows).toEqual([{ count: 1 }, { count: 1 }]);
+  server.set([['more', 1]]);
+  await other.pull();
+  await app.pull();
+  const again = await bind(await store({ storage }), server, options);
+  await again.pull();
+  expect(world.rejected).toHaveLength(2);
+});
+
+it('refusals come with the answer of a push as well, and are told once they are acknowledged', async () => {
+  const server = new ServerDouble(theirs);
+  const { world, options } = line(server);
+  const app = await bind(await store(), server, {
+    ...options,
+    push(request) {
+      server.push(request);
+      const [{ clientID } = { clientID: '' }] = request.mutations;
+      const refused = [
+        { clientID, id: 1, why: { limit: 3 } },
+        { clientID: 'another', id: 7 },
+        { clientID, id: 2 },
+      ];
+      return json({ refused });
+    },
+  });
+  for (const id of ['1', '2']) await app.mutate.openIssue({ id, title: 'refused' });
+  await app.push();
+  expect(world.rejected).toEqual([]);
+  // The server tells it again.
+  server.tellsRefused = true;
+  await app.pull();
+  expect(world.rejected.map(({ why, error }) => [why, error])).toEqual([
+    [{ limit: 3 }, 'the server refuses openIssue: {"limit":3}'],
+    [null, 'the server refuses openIssue'],
+  ]);
+});
+
+it('a call that is sent anew to a server that has forgotten it is refused by that server alone', async () => {
+  let title = 'refused';
+  const server = new ServerDouble({
+    openIssue(rows) {
+      if (title === 'refused') throw new Error('refused');
+      rows.set('issue/1', title);
+    },
+  });
+  const { world, options } = line(server);
+  const app = await bind(await store(), server, {
+    ...options,
+    push(request) {
+      server.push(request);
+      const refused = title === 'refused' ? request.mutations : [];
+      return json({ refused: refused.map(({ clientID, id }) => ({ clientID, id })) });
+    },
+  });
+  await app.pull();
+  await app.mutate.openIssue({ id: '1', title: 'fine' });
+  await app.push();
+  server.forget();
+  title = 'taken';
+  await app.pull();
+  await app.push();
+  await app.pull();
+  expect([world.rejected, app.pending(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
+});
+
+it('without a listener they wait for a version of the app that has one', async () => {
+  const server = new ServerDouble(theirs);
+  server.tellsRefused = true;
+  server.set([['issue/0', ISSUE]]);
+  const storage = memory();
+  const { world, options } = line(server);
+  const { onRejected, ...silent } = options;
+  const db = await store({ storage });
+  const app = await bind(db, server, silent);
+  await app.pull();
+  await app.mutate.openIssue({ id: '1', title: 'refused' });
+  await app.push();
+  await app.pull();
+  await app.mutate.closeIssue({ id: '0' });
+  server.set([['issue/0', undefined]]);
+  await app.pull();
+  expect(app.pending()).toEqual([]);
+  await db.close();
+  const later = await bind(await store({ storage }), server, { ...silent, onRejected });
+  world.isOffline = true;
+  await expect(later.pull()).rejects.toEqual(failure('offline'));
+  expect(world.rejected.map(({ name, error }) => [name, error])).toEqual([
+    ['openIssue', 'the server refuses openIssue: refused'],
+    ['closeIssue', 'no such issue'],
+  ]);
+  world.isOffline = false;
+  await later.pull();
+  expect(world.rejected).toHaveLength(2);
+});
+
+it('no crash between a pull and the callback loses a rejection', async () => {
+  const disk = new Disk().tab();
+  const server = new ServerDouble(theirs);
+  server.tellsRefused = true;
+  let crashes = 0;
+  for (let writes = 0; writes < 6; writes++) {
+    server.set([[`issue/${writes}`, ISSUE]]);
+    const rejected: string[] = [];
+    const onRejected = ({ name }: RejectedCall) => void rejected.push(name);
+    const db = await open('app', { storage: disk.storage });
+    const app = await bind(db, server, { onRejected });
+    await app.pull();
+    await app.mutate.openIssue({ id: 'x', title: 'refused' });
+    await app.push();
+    await app.mutate.closeIssue({ id: `${writes}` });
+    server.set([[`issue/${writes}`, undefined]]);
+    disk.left = writes;
+    crashes += await app.pull().then(
+      () => 0,
+      () => 1,
+    );
+    await db.close().catch(() => {});
+    disk.left = Number.POSITIVE_INFINITY;
+    const again = await open('app', { storage: disk.storage });
+    const bound = await bind(again, server, { onRejected });
+    await bound.pull();
+    expect(new Set(rejected)).toEqual(new Set(['openIssue', 'closeIssue']));
+    expect([bound.pending(), await rowsOf(again)]).toEqual([[], server.rows]);
+    await bound.pull();
+    const before = rejected.length;
+    server.set([['more', writes]]);
+    await bound.pull();
+    expect(rejected).toHaveLength(before);
+    await again.close();
+  }
+  expect(crashes).toBeGreaterThan(1);
+  expect(server.done).toEqual([]);
+});
+
+it('calls behind one that has left take its id, and those that are made meanwhile stay', async () => {
+  const server = new ServerDouble(theirs);
+  const issues = Array.from({ length: 50 }, (_, nth) => `issue/${nth}`);
+  server.set(issues.map((key) => [key, ISSUE]));
+  const { world, options } = line(server);
+  const storage = memory();
+  const [db, second] = [await store({ storage }), await store({ storage })];
+  const [app, other] = [await bind(db, server, options), await bind(second, server, options)];
+  await app.pull();
+  for (let nth = 0; nth < 50; nth++) {
+    await app.mutate.closeIssue({ id: `${nth}` });
+    await app.mutate.add(1);
+  }
+  server.set(issues.filter((_, nth) => nth % 2 === 0).map((key) => [key, undefined]));
+  const calls = Array.from({ length: 20 }, () => other.mutate.add(1));
+  await Promise.all([app.pull(), other.pull(), ...calls]);
+  expect(world.rejected).toHaveLength(25);
+  expect(app.pending().map(({ id }) => id)).toEqual(
+    Array.from({ length: 95 }, (_, nth) => nth + 1),
+  );
+  await other.push();
+  await other.pull();
+  expect([server.done.length, server.refused.length, server.rows.count]).toEqual([95, 0, 70]);
+  expect(await rowsOf(second)).toEqual(server.rows);
+});

@@ -1,0 +1,127 @@
+/** Answers of a server of plain rows that are none: each is a typed error, and rows and changes are as they were. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { memory, open, type Store } from '../../../src/index.js';
+import { type RestLink, type RestOptions, rest } from '../../../src/sync/rest/index.js';
+import { RestDouble } from '../../support/doubles/rest-server.js';
+import { failure } from '../../support/models/store-model.js';
+import { rowsOf } from '../../support/worlds/sync-devices.js';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+const html = '<!doctype html><title>Sign in</title>';
+const text = (body: string, status = 200, type = 'application/json') =>
+  new Response(status === 204 ? null : body, { status, headers: { 'Content-Type': type } });
+const json = (value: unknown, status = 200) => text(JSON.stringify(value), status);
+const put = { op: 'put', key: 'x', value: 1 };
+
+/** A store with a pulled row and a change that waits. */
+async function bound(answers: {
+  pull?: () => Response;
+  push?: () => Response;
+  options?: Partial<RestOptions>;
+}): Promise<[Store, RestLink, () => Promise<void>]> {
+  const server = new RestDouble();
+  server.set({ theirs: 1 });
+  const db = await open('app', { storage: memory() });
+  ends.push(() => db.close());
+  let isHostile = false;
+  const link = await rest(db, {
+    pull: (request) => (isHostile && answers.pull ? answers.pull() : server.pull(request)),
+    push: (request) => (isHostile && answers.push ? answers.push() : server.push(request)),
+    ...answers.options,
+  });
+  await link.pull();
+  await db.put('mine', 1);
+  isHostile = true;
+  const checkUnchanged = async () => {
+    expect(await rowsOf(db)).toEqual({ theirs: 1, mine: 1 });
+    expect(await link.isPending()).toBe(true);
+    expect((await db.verify()).faults).toEqual([]);
+    isHostile = false;
+    server.set({ later: 1 });
+    await link.pull();
+    await link.push();
+    expect(server.rows).toEqual({ later: 1, mine: 1, theirs: 1 });
+    expect(await rowsOf(db)).toEqual(server.rows);
+  };
+  return [db, link, checkUnchanged];
+}
+
+describe('a pull', () => {
+  it.each<[string, () => Response, string]>([
+    ['a page', () => text(html, 200, 'text/html'), 'bad-response'],
+    ['a page that says to be JSON', () => text(html), 'bad-response'],
+    ['nothing', () => text(''), 'bad-response'],
+    ['a list', () => json([put]), 'bad-response'],
+    ['half an answer', () => text('{"cookie":2,"patch":[{"op":"put","key":"x"'), 'bad-response'],
+    ['an error', () => json({ error: 'busy', cookie: 2, patch: [] }), 'bad-response'],
+    ['no cookie', () => json({ patch: [put] }), 'bad-response'],
+    ['null as cookie', () => json({ cookie: null, patch: [put] }), 'bad-response'],
+    ['no patch', () => json({ cookie: 2 }), 'bad-response'],
+    ['a patch that is no list', () => json({ cookie: 2, patch: { x: 1 } }), 'bad-response'],
+    [
+      'a wrong operation behind a right one',
+      () => json({ cookie: 2, patch: [put, { op: 'drop' }] }),
+      'bad-response',
+    ],
+    [
+      'a put without a value',
+      () => json({ cookie: 2, patch: [{ op: 'put', key: 'x' }] }),
+      'bad-response',
+    ],
+    [
+      'a key that is no string',
+      () => json({ cookie: 2, patch: [{ op: 'del', key: 7 }] }),
+      'bad-response',
+    ],
+    [
+      'more than it may',
+      () => json({ cookie: 2, patch: [{ ...put, value: 'x'.repeat(5000) }] }),
+      'remote',
+    ],
+    ['401', () => json({}, 401), 'remote-auth'],
+    ['403', () => json({}, 403), 'remote-auth'],
+    ['404', () => json({}, 404), 'remote'],
+    ['410', () => json({}, 410), 'remote-gone'],
+    ['503', () => json({}, 503), 'remote'],
+  ])('that is answered with %s changes nothing', async (_, pull, code) => {
+    const [, link, checkUnchanged] = await bound({ pull, options: { maxPullBytes: 4000 } });
+    await expect(link.pull()).rejects.toEqual(failure(code as never));
+    await checkUnchanged();
+  });
+});
+
+describe('a push', () => {
+  it.each<[string, () => Response, string]>([
+    ['a page', () => text(html, 200, 'text/html'), 'bad-response'],
+    ['a page that says to be JSON', () => text(html), 'bad-response'],
+    ['an error', () => json({ error: 'busy' }), 'bad-response'],
+    ['a refusal of what was not sent', () => json({ refused: ['theirs'] }), 'bad-response'],
+    ['a refusal of nothing', () => json({ refused: [null] }), 'bad-response'],
+    ['a refusal that is no list', () => json({ refused: 'mine' }), 'bad-response'],
+    ['more than is read', () => text(`"${'x'.repeat(2 << 20)}"`), 'remote'],
+    ['401', () => json({}, 401), 'remote-auth'],
+    ['500', () => json({}, 500), 'remote'],
+  ])('that is answered with %s changes nothing', async (_, push, code) => {
+    const [, link, checkUnchanged] = await bound({ push });
+    await expect(link.push()).rejects.toEqual(failure(code as never));
+    await checkUnchanged();
+  });
+
+  it('that is answered 409 for ever ends', async () => {
+    let tries = 0;
+    const push = () => {
+      tries += 1;
+      return json({}, 409);
+    };
+    const [, link, checkUnchanged] = await bound({ push });
+    const fault = await link.push().catch((cause: unknown) => cause);
+    expect(fault).toEqual(failure('conflict'));
+    expect(String(fault)).toContain('does its pull bring the rows that differ');
+    expect(tries).toBe(21);
+    await checkUnchanged();
+  });
+});

@@ -1,0 +1,33 @@
+/** Parts that leave before they are full, for a page that does not take them. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ListSender, never } from '../../src/worker/list-sender.js';
+import { type Message, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protocol.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('a slow source sends few parts ahead, too, and none of its members is lost', async () => {
+  const sent: Message[] = [];
+  const outlet = new ListSender(1, (message) => void sent.push(message), never);
+  const members = () => sent.flatMap(([, , part]) => part as number[]);
+  let n = 0;
+  for (; n < 20; n++) {
+    expect(outlet.add(n)).toBeUndefined();
+    vi.advanceTimersByTime(10);
+  }
+  expect(members()).toEqual([0, 1, 2, 3]);
+  expect(sent).toHaveLength(PARTS_AHEAD);
+  // What has waited leaves with the next part that is taken.
+  outlet.resumeAfterPart();
+  expect(members()).toHaveLength(20);
+  expect(sent).toHaveLength(PARTS_AHEAD + 1);
+  let wait: Promise<void> | undefined;
+  for (; n < 20 + PART_MEMBERS; n++) wait = outlet.add(n);
+  expect(wait).toBeInstanceOf(Promise);
+  expect(sent).toHaveLength(PARTS_AHEAD + 2);
+  for (let part = 0; part < sent.length; part++) outlet.resumeAfterPart();
+  await wait;
+  outlet.add(n);
+  vi.advanceTimersByTime(10);
+  expect(members()).toEqual(Array.from({ length: n + 1 }, (_, at) => at));
+});
