@@ -1,5 +1,5 @@
-//! `cargo bench --bench bytes`: what reading rows from bytes costs, layer by layer, and what
-//! a load of bytes costs against one of a block of the same rows. One run has all sides.
+//! `cargo bench --bench bytes`: the cost of reading rows from bytes, layer by layer, and of a load
+//! of bytes against a load of a block of the same rows. One run measures all sides.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hedgerow::boundary::Shape;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const ROWS: usize = 100_000;
 
-/// Bytes that come at a time, as from a file.
+/// Bytes of one part, as from a file.
 const PART_BYTES: usize = 512 << 10;
 
 fn pointer() -> Pointer {

@@ -1,5 +1,5 @@
-//! `cargo bench --bench ratios`: what a change costs against a build of all, in one run.
-//! Each figure is the median of several rounds in which the two sides alternate.
+//! `cargo bench --bench ratios`: the cost of a change against a build of the whole store, in one
+//! run. Each figure is the median of several rounds in which the two sides alternate.
 
 use hedgerow::batch::Batch;
 use hedgerow::boundary::Shape;
@@ -23,7 +23,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Medians of two sides that take turns.
+/// Measures two sides in turn; returns their medians.
 fn pair(rounds: usize, mut a: impl FnMut(), mut b: impl FnMut()) -> (Duration, Duration) {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -38,7 +38,7 @@ fn report(what: &str, a: Duration, b: Duration, goal: &str) {
     println!("| {what} | {a:.2?} | {b:.2?} | {ratio:.4} | {goal} |");
 }
 
-/// Rows as JSON text through the ingest, as the wrapper feeds them.
+/// Feeds rows as JSON text to an ingest, as the wrapper does.
 fn load(text: &str, key: &Format) {
     let mut ingest = Ingest::new(Forest::new(), Vec::new(), Shape::STORED);
     let cache = Cache::new(usize::MAX);

@@ -1,5 +1,5 @@
-//! `cargo bench --bench sums`: sum trees in the shapes that the reference implementation is
-//! measured in. Keys are random, values of 32 bytes.
+//! `cargo bench --bench sums`: sum trees in the shapes in which the reference implementation is
+//! measured. Keys are random, values of 32 bytes.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hedgerow::boundary::Shape;
@@ -82,7 +82,7 @@ fn single(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// As many compressions as the chains of 10,000 fresh leaves take, and nothing else.
+/// Measures as many compressions as the chains of 10,000 fresh leaves take, alone.
 fn floor(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sums/floor");
     group.sample_size(10);
@@ -121,7 +121,7 @@ fn reads(criterion: &mut Criterion) {
     group.bench_function("verify", |bencher| {
         bencher.iter(|| verify(&sums.rules, &sums.root, &key, Some((value, *sum)), &proof));
     });
-    // Two compressions: what all of it is made of.
+    // Two compressions: all other work consists of these.
     group.bench_function("branch", |bencher| {
         let mut hash = [1; 32];
         bencher.iter(|| hash = branch_hash(&hash, &key, 7));

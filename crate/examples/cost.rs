@@ -1,5 +1,5 @@
-//! What a mebibyte of each kind costs, in units of work, and beside it the time of the processor, which
-//! owes nothing to the units, as Linux counts it for this thread.
+//! Prints the cost of a mebibyte of each kind: in units of work, and in processor time of this thread,
+//! which Linux counts independently.
 //!
 //! ```sh
 //! cargo run --release -p hedgerow --example cost
@@ -11,14 +11,14 @@ use hedgerow_support::inputs::{Input, inputs};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
-/// Nanoseconds that this thread has run; nothing where nobody counts them.
+/// Returns the nanoseconds that this thread has run; 0 where the system does not count them.
 fn ran() -> u64 {
     let counted = read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     counted.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0)
 }
 
 fn time(input: &Input) -> u64 {
-    // It is counted in ticks of some milliseconds.
+    // Linux counts in ticks of some milliseconds.
     let (before, mut runs) = (ran(), 0);
     loop {
         std::hint::black_box(input.run());

@@ -1,5 +1,5 @@
-//! Prints the vectors of deltas, `vectors/remote/delta.json`. Bytes come from an encoder that shares nothing
-//! with the core's; only the roots are of the core.
+//! Prints the vectors of deltas, `vectors/remote/delta.json`. An encoder independent of the core's makes the
+//! bytes; only the roots are of the core.
 //!
 //! ```sh
 //! cargo run --release -p hedgerow --example delta_vectors > vectors/remote/delta.json

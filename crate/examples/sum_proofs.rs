@@ -1,5 +1,5 @@
-//! Forges proofs of sum trees, a million of them or as many as the argument says:
-//! `cargo run --release -p hedgerow --example sum_proofs`. None may verify.
+//! Forges a million proofs of sum trees, or as many as the argument says:
+//! `cargo run --release -p hedgerow --example sum_proofs`. Each must be refused.
 
 use hedgerow_support::sums::forge_sum_proofs;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What sum trees cost against what they must at least hash, in one run:
+//! Prints the cost of sum trees against the least that they must hash, in one run:
 //! `cargo run --release -p hedgerow --example sums`. Medians; keys are random, values of 32 bytes.
 
 #![allow(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "figures to be read")]
@@ -27,7 +27,7 @@ fn seconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Medians of sides that take turns.
+/// Measures sides in turn; returns their medians.
 fn medians<const N: usize>(rounds: usize, mut sides: [&mut dyn FnMut() -> f64; N]) -> [f64; N] {
     let mut times: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..rounds {
@@ -41,7 +41,7 @@ fn medians<const N: usize>(rounds: usize, mut sides: [&mut dyn FnMut() -> f64; N
     })
 }
 
-/// Compressions of the chain of a leaf among `count`, which stands two levels below their level.
+/// Returns the compressions of the chain of a leaf among `count`, at a depth of about their logarithm plus 1.3.
 fn compressions(count: usize) -> f64 {
     2.0 * (256.0 - (count as f64).log2() - 1.3)
 }
@@ -52,7 +52,7 @@ fn main() {
     println!("|---|---|---|---|---|");
     for count in [100, 1000, 10_000, 100_000] {
         let all = leaves(1, count);
-        // The same number of compressions as the chains take, and nothing else.
+        // As many compressions as the chains take, alone.
         let [time, floor] = medians(
             if count > 10_000 { 3 } else { 9 },
             [

@@ -4,7 +4,7 @@
 //! rows and stored segments as bytes, and persists the segments that it makes. The host
 //! uses these, in the order in which a store needs them:
 //!
-//! - [`Cache`](cache::Cache): which chunks are stored where, and which are in memory.
+//! - [`Cache`](cache::Cache): where chunks are stored, and which are in memory.
 //! - [`Forest`](forest::Forest): reads the commit chunk, which names the trees.
 //! - [`tree::get`], [`tree::MultiGet`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.

@@ -7,12 +7,12 @@
 //! A proof is the record of a read: the chunks that a walk over the range asks for, in the order in
 //! which it first asks. These are the commit, the nodes on the path, the leaves, and the chunks of
 //! values out of line of the entries in the range. A key is proved by the range that holds only it.
-//! An absent key is proved by the leaf where it would be, or by an internal node of which no child
-//! can hold it.
+//! An absent key is proved by the leaf where it would be, or by an internal node whose children
+//! cannot hold it.
 //!
 //! Both sides run the same walk, over a cache that begins empty. When the walk misses a chunk, the
 //! prover copies it from the store, and the verifier takes the next one of the proof, which must have
-//! the hash that was asked for. So the root and the range determine each byte of the proof: nothing
+//! the hash that was asked for. So the root and the range determine each byte of the proof: no chunk
 //! can be left out, added, repeated or moved. The checks of the cache and the cursor (form, level,
 //! count, last key, order of keys) apply here as well.
 
@@ -95,7 +95,7 @@ impl Walk {
             if budget.is_spent() {
                 return Ok(Walked::Yield);
             }
-            // All that was given is in memory.
+            // All given chunks are in memory.
             let Fetch::Here(Some(run)) = cursor.run(given)? else { return Ok(Walked::Done) };
             let entry = run.leaf.entry(run.from);
             let value = match entry.value_ref() {
@@ -126,7 +126,7 @@ impl Walk {
     }
 }
 
-/// The tree of rows under the commit `root`.
+/// Returns the tree of rows under the commit `root`.
 fn rows(cache: &Cache, root: &Hash) -> Result<Tree, Error> {
     if *root == Hash::ZERO {
         return Ok(Tree::EMPTY);
@@ -160,13 +160,13 @@ pub struct Prove {
 }
 
 impl Prove {
-    /// A proof that the rows of the commit `root` in `range` are exactly those that a scan finds.
+    /// Begins a proof of exactly the rows that a scan of `range` finds under the commit `root`.
     #[must_use]
     pub fn new(root: Hash, range: Range) -> Self {
         Self { walk: Walk::new(root, range), proof: Vec::from([PROOF, VERSION]) }
     }
 
-    /// The proof, once it is done.
+    /// Returns the proof, once it is done.
     #[must_use]
     pub fn proof(&self) -> &[u8] {
         &self.proof
@@ -212,7 +212,7 @@ pub struct VerifyProof {
 }
 
 impl VerifyProof {
-    /// A verification that `proof` proves the rows of the commit `root` in `range`.
+    /// Begins to verify that `proof` proves the rows of the commit `root` in `range`.
     #[must_use]
     pub fn new(root: Hash, range: Range, proof: Vec<u8>) -> Self {
         Self { walk: Walk::new(root, range), proof, at: 0 }

@@ -26,7 +26,7 @@ pub struct Staged {
     pub batch: SumBatch,
 }
 
-/// The sum trees that are to follow rows, of the handle that makes a commit.
+/// The sum trees that shall follow rows, as the handle that makes a commit wants them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Each is made, unless it exists with this definition.
@@ -35,7 +35,7 @@ pub struct Wanted<'a> {
     pub alone: bool,
 }
 
-/// A sum tree that is to follow rows.
+/// A sum tree that shall follow rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follower {
     /// The name of its tree.
@@ -82,8 +82,8 @@ pub struct SumUpdate {
 }
 
 impl SumUpdate {
-    /// The update that `ingest` waits for. It applies the `staged` edits of hand-edited trees, updates trees that
-    /// follow rows to the new rows, and makes `wanted` ones. `bases` are the trees that an earlier try made.
+    /// Begins the update that `ingest` waits for. It applies the `staged` edits of hand-edited trees, updates trees
+    /// that follow rows to the new rows, and makes `wanted` ones. `bases` are the trees that an earlier try made.
     #[must_use]
     pub fn new(
         rules: &Rules,
@@ -155,8 +155,8 @@ impl SumUpdate {
         Self { rules: rules.clone(), jobs, rows: new, bases, staged, fault }
     }
 
-    /// After a failed step: the tree that failed, and the key of the row that it refused, or an empty
-    /// key.
+    /// Returns, after a failed step, the tree that failed and the key of the row that it refused, or
+    /// an empty key.
     #[must_use]
     pub fn stopped_at(&self) -> Option<(&TreeName, &[u8])> {
         let job = self.jobs.last()?;
@@ -169,7 +169,7 @@ impl SumUpdate {
         jobs.for_each(|job| job.spill_bytes = bytes);
     }
 
-    /// The trees that were made, and the edits, for another try after a lost race.
+    /// Returns the trees made and the edits, for another try after a lost race.
     #[must_use]
     pub fn into_retry_state(self) -> (Vec<Base>, Vec<Staged>) {
         (self.bases, self.staged)
@@ -283,7 +283,7 @@ impl Job {
     }
 }
 
-/// The sum trees of a forest that follow rows.
+/// Lists the sum trees of a forest that follow rows.
 #[must_use]
 pub fn followers_of(forest: &Forest) -> Vec<Follower> {
     let follower = |named: &Named| Follower {
@@ -293,7 +293,7 @@ pub fn followers_of(forest: &Forest) -> Vec<Follower> {
     forest.sums().filter(|named| !named.sum_definition().is_empty()).map(follower).collect()
 }
 
-/// The name of the sum tree that the host calls `name`; `None` when that is too long.
+/// Returns the name of the sum tree that the host calls `name`; `None` when that is too long.
 #[must_use]
 pub fn tree_name(name: &str) -> Option<TreeName> {
     TreeName::of(SUMS, name)

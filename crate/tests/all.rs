@@ -1,5 +1,6 @@
-//! The tests of the core in one program: each file of its own would link the core again. `cargo test --test all steps::`
-//! runs those of a file. `allocation.rs`, which counts what is allocated, is a program of its own.
+//! The tests of the core in one program: each file of its own would link the core again.
+//! `cargo test --test all steps::` runs the tests of a file. `allocation.rs`, which counts allocations, is a program of
+//! its own.
 
 #[cfg(target_arch = "wasm32")]
 #[macro_use]
@@ -56,7 +57,7 @@ mod updates;
 mod values;
 mod verify;
 
-/// A file that is no module of this one would never run.
+/// Checks that each file is a module of this one: the tests of others never run.
 #[cfg(not(target_arch = "wasm32"))] // There are no files.
 #[test]
 fn each_file_is_run() {

@@ -1,7 +1,7 @@
-//! Hostile counts cause no allocation: decoding allocates in proportion to its input. And what is kept of each known
-//! chunk is small.
+//! Hostile counts cause no allocation: decoding allocates in proportion to its input. A cache keeps few bytes for
+//! each known chunk.
 
-// A counting allocator is unsafe to implement; it forwards every call to that of the system.
+// A counting allocator is unsafe to implement; it forwards every call to the system's.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "wasm32")]
@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// All bytes that `act` allocates.
+/// Counts all bytes that `act` allocates.
 fn allocated<T>(act: impl FnOnce() -> T) -> usize {
     let before = ALLOCATED.get();
     let result = act();
@@ -103,7 +103,7 @@ fn decoding_allocates_no_more_than_a_few_times_its_input() {
     assert_eq!(allocated(|| ChunkKind::decode(&deep)), 0);
 }
 
-/// The table of a segment of `chunks` chunks of one byte each, with hashes that no other `segment` has.
+/// Makes the table of a segment of `chunks` chunks of one byte each, with hashes that no other `segment` has.
 fn table_of(segment: u32, chunks: u32) -> Table {
     let mut bytes = with(&table(&[1])[..12], 8, &chunks.to_le_bytes());
     for chunk in 0..chunks {
@@ -115,11 +115,11 @@ fn table_of(segment: u32, chunks: u32) -> Table {
     Table::decode(bytes).expect("a table")
 }
 
-/// As an opening adds them. Linear memory never shrinks: so all that is allocated counts, freed or not.
+/// Adds tables as an opening does. Linear memory never shrinks, so all allocations count, freed or not.
 #[test]
 fn a_known_chunk_takes_its_place_in_a_table_and_at_most_25_bytes() {
     const IN_SEGMENT: u32 = 128;
-    // Half full, and as soon as the places have doubled.
+    // Half full, and just after the places have doubled.
     for segments in [700_u32, 897, 1400] {
         let chunks = (segments * IN_SEGMENT) as usize;
         let tables: Vec<_> = (0..segments).map(|id| table_of(id, IN_SEGMENT)).collect();

@@ -16,7 +16,7 @@ use std::ops::Bound;
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// A host whose tree of rows is `tree`, and that has its chunks.
+/// Sets the tree of rows of a host that has its chunks.
 fn at(mut host: Host, tree: Tree) -> Host {
     let mut forest = Forest::new();
     forest.set_rows(tree);
@@ -39,7 +39,7 @@ fn verify(host: &mut Host) -> (Tally, Vec<Fault>) {
 /// Records of `[key, count, hash]` of one level.
 type Level = Vec<(Vec<u8>, u64, Hash)>;
 
-/// Splits `len` things as `cuts` say: each is how many come next.
+/// Splits `len` items into runs; each of `cuts` is the length of the next run.
 fn runs(len: usize, cuts: &mut impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
     let mut runs = Vec::new();
     let mut from = 0;
@@ -51,7 +51,7 @@ fn runs(len: usize, cuts: &mut impl Iterator<Item = usize>) -> Vec<std::ops::Ran
     runs
 }
 
-/// A tree of rows whose nodes end where `cuts` say.
+/// Makes a tree of rows whose nodes end where `cuts` say.
 fn split(rows: &Rows, cuts: &[usize]) -> Host {
     let mut host = Host::new(SMALL);
     let mut cuts = cuts.iter().copied().cycle();
@@ -138,7 +138,7 @@ fn a_root_with_one_child_is_not_canonical() {
     assert_eq!(faults, [Fault { hash: root, part: Part::Form, error, range, rows: 2 }]);
 }
 
-/// The faults of a tree of `a`, `b` and `c`, where `b` has this value, inline or out of line.
+/// Finds the faults of a tree of `a`, `b` and `c`, where `b` has this value, inline or out of line.
 fn with_value(text: &[u8], is_far: bool) -> (u64, Vec<Fault>) {
     let mut host = Host::new(SMALL);
     let value = if is_far {

@@ -1,9 +1,9 @@
-//! How many cases proptest draws in a run, and which.
+//! The cases that proptest draws in a run.
 
 use hedgerow_support::property::{is_deep, seed_base};
 use proptest::test_runner::{Config, RngSeed};
 
-/// The configuration of a test that draws `count` cases in a deep run, and an eighth of them in others.
+/// Configures a test that draws `count` cases in a deep run, and an eighth of them in others.
 pub fn cases(count: u32) -> Config {
     Config {
         cases: if is_deep() { count } else { count.div_ceil(8) },

@@ -1,4 +1,4 @@
-//! The census: nodes and bytes of each level, unpacked and as they are stored, without a read of any leaf.
+//! The census: nodes and bytes of each level, unpacked and as they are stored, without reads of leaves.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
@@ -18,7 +18,7 @@ const SMALL: Shape = Shape::with_target(256);
 /// The first bytes of pieces of values, and of lists of these.
 const VALUES: [u8; 2] = [0xe0, 0xe1];
 
-/// The bytes that a survey finds live: what `stats()` tells.
+/// Runs a survey; returns the live bytes, which `stats()` shows.
 fn live(host: &mut Host) -> u64 {
     let mut survey = Collect::new(&host.cache, Thoroughness { survey: true, ..FULL });
     survey.add_commit(host.root);
@@ -27,7 +27,7 @@ fn live(host: &mut Host) -> u64 {
     survey.totals().live
 }
 
-/// The bytes that the newest segment with a chunk has of it.
+/// Finds the stored bytes of a chunk in the newest segment that has it.
 fn stored(host: &Host, hash: &Hash) -> u64 {
     let found = host.stored.values().rev().find_map(|(_, table)| {
         let at = (0..table.len()).find(|at| table.hash(*at) == *hash)?;
@@ -36,7 +36,7 @@ fn stored(host: &Host, hash: &Hash) -> u64 {
     found.expect("a stored chunk")
 }
 
-/// The bytes of all stored parts of values.
+/// Counts the bytes of all stored parts of values.
 fn values(host: &Host) -> u64 {
     let mut sum = 0;
     for (bytes, table) in host.stored.values() {
@@ -111,7 +111,7 @@ fn of_copies_that_take_more_and_less_it_counts_the_one_that_a_collection_keeps()
         host.store(last);
         let expected = walked(&host, tree);
         assert_eq!(expected.iter().any(|level| level[2] < level[1]), is_packed);
-        // Tables may enter in any order: those of the newest segments enter first when a large store is opened.
+        // Tables may enter in any order: when a large store is opened, tables of the newest segments enter first.
         for is_reversed in [false, true] {
             if is_reversed {
                 host.cache = Cache::new(64 << 20);

@@ -34,12 +34,12 @@ fn the_space_of_dead_chunks_is_freed_and_all_rows_stay() {
     assert!(stored_bytes(&host) <= needed + needed / 15);
     host.reopen(64 << 20);
     assert_eq!((host.contents(), host.root), (rows, root));
-    // A second collection has nothing to do.
+    // A second collection deletes no segment.
     assert_eq!(collect(&mut host, FULL, &[]).1, 0);
     assert_eq!(collect(&mut host, USUAL, &[]).1, 0);
 }
 
-/// For each exchange of a collection: the bytes copied, and the number of segments deleted.
+/// Collects; returns for each exchange the bytes copied and the number of segments deleted.
 fn exchanges(host: &mut Host, spares_room: bool) -> Vec<(usize, usize)> {
     let mut collect = Collect::new(&host.cache, FULL);
     if spares_room {
@@ -61,7 +61,7 @@ fn exchanges(host: &mut Host, spares_room: bool) -> Vec<(usize, usize)> {
     exchanges
 }
 
-/// Of each segment of a load a part is dead, and those of a change that was made over again are wholly dead.
+/// Makes a store with a partly dead load, and with a change that a second one has made entirely dead.
 fn partly_dead() -> Host {
     let mut host = Host::of(Shape::STORED, &(0..80_000).map(issue).collect());
     for round in 1..3 {
@@ -159,7 +159,7 @@ fn a_damaged_copy_is_not_kept_instead_of_a_sound_one() {
             host.put_blocks(&rows, 3000);
             let own: BTreeSet<_> = host.stored.keys().copied().collect();
             let (root, forest) = (host.root, host.forest.clone());
-            // All of it once more, and something dead beside.
+            // The same rows once more, and some dead chunks.
             host.forest = Forest::new();
             host.put_blocks(&rows, 3000);
             assert_eq!(host.root, root);
@@ -237,7 +237,7 @@ fn the_segments_that_a_survey_names_hold_all_live_chunks() {
     host.stored.retain(|id, _| named.contains(id));
     host.reopen(0);
     assert_eq!(host.contents(), rows);
-    // And no other does.
+    // Each named segment is needed.
     let last = *named.last().expect("a segment");
     host.stored.remove(&last);
     host.reopen(0);
@@ -271,7 +271,7 @@ fn a_segment_with_a_damaged_chunk_is_unchanged() {
     let before: Vec<_> = sound.stored.keys().copied().collect();
     collect(&mut sound, USUAL, &[]);
     let goes = before.iter().find(|id| !sound.stored.contains_key(id)).expect("one that goes");
-    // A reader of the whole may know better what to do with it.
+    // A segment with a damaged chunk stays: a later repair may need it.
     let mut host = rewritten(20_000, 3);
     host.stored.get_mut(goes).expect("a segment").0[100] ^= 1;
     host.reopen(64 << 20);

@@ -17,7 +17,7 @@ use hedgerow_support::rows::{issue, place};
 #[test]
 fn in_an_idle_store_at_most_an_eighth_of_any_segment_stays_dead() {
     let mut host = Host::of(Shape::STORED, &(0..30_000).map(issue).collect());
-    // Leaves here and there, so that no segment comes to a quarter.
+    // Scattered leaves, so that no segment is a quarter dead.
     for index in (0..30_000).step_by(150) {
         host.put(&[(issue(index).0, place(index).1)]);
     }
@@ -76,7 +76,7 @@ fn a_partly_deleted_pinned_commit_keeps_its_remaining_chunks() {
                 assert_eq!(host.contents(), *rows);
             }
         }
-        // For a commit that must be complete, it is an error.
+        // For a commit that must be complete, missing chunks are an error.
         let mut collect = Collect::new(&host.cache, thoroughness);
         collect.add_commit(gone);
         let failed = host.run(|cache, budget| collect.step(cache, budget)).map(|_| ());

@@ -1,8 +1,8 @@
-//! Damage with a second, sound copy: every operation ends as if nothing were damaged.
+//! Damage with a second, sound copy: every operation ends as in a sound store.
 //!
-//! Each chunk of a store is kept twice, in its segment and in one of its own. Then all copies of the
-//! first kind are damaged, all of the second, or a random one of each chunk. Every operation of a store
-//! runs, with segments that enter and leave memory in any order.
+//! Each chunk of a store is kept twice, in its segment and in one of its own. Then either all copies of
+//! the first kind are damaged, or all of the second, or a random one of each chunk. Every operation of
+//! a store runs, with segments that enter and leave memory in any order.
 
 use crate::cases::cases;
 use hedgerow::cache::{Fetch, Want};
@@ -38,7 +38,7 @@ fn row(at: usize, sum: usize, len: usize) -> (String, Row) {
     (format!("r/{at:04}"), Row::Object(members.into()))
 }
 
-/// Some values are out of line, one in several pieces.
+/// Returns the length of a value: some are out of line, one in several pieces.
 fn len(at: usize) -> usize {
     match at {
         7 => 150_000,
@@ -54,7 +54,7 @@ fn definition() -> Definition {
 /// A key, and a value with its sum.
 type Leaf = ([u8; 32], (Vec<u8>, u64));
 
-/// Leaves of a sum tree that is edited by hand; some values are out of line.
+/// Makes leaves of a sum tree that is edited by hand; some values are out of line.
 fn leaves(from: u8) -> Vec<Leaf> {
     let value = |at: u8| vec![at; if at % 20 == 3 { 300 } else { usize::from(at % 30) }];
     (from..from + 90).map(|at| ([at.wrapping_mul(37); 32], (value(at), u64::from(at)))).collect()
@@ -132,7 +132,7 @@ fn doubled(store: &Store, damaged: Option<&dyn Fn(usize) -> bool>) -> Store {
 }
 
 impl Store {
-    /// Back to the newest commit, with nothing in memory.
+    /// Returns to the newest commit, with an empty cache.
     fn reset(&mut self) -> &mut Host {
         let (root, forest) = self.states[1].clone();
         let host = &mut self.host;
@@ -228,7 +228,7 @@ impl Store {
             let mut ingest = host.ingest();
             host.feed(&mut ingest, text, &format).and_then(|()| host.finish(&mut ingest))
         };
-        // One edit, many, updates, a range; each with the index brought along.
+        // One edit, many, updates, a range; each also updates the index.
         let one = pairs(&[issue(0), ("r/0099".to_owned(), "{\"sum\":1}".to_owned())][1..]);
         let many: Vec<_> =
             (0..250).step_by(2).map(|at| (format!("r/{at:04}"), at.to_string())).collect();
@@ -241,7 +241,7 @@ impl Store {
             (format!("[{}]", updates.join(",")), Format::Patch),
         ] {
             let host = self.reset();
-            // Of sum trees that follow rows a commit of its own is made below.
+            // Sum trees that follow rows get a commit of their own below.
             let followers: Vec<_> = host.forest.sums().map(|named| named.name.clone()).collect();
             for name in &followers {
                 host.forest.set_sum(name, Tree::EMPTY, Vec::new());
@@ -267,7 +267,7 @@ impl Store {
             alone: false,
         };
         results.push(format!("{:?} {}", commit(host, &change, usize::MAX), host.root));
-        // Brought onto what another writer made of the first commit, and merged with it.
+        // Rebased onto the commit of another writer, and merged with it.
         let host = self.reset();
         let theirs = host.forest.clone();
         for is_merge in [false, true] {
@@ -290,7 +290,7 @@ impl Store {
         results
     }
 
-    /// Reads are the same before and after a collection.
+    /// Collects, and reads again: reads are the same before and after.
     fn collects(&mut self) -> Vec<String> {
         let pin = self.states[0].0;
         let host = self.reset();

@@ -17,8 +17,8 @@ const MOST: f64 = 10.0;
 /// makes an entry, which is a row in the tree of the index. The README names this limit.
 const MOST_OF_ARRAYS: f64 = 140.0;
 
-/// The most that a step goes beyond its budget, besides what it does with one row: it sorts what was
-/// gathered.
+/// The most that a step goes beyond its budget, besides the work on one row: it sorts gathered
+/// edits.
 const MOST_BEYOND: usize = 5 * SLICE;
 
 /// The most that one row costs in one step, in units for each of its bytes: it is read whole, its
@@ -62,8 +62,8 @@ fn the_cost_of_an_input_is_in_proportion_to_its_bytes() {
     check_entries(&all);
 }
 
-/// An array makes many entries of few bytes. Each is a row in the tree of the index, and costs no more
-/// than the one entry of a row without arrays.
+/// Checks the cost of the many small entries of arrays. Each is a row in the tree of the index, and
+/// costs no more than the one entry of a row without arrays.
 fn check_entries(all: &[Input]) {
     let units = |name: &str, entries: u64| {
         let cost = all.iter().find(|input| input.name == name).expect("a kind").run();

@@ -142,7 +142,7 @@ fn torn() -> Torn {
 }
 
 impl Torn {
-    /// Checks that all rows read but those of the leaf at `index`, which fail with `error`.
+    /// Checks that the rows of the leaf at `index` fail with `error`, and that all others read.
     fn only_fails_at(&mut self, index: usize, error: Error) {
         let (_, _, lost) = self.leaves[index].clone();
         let tree = self.host.tree();
@@ -154,14 +154,14 @@ impl Torn {
                 assert_eq!(result, Ok(Some(value.clone().into_bytes())), "row {at}");
             }
         }
-        // Scans hand out what comes before the fault, from either side.
+        // Scans return the rows before the fault, from either side.
         for reverse in [false, true] {
             let (out, result) = self.host.scanned(tree, &Range::ALL, reverse, u64::MAX, KEYS);
             assert_eq!(result, Err(error));
             let before = if reverse { self.rows.len() - lost.end } else { lost.start };
             assert_eq!(out.members() as usize, before);
         }
-        // So do scans beside it, and counts that need not look into it.
+        // Scans next to the leaf succeed, and so do counts, which need not read it.
         let range = |lower: &str, upper: &str| Range {
             lower: Bound::Included(lower.as_bytes().to_vec()),
             upper: Bound::Excluded(upper.as_bytes().to_vec()),
@@ -250,7 +250,7 @@ fn a_lost_piece_fails_the_value_and_no_other() {
     }
 }
 
-/// A store of a leaf with one value out of line, of `len` bytes at `hash`, and of `chunks`.
+/// Makes a store of a leaf with one value out of line, of `len` bytes at `hash`, and of `chunks`.
 fn lying(len: usize, hash: Hash, chunks: &[&[u8]]) -> Host {
     let mut host = Host::new(Shape::STORED);
     for chunk in chunks {
@@ -277,7 +277,7 @@ fn a_value_whose_chunks_do_not_match_its_length_is_refused() {
         (len - 1, &pair, Field::Length, 4999, 5000),
         (len, &swapped, Field::Length, PIECE_BYTES as u64, 5000),
         (2 * PIECE_BYTES + 1, &pair, Field::Length, 96, 64),
-        // A list where there should be the only piece.
+        // A list in place of the only piece.
         (5000, &pair, Field::Kind, 0xe0, 0xe1),
     ];
     for (len, top, field, wanted, got) in cases {
@@ -286,7 +286,7 @@ fn a_value_whose_chunks_do_not_match_its_length_is_refused() {
         let Error::CorruptChunk { cause: Some(cause), .. } = error else { panic!("{error}") };
         assert_eq!((cause.field, cause.expected, cause.got), (field, wanted, got), "{len}");
     }
-    // A piece where there should be the list, and nothing at all.
+    // A piece in place of the list, and a missing chunk.
     let mut host = lying(len, Hash::of(&full), &[&full]);
     let error = scan(&mut host, BOTH).expect_err("an error");
     let Error::CorruptChunk { cause: Some(cause), .. } = error else { panic!("{error}") };

@@ -24,7 +24,7 @@ use hedgerow_support::layout::{
 
 const MAX_LEAF: u64 = MAX_LEAF_BYTES as u64;
 const MAX_INNER: u64 = MAX_INNER_BYTES as u64;
-/// Where a value is said to be.
+/// The claimed address of a value.
 const SOMEWHERE: Hash = Hash([7; 32]);
 const MAX_VALUE: u64 = MAX_VALUE_BYTES as u64;
 
@@ -38,7 +38,7 @@ fn check(decode: impl Fn(&[u8]) -> Option<Facts>, good: &[u8], cases: &[Case]) {
     }
 }
 
-/// Faults of the first two bytes, which all chunks of a kind share.
+/// Lists faults of the first two bytes, which all chunks of a kind share.
 fn header_cases(good: &[u8], expected: u8, other: u8) -> Vec<Case> {
     let (expected, got) = (expected.into(), other.into());
     let unknown = (Field::Kind, 0, MAX_LEVEL.into(), 0xee);

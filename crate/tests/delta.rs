@@ -1,5 +1,5 @@
-//! Deltas: what leads from one store to another is one sequence of bytes, and applied to the first it gives
-//! the root of the second, in slices of any size. Applied to another store it gives another root.
+//! Deltas: the delta from one store to another is one sequence of bytes. Applied to the first it gives the
+//! root of the second, in slices of any size. Applied to another store it gives another root.
 
 #[path = "delta/faults.rs"]
 mod faults;
@@ -49,7 +49,7 @@ fn store() -> impl Strategy<Value = Values> {
     prop::collection::btree_map(key(), value(), 0..120)
 }
 
-/// The edits that turn `a` into `b`.
+/// Finds the edits that turn `a` into `b`.
 fn edits(a: &Values, b: &Values) -> Edits {
     let puts = b.iter().filter(|(key, value)| a.get(*key) != Some(value));
     let deletes = a.keys().filter(|key| !b.contains_key(*key));
@@ -58,7 +58,7 @@ fn edits(a: &Values, b: &Values) -> Edits {
         .collect()
 }
 
-/// Deltas of these edits, each of which ends with the edit by which it has `cut` bytes; the last one may be empty.
+/// Encodes deltas of these edits. Each ends with the edit by which it has `cut` bytes; the last one may be empty.
 fn cut_at(edits: &Edits, cut: usize) -> Vec<Vec<u8>> {
     let without_end = |group: &Edits| {
         let mut ends = 2;
@@ -79,7 +79,7 @@ fn cut_at(edits: &Edits, cut: usize) -> Vec<Vec<u8>> {
     groups.iter().map(encoded).collect()
 }
 
-/// A host with these rows. Its commits are the same in every host.
+/// Makes a host with these rows. Its commits are the same in every host.
 fn host_of(values: &Values) -> Host {
     let mut host = Host::new(SMALL);
     host.put_values(values);
@@ -141,7 +141,7 @@ proptest! {
         steps.same("the root before the commit is stored", &ingest.row_trees().1, &new)?;
         steps.same("the root of a fresh build", &receiver.root, &host_of(&b).root)?;
 
-        // On another base it gives what its edits make of that, or nothing.
+        // On another base its edits apply as well, and give another root.
         let mut other = host_of(&wrong);
         apply(&mut other, &delta, part).expect("a good delta");
         let mut rows = wrong.clone();

@@ -179,19 +179,19 @@ const STATIC: [u64; 168] = [
     0x4314_3ff3_c1cb_0959,
 ];
 
-/// Then come so many, one by one, from the least normal double on.
+/// The number of doubles that follow one by one, from the least normal double on.
 const SERIAL: u64 = 2000;
 const FIRST_SERIAL: u64 = 0x0010_0000_0000_0000;
 
-/// How many lines have which checksum.
+/// Numbers of first lines, with their checksums.
 const CHECKSUMS: [(usize, &str); 3] = [
     (1000, "be18b62b6f69cdab33a7e0dae0d9cfa869fda80ddc712221570f9f40a5878687"),
     (10_000, "b9f7a8e75ef22a835685a52ccba7f7d6bdc99e34b010992cbc5864cd12be6892"),
     (100_000, "22776e6d4b49fa294a0d0f349268e5c28808fe7e0cb2bcbe28f63894e494d4c7"),
 ];
 
-/// The sequence. Behind the serial numbers come hashes of hashes, four doubles in each, without zeros and what
-/// is not finite.
+/// Generates the sequence. After the serial numbers come hashes of hashes, four doubles in each, without zeros
+/// and non-finite numbers.
 fn samples() -> impl Iterator<Item = f64> {
     let mut block = [0; 32];
     let hashed = std::iter::repeat_with(move || {
@@ -231,7 +231,7 @@ fn numbers_are_printed_as_the_published_samples_are() {
     }
 }
 
-/// The normal form of a text by a reader of rows, if the text is not in normal form.
+/// Returns the normal form of a text by a reader of rows, if the text is not in normal form.
 fn read(scanner: &mut Scanner, text: &str) -> Option<String> {
     let scanned = scanner.scan(text.as_bytes(), 0, None).expect("a number");
     assert_eq!(scanned.end, text.len());

@@ -1,6 +1,6 @@
-//! The first row by an index asks only for the path to its entry and the path to the row. A scan with an
-//! offset asks for at most two paths, with any number of skipped rows; for one where its range has no bound. Each chunk has a segment of its own
-//! here, so that the segments asked for are the nodes read.
+//! The first row by an index asks only for the path to its entry and the path to the row. A scan with an offset asks
+//! for at most two paths, with any number of skipped rows, and for one path if its range has no bound. Each chunk has a
+//! segment of its own here, so that the segments asked for are the nodes read.
 
 use core::ops::Bound;
 use hedgerow::boundary::Shape;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const DEFINITION: &str = r#"["","/n"]"#;
 const BOTH: Parts = Parts { keys: true, values: true };
 
-/// A store with an index, of which nothing is in memory.
+/// Makes a store with an index and an empty cache.
 fn cold() -> Host {
     let row = |at: u32| {
         let text = "x".repeat(40);
@@ -32,7 +32,7 @@ fn cold() -> Host {
     scattered
 }
 
-/// The segments that `act` asks for when nothing is in memory.
+/// Returns the segments that `act` asks for with an empty cache.
 fn asked(host: &mut Host, act: impl FnOnce(&mut Host)) -> BTreeSet<SegmentId> {
     host.reopen(64 << 20);
     act(host);

@@ -1,6 +1,6 @@
-//! Forged proofs. A proof that differs in any byte is refused, even a careful forgery.
-//! A proof that is valid for another key, range or root never gives a wrong answer. The numbers of each
-//! are printed (`cargo test --test all forged:: -- --nocapture`).
+//! Forged proofs. A proof that differs in any byte is refused, even a careful forgery. A proof that is
+//! valid for another key, range or root never gives a wrong answer. The test prints the numbers of each
+//! (`cargo test --test all forged:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Of so many forged proofs each.
+/// Each seed forges [`PROOFS`] proofs.
 const SEEDS: u64 = 100;
 const PROOFS: usize = 1000;
 
@@ -67,7 +67,7 @@ fn stores() -> Vec<Store> {
 fn some_range(random: &mut ChaCha8Rng) -> Range {
     let mut key = || {
         let key = issue(random.random_range(0..3100)).0;
-        // Beside a row more often than not.
+        // One key in four is next to a row.
         if random.random_range(0..4) == 0 { format!("{key}!") } else { key }
     };
     let (a, b) = (key(), key());
@@ -91,7 +91,7 @@ fn some_range(random: &mut ChaCha8Rng) -> Range {
     }
 }
 
-/// A node of other entries or children, and whether what its parent says of it cannot be true.
+/// Makes a node of other entries or children; returns it, and whether its parent must be wrong about it.
 fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> {
     let how = random.random_range(0..4);
     Some(match Node::decode(chunk).ok()? {
@@ -175,7 +175,7 @@ fn shuffle(random: &mut ChaCha8Rng, proof: &mut Vec<u8>, other: &[u8]) -> &'stat
     how
 }
 
-/// Changes a chunk of a proof and all that names it; returns the root that fits, and whether
+/// Changes a chunk of a proof and all chunks that name it; returns the root that fits, and whether
 /// the proof is false under that, too.
 fn forge(random: &mut ChaCha8Rng, proof: &mut Vec<u8>) -> Option<(Hash, bool)> {
     let mut own = chunks(proof);

@@ -1,5 +1,5 @@
-//! BLAKE3 of the core, which is hashed in the vectors that the machine or WebAssembly has: by the vectors of its
-//! authors, and against a model that has none.
+//! BLAKE3 of the core, which uses the vector instructions of the machine or of WebAssembly, against the test
+//! vectors of its authors and a model without vector instructions.
 
 use hedgerow::hash::Hash;
 use hedgerow_support::blake3::blake3;
@@ -30,7 +30,7 @@ fn the_vectors_hold() {
     }
 }
 
-/// Of any length, and at any address: vectors are loaded from where the bytes are.
+/// Hashes bytes of any length, at any address: vectors are loaded from where the bytes are.
 #[test]
 fn bytes_of_any_length_hash_as_in_the_model() {
     for_seeds(400, |seed, steps| {

@@ -29,7 +29,7 @@ const SHAPE: Shape = Shape::STORED;
 const NODE_HEADER_BYTES: usize = 4;
 const LEAF_ENTRY_BYTES: usize = 4;
 const CHILD_BYTES: usize = 42;
-/// Repeats the constant that bounds heights, so that a change of it in the crate fails here.
+/// Repeats the constant that bounds heights, so that a change in the crate fails here.
 const MIN_CHILDREN: usize = 2;
 
 /// The measures of a tree, after each of its chunks was read and checked.
@@ -136,7 +136,7 @@ fn check_boundary(level: u8, entries: &[(&[u8], usize)], rightmost: bool) {
     }
 }
 
-/// The tree that a fresh build of `rows` makes, and the bytes of its chunks.
+/// Builds the tree of `rows` afresh; returns it and the bytes of its chunks.
 fn fresh(rows: &Rows) -> (Tree, u64) {
     let mut builder = Builder::new(SHAPE);
     for (key, value) in rows {
@@ -241,7 +241,7 @@ fn a_run_of_boundaries_makes_leaves_of_one_row() {
     let run = mined(5000, 12, 4, &value, |_, key| ends_alone(key, &value));
     let census = ordeal("tiny leaves, rows of 100 B", &run);
     assert!(census.leaves >= 5000, "{census:?}");
-    // The smaller the row, the dearer the key: the least of all takes 74,000 attempts.
+    // The key of a smaller row takes longer to mine: of the smallest, 74,000 attempts.
     let run = mined(100, 12, 4, "1", |_, key| ends_alone(key, "1"));
     ordeal("tiny leaves, rows of 17 B", &run);
 }
@@ -277,8 +277,8 @@ fn the_largest_entry_in_a_nearly_full_leaf_makes_the_largest_leaf() {
 
 #[test]
 fn a_tower_is_no_higher_than_the_logarithm_of_its_rows() {
-    // The row at position i, from 1, ends a node on as many levels as i has factors of two:
-    // every node that it ends has two entries, and of the next it is not even the third.
+    // The row at position i, from 1, ends a node on as many levels as i has factors of two: every node that it ends has
+    // two entries, and on the next level it does not end a node even as the third.
     let row = LEAF_ENTRY_BYTES + 1021;
     let ends = |level, key: &[u8], nth: usize| {
         let entry = if level == 0 { row } else { CHILD_BYTES + key.len() };
@@ -372,6 +372,6 @@ fn an_edit_that_rewrites_a_whole_run_does_so_in_slices() {
     }
     println!("\none delete: {before} bytes in {steps} steps, at most {most} in one");
     assert!(steps > 5, "the run is rewritten in {steps} steps");
-    // Beside the slice: the end of the tree, at most one node of each level.
+    // Besides the slice: the end of the tree, at most one node of each level.
     assert!(most <= (SLICE + (64 << 10)) as u64, "{most} bytes in one step");
 }

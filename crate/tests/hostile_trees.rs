@@ -67,8 +67,8 @@ fn a_first_child_that_reaches_into_another_subtree_is_refused_by_walks() {
 
 #[test]
 fn a_tree_that_claims_the_highest_count_takes_no_more_entries() {
-    // Many a last entry ends a leaf by its own hash, so that the next one stays shut;
-    // one edit takes the fast path, two are a merge.
+    // Many last entries end a leaf by their own hash, so that the next leaf is not opened. One edit
+    // takes the fast path, two are a merge.
     for last in (0..60).map(|number| format!("b{number}")) {
         let last = last.as_bytes();
         let first = leaf(&[(0, b"a", b"1"), (0, b"ab", b"2"), (0, last, &[b'3'; 100])]);
@@ -143,7 +143,7 @@ fn a_census_by_tables_that_repeat_and_lie_counts_no_copies_and_does_not_overflow
         Ok((Step::Done(()), vec![[1, len, len, len, len], leaves]))
     };
     assert_eq!(census_of(&[]), Err(Error::MissingChunk(leaf)));
-    // More bytes than 32 bits tell.
+    // More bytes than 32 bits can count.
     let long = 3_u64 << 30;
     assert_eq!(census_of(&[table(&[long as u32])]), expected([2, 2 * long, 2 * long, long, long]));
     // A packed leaf that claims to be as long as one may be.
@@ -199,7 +199,7 @@ fn keys_that_do_not_ascend_across_nodes_are_refused_by_a_diff() {
     assert_eq!(diffed(&cache, tree, Tree::EMPTY), Ok(Step::Done(())));
 }
 
-/// The empty key is a valid key: nothing may come before it, and it may not be repeated.
+/// The empty key is a valid key: no key may come before it, and it may not be repeated.
 #[test]
 fn a_repeated_empty_key_is_refused_by_walks() {
     let (cache, tree) = crossed(
@@ -228,7 +228,7 @@ fn a_verification_of_nodes_that_are_named_repeatedly_ends() {
     in_time(move || {
         let (cache, hashes) = cache(&chunks);
         let (rows, faults) = verified(&cache, Tree { root: hashes[12], count: 60 });
-        // None of the children of the root is what the root says.
+        // No child of the root is as the root says.
         assert_eq!((rows, faults.len()), (0, 60));
     });
 }
@@ -244,9 +244,9 @@ fn a_verification_of_a_tree_that_claims_the_highest_count_ends() {
     assert_eq!(faults[0].error, Error::MissingChunk(Hash([1; 32])));
 }
 
-/// A few nodes that stand for more than can be walked, though each is what its parent says:
-/// on every third level, a node whose children all begin with the one below it. That none
-/// of them may, their parents' parents would have to say.
+/// A few nodes stand for more than can be walked, though each is as its parent says: on every third
+/// level is a node whose children all begin with the one below it. Only their parents' parents
+/// could refuse that.
 #[test]
 fn a_diff_of_a_repeated_subtree_ends() {
     const WIDTH: usize = 20;
@@ -314,7 +314,7 @@ fn a_shared_subtree_on_which_two_trees_disagree_is_refused_by_a_diff() {
         let truth = Tree { root: hashes[2], count: 3 };
         assert_eq!(failed(diffed(&cache, truth, lie)), (hashes[0], Some(expected)));
         assert_eq!(diffed(&cache, truth, truth), Ok(Step::Done(())));
-        // The other tree is nothing but the shared node.
+        // The other tree is just the shared node.
         let whole = Tree { root: hashes[0], count: 2 };
         for (old, new) in [(whole, lie), (lie, whole)] {
             let (hash, cause) = failed(diffed(&cache, old, new));

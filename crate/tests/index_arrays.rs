@@ -16,7 +16,7 @@ fn numbers(count: usize) -> String {
     format!("[{}]", members.join(","))
 }
 
-/// The number of entries of a store's only index.
+/// Counts the entries of a store's only index.
 fn indexed(definition: &str, value: &str) -> u64 {
     let definition = Definition::parse(definition).expect("a definition");
     let mut host = Host::new(Shape::STORED);
@@ -35,7 +35,7 @@ fn indexed(definition: &str, value: &str) -> u64 {
 
 #[test]
 fn a_long_text_in_a_row_with_an_array_is_read_once() {
-    // Reading it for each member would copy 100 GB, and take minutes.
+    // Reading the text for each member would copy 100 GB, and take minutes.
     let value = format!("{{\"status\":\"{}\",\"tags\":{}}}", "x".repeat(1 << 20), numbers(100_000));
     let definition = Definition::parse(TWO).expect("a definition");
     let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
@@ -73,7 +73,7 @@ fn the_words_of_a_text_are_limited_as_members_are() {
         (words(20), 20),
         (words(5000), 5000),
         (format!("{0} {0}", words(5000)), 5000),
-        // One word, of which the first characters count.
+        // One word, whose first characters count.
         ("x".repeat(2 << 20), 1),
         // More than a row of any size may have.
         (words(MAX_ROW_ENTRIES_BYTES / 8), 0),
@@ -82,7 +82,7 @@ fn the_words_of_a_text_are_limited_as_members_are() {
         let value = format!(r#"{{"text":"{text}"}}"#);
         assert_eq!(indexed(definition, &value), expected, "{value:.60} of {}", value.len());
     }
-    // Each word beside a long text would take 900 bytes.
+    // Each word with a long text would take 900 bytes.
     let value = format!(r#"{{"status":"{}","text":"{}"}}"#, "x".repeat(900), words(1_000_000));
     let definition = Definition::parse(r#"["","/status","w/text"]"#).expect("a definition");
     let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
@@ -116,7 +116,8 @@ fn a_row_that_is_not_below_the_limit_costs_its_pointers() {
             1
         ) < 50
     );
-    // Of an array its members that are below, however long the row is that they would be put beside.
+    // An array has entries of its members below the limit, even if all members with the other column would take too
+    // much.
     let value = format!(r#"{{"a":{},"b":"{}"}}"#, numbers(10_000), "x".repeat(900));
     for (definition, expected) in [
         (
@@ -152,7 +153,7 @@ fn the_entries_of_a_row_are_counted_as_work_in_bounded_steps() {
             Step::Yield => {}
         }
     }
-    // One row is one piece of work: its text, its entries, and the sorting of those.
+    // One row is one piece of work: its text, its entries, and their sort.
     assert!(steps >= 20, "{steps} steps");
     assert!(most <= 20 * MAX_ROW_ENTRIES_BYTES, "{most} over the budget");
 }

@@ -34,12 +34,12 @@ fn is_same(host: &mut Host, index: &Named, rows: Tree) -> bool {
     host.run(|cache, budget| check.step(cache, budget)).expect("sound trees")
 }
 
-/// All indexes of a host.
+/// Lists all indexes of a host.
 fn indexes(host: &Host) -> Vec<Named> {
     host.forest.indexes().cloned().collect()
 }
 
-/// An index of these entries, whose values are `value`.
+/// Makes an index of these entries, whose values are `value`.
 fn index_of(host: &mut Host, entries: &[&[u8]], value: &[u8]) -> Named {
     let mut builder = Builder::new(SMALL);
     for entry in entries {

@@ -10,7 +10,7 @@ fn vectors() -> Value {
     serde_json::from_str(text).expect("vectors")
 }
 
-/// The words of a text, in its order.
+/// Lists the words of a text, in its order.
 fn words(text: &str) -> Vec<String> {
     let (mut chars, mut found) = (text.chars(), Vec::new());
     loop {

@@ -1,5 +1,5 @@
 //! Indexes follow their rows: after each commit of any kind, every index has the entries of a model, in
-//! the order of values, and the root is that of a fresh store.
+//! the order of values, and the root of a fresh store.
 
 #[path = "indexes/model.rs"]
 mod model;
@@ -58,7 +58,7 @@ enum Op {
     Put(Vec<(String, Row)>),
     Delete(Vec<String>),
     DeletePrefix(String),
-    /// A patch: a clear, or none, then puts and updates of the first member.
+    /// A patch: a clear if it is set, then puts and updates of the first member.
     Patch(bool, Vec<(String, Row)>, Vec<(String, Member)>),
 }
 
@@ -102,7 +102,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Whether `key` is put with the first member, whose place an update keeps.
+/// Returns whether `key` is put with the first member, whose place an update keeps.
 fn has_a(puts: &[(String, Row)], key: &str) -> bool {
     let last = puts.iter().rfind(|put| put.0 == key);
     last.is_some_and(|(_, row)| !matches!(row.a, Member::Missing))
@@ -122,7 +122,7 @@ fn apply(model: &mut Model, ops: &[Op]) {
                 }
                 model.extend(puts.iter().cloned());
                 for (key, a) in updates.iter().filter(|(key, _)| has_a(puts, key)) {
-                    // What is merged is there.
+                    // A merged member is there.
                     let a = if matches!(a, Member::Missing) { &Member::Null } else { a };
                     model.get_mut(key).unwrap().a = a.clone();
                 }
@@ -169,7 +169,7 @@ fn commit(host: &mut Host, ops: &[Op]) {
     host.finish(&mut ingest).unwrap();
 }
 
-/// Makes all `wanted` indexes, and no others, in parts of `work`; returns how many commits.
+/// Makes all `wanted` indexes, and no others, in parts of `work`; returns the number of commits.
 fn reindex(host: &mut Host, wanted: &[usize], work: usize) -> usize {
     let definitions: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
     host.indexes.clone_from(&definitions);
@@ -185,7 +185,7 @@ fn reindex(host: &mut Host, wanted: &[usize], work: usize) -> usize {
     panic!("no end");
 }
 
-/// Some of the definitions.
+/// Draws some of the definitions.
 fn some(size: impl Into<prop::sample::SizeRange>) -> impl Strategy<Value = Vec<usize>> {
     prop::sample::subsequence((0..DEFINITIONS.len()).collect::<Vec<_>>(), size)
 }
@@ -281,7 +281,7 @@ proptest! {
     }
 }
 
-/// Of the change that makes it reach further as well.
+/// The change that extends the index is rebased, too.
 #[test]
 fn an_index_is_built_while_others_write() {
     for work in [1000, 20_000, usize::MAX] {
@@ -371,7 +371,7 @@ fn a_change_of_one_row_costs_a_path_in_each_index_that_it_concerns() {
     };
     let levels = chunks(&mut host, r#"{"a":1,"b":{"c":"owner1"}}"#);
     assert!(levels < 25, "{levels} chunks where all is changed");
-    // Only the rows' path and the commit where no entry is.
+    // Only the path of the row and the commit, as no index has an entry.
     let rows_only = chunks(&mut host, r#"{"a":1,"b":{"c":"owner1"},"d":1}"#);
     assert!(rows_only <= 5, "{rows_only} chunks where no entry is changed");
 }

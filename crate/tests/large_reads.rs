@@ -9,25 +9,25 @@ use hedgerow_support::host::{Host, seal};
 use hedgerow_support::layout;
 use hedgerow_support::rows::Rows;
 
-/// A value of about 1 KiB.
+/// Makes a value of about 1 KiB.
 fn value(number: u32) -> String {
     format!("\"{number:0>1000}\"")
 }
 
-/// A store of 30 MiB.
+/// Makes a store of 30 MiB.
 fn large() -> (Host, Vec<String>) {
     let row = |at: u32| (format!("{at:06}"), value(at));
     let rows: Rows = (0..30_000).map(row).collect();
     (Host::of(Shape::STORED, &rows), rows.into_keys().collect())
 }
 
-/// What was asked for: whole segments, and parts.
+/// Counts the whole segments and the parts that were asked for.
 fn counts(host: &Host) -> (usize, usize) {
     let whole = host.wanted.iter().filter(|want| want.is_whole()).count();
     (whole, host.wanted.len() - whole)
 }
 
-/// Reads all rows as a page does, which asks for what comes next at every yield.
+/// Reads all rows as a page does, which asks for the next segments at every yield.
 #[test]
 fn a_scan_reads_each_segment_once_whatever_the_cache_holds() {
     let (mut host, _) = large();
@@ -62,7 +62,7 @@ fn many_keys_read_each_segment_once_whatever_the_cache_holds() {
     for cache_bytes in [0, 4 << 20, 8 << 20, 64 << 20] {
         host.reopen(cache_bytes);
         host.cache.set_request_cost(REQUEST_COST);
-        // What single reads leave in memory must not be driven out and asked for leaf by leaf.
+        // Leaves from single reads must not be driven out and asked for one by one.
         for key in keys.iter().step_by(97) {
             assert!(host.get(key).is_some());
         }
@@ -86,7 +86,7 @@ fn many_edits_read_each_segment_once_whatever_the_cache_holds() {
         host.put(&edits);
         let (whole, parts) = counts(&host);
         assert!(whole <= stored, "{whole} segments of {stored}, cache of {cache_bytes}");
-        // Beside what was planned, leaves whose border an edit has moved.
+        // Besides planned leaves, leaves whose border an edit has moved.
         assert!(parts <= edits.len() / 2, "{parts} parts, cache of {cache_bytes}");
     }
 }
@@ -96,7 +96,7 @@ fn parts_stay_until_they_are_read_however_much_is_not_stored_yet() {
     for cache_bytes in [0, 1 << 20, 4 << 20] {
         let (mut host, keys) = large();
         host.reopen(cache_bytes);
-        // Parts alone, of which more are asked for at once than stay in any case.
+        // Only parts: more at once than always stay in memory.
         host.cache.set_request_cost(0);
         for id in 1000..1040 {
             let chunks: Vec<_> = (0..500)

@@ -1,5 +1,5 @@
-//! Trees that are partly at a remote: reads and writes fetch what they need and see what a whole store sees; what must not
-//! fetch does not.
+//! Trees that are partly at a remote: reads and writes fetch the chunks that they need, with the results of a whole
+//! store; other operations do not fetch.
 
 #[path = "lazy/device.rs"]
 mod device;
@@ -90,7 +90,7 @@ fn a_merge_fetches_the_leaves_that_it_touches_and_makes_the_same_tree() {
     assert_eq!(tree, build(&rows).0);
     // A node and a leaf for each of 10 places, and a neighbour where a boundary has gone.
     assert!(device.fetched <= 40, "{} fetched", device.fetched);
-    // The difference of the two reads what the merge has read.
+    // The diff of the two reads the chunks that the merge has read.
     let before = device.fetched;
     assert_eq!(device.diff(old, tree), 70);
     assert_eq!(device.fetched, before);
@@ -173,7 +173,7 @@ fn rows_make_their_leaf_or_nothing() {
     assert!(leaves.make(&at(hash, last, count)));
     let made = leaves.take();
     assert_eq!((made.len(), made[0].table.len(), made[0].table.hash(0)), (1, 1, hash));
-    // Later deltas change the rows: then the leaf is another one.
+    // Later deltas change the rows, which then make another leaf.
     let change = remote.delta(.., Some("\"changed\""));
     leaves.add(&change).expect("a delta");
     leaves.sort();
@@ -193,7 +193,7 @@ fn records_of_nodes_are_checked() {
         let again = Table::decode(table.bytes().to_vec()).expect("a table");
         assert!(again.has_remote() && !again.is_remote(0));
     }
-    // Who does not know them takes none; who knows the top takes what it names.
+    // A cache that knows no node takes no record; one that knows the top takes the nodes that it names.
     let known = |taken| land_nodes(&cache, &records, taken).expect("records").len();
     assert_eq!((known(Taken::Known), known(Taken::Below(Hash([7; 32])))), (0, 0));
     let mut top_down = remote.records(2);
@@ -217,7 +217,7 @@ fn what_is_new_of_a_tree_is_found_level_by_level() {
     let all = found(&cache, remote.tree, hedgerow::tree::Tree::EMPTY);
     assert!(all.windows(2).all(|pair| pair[0].0 >= pair[1].0), "from the top down");
     assert_eq!(found(&cache, remote.tree, remote.tree), []);
-    // Of a tree of more levels, and of one of fewer.
+    // For a tree of more levels, and one of fewer.
     for count in [40, 2000, ROWS + 5000] {
         let (tree, mut packer) = build(&rows(count));
         packer.seal();
@@ -231,7 +231,7 @@ fn what_is_new_of_a_tree_is_found_level_by_level() {
     }
 }
 
-/// The level and the hash of each internal node of a tree that an old one does not have.
+/// Finds the level and the hash of each internal node of a tree that an old one does not have.
 fn found(
     cache: &hedgerow::cache::Cache,
     tree: hedgerow::tree::Tree,
@@ -268,7 +268,7 @@ fn a_copy_that_is_here_comes_before_one_at_the_remote_and_that_before_a_damaged_
     }
     let asked = |cache: &hedgerow::cache::Cache| cache.missing(&node.hash);
     assert!(asked(&cache).unwrap().is_some_and(Want::is_remote));
-    // An older number than that of the segment that names it.
+    // An older number than the segment that names it has.
     let sealed = Sealed::of_one(&node.hash, &node.bytes);
     cache.add_table(1, sealed.table);
     assert_eq!(asked(&cache), Ok(Some(Want::whole_of(1))));

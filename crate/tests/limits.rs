@@ -1,6 +1,6 @@
 //! The matrix of limits. A row at a limit, written by any writer, is read by every reader. A row above it is
 //! refused with the right error, and the store is unchanged. The sizes of 64 MiB are in `limits_of_size.rs`,
-//! those of sum trees and commits in `limits_of_trees.rs`.
+//! sum trees and commits in `limits_of_trees.rs`.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
@@ -11,7 +11,7 @@ use hedgerow_support::limits::{BASES, Outcome, READERS, Row, WRITERS, write};
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// A row at a limit, and one above it with the reason to refuse it; or without one, if it is none.
+/// A row at a limit, and a row above it with the reason to refuse it; without a reason if it is accepted.
 struct Limit {
     name: &'static str,
     at: Row,
@@ -22,7 +22,7 @@ fn nested(open: &str, inner: &str, close: &str, depth: usize) -> String {
     [&open.repeat(depth), inner, &close.repeat(depth)].concat()
 }
 
-/// A row whose own containers are one deep at the payload.
+/// Makes a row whose own containers are one deep at the payload.
 fn deep(open: &str, inner: &str, close: &str, depth: usize) -> Row {
     Row::new("k", &nested(open, inner, close, depth - 1))
 }

@@ -1,5 +1,5 @@
 //! The matrix of limits for the largest values: 64 MiB. Every writer writes one into an empty store, and
-//! refuses one that is a byte larger. Every reader reads the one of one writer. All combinations, with
+//! refuses one that is a byte larger. Every reader reads the value of one writer. All combinations, with
 //! other stores and with indexes, would take minutes.
 
 use hedgerow::boundary::Shape;

@@ -19,7 +19,7 @@ use hedgerow_support::sums::Sums;
 
 const WHOLE: Def = Def { key: None, sum: Some("sum"), value: None, prefix: "" };
 
-/// A row whose value is a text of `len` bytes, with a sum of 1.
+/// Makes a row whose value is a text of `len` bytes, with a sum of 1.
 fn row(len: usize) -> Row {
     let empty = Row::Object([("p", "\"\"".to_owned()), ("sum", "1".to_owned())].into());
     let short = empty.value().1.len();
@@ -36,7 +36,7 @@ fn hand(names: impl IntoIterator<Item = String>, leaf: &KeyLeaf) -> Change {
     Change { staged, ..put([("k".to_owned(), row(0))]) }
 }
 
-/// Reads all trees that a commit names, from what is stored.
+/// Reads all trees that a commit names, with an empty cache.
 fn check(host: &mut Host, leaves: u64) {
     for (bytes, table) in host.stored.values() {
         let read = Table::decode(table.bytes().to_vec()).expect("a table that an import takes");
@@ -48,7 +48,7 @@ fn check(host: &mut Host, leaves: u64) {
     assert_eq!(verify_all(host), Ok(leaves));
 }
 
-/// A change is refused, and the store is what it was, also for a change that comes after.
+/// Checks that a change is refused and the store is unchanged, and stays sound after another change.
 fn refuse(host: &mut Host, change: &Change, expected: Error) {
     let before = (host.root, host.forest.clone());
     assert_eq!(commit(host, change, usize::MAX), Err(expected));
@@ -58,7 +58,7 @@ fn refuse(host: &mut Host, change: &Change, expected: Error) {
     assert_eq!(verify_all(host), Ok(leaves));
 }
 
-/// What every reader of a sum tree reads of one leaf of it.
+/// Checks that every reader of a sum tree reads one of its leaves.
 fn read(host: Host, name: &str, (key, leaf): &KeyLeaf) {
     let named = host.forest.named(&tree_name(name).expect("a name")).expect("a tree").clone();
     let reach = named.reach.expect("a root");
@@ -85,7 +85,7 @@ fn read(host: Host, name: &str, (key, leaf): &KeyLeaf) {
 fn as_many_trees_as_a_commit_may_name_can_be_read_and_one_more_is_refused() {
     let leaf = (key_of(b"leaf"), (b"v".to_vec(), 1));
     let names = |count: usize| (1..count).map(|at| format!("t{at:04}"));
-    // By hand, beside the rows.
+    // Edited by hand, next to the rows.
     let mut host = Host::new(Shape::STORED);
     refuse(&mut host, &hand(names(MAX_TREES + 1), &leaf), Error::CommitTooLarge);
     commit(&mut host, &hand(names(MAX_TREES), &leaf), usize::MAX).expect("as many as may be");
@@ -93,7 +93,7 @@ fn as_many_trees_as_a_commit_may_name_can_be_read_and_one_more_is_refused() {
     check(&mut host, MAX_TREES as u64 - 1);
     refuse(&mut host, &hand(["more".to_owned()], &leaf), Error::CommitTooLarge);
     read(host, "t0001", &leaf);
-    // Of the rows.
+    // Following the rows.
     let following = |count: usize| Change {
         wanted: names(count).map(|name| (name, WHOLE)).collect(),
         ..put([("k".to_owned(), row(0))])
@@ -133,7 +133,7 @@ fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_refused() {
     check(&mut host, 1);
     read(host, &longest, &leaf);
 
-    // Of a sum tree: a prefix that makes it so long.
+    // Of a sum tree: a prefix gives it this length.
     let text = |len: usize| format!(r#"["","/sum","","{}"]"#, "k".repeat(len - 17)).into_bytes();
     assert_eq!(text(MAX_SUM_DEFINITION_BYTES).len(), MAX_SUM_DEFINITION_BYTES);
     assert!(sum_tree::Definition::parse(&text(MAX_SUM_DEFINITION_BYTES)).is_some());
@@ -147,7 +147,7 @@ fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_refused() {
     check(&mut host, 1);
     read(host, &longest, &(key_of(prefix.as_bytes()), (row(40).value().1, 1)));
 
-    // Of an index: its name is its definition. Complete and in the making.
+    // Of an index, whose name is its definition: complete and partial.
     let text = |len: usize| format!(r#"["","/{}"]"#, "p".repeat(len - 8));
     let definition = Definition::parse(&text(MAX_TREE_NAME_BYTES - 1)).expect("a definition");
     assert_eq!(Definition::parse(&text(MAX_TREE_NAME_BYTES)), None);
@@ -182,7 +182,7 @@ fn an_index_has_at_most_the_highest_number_of_columns() {
 #[test]
 fn the_largest_value_of_a_sum_tree_is_read_and_proved_and_a_larger_one_is_refused() {
     let (at, above) = (MAX_SUM_VALUE_BYTES, MAX_SUM_VALUE_BYTES + 1);
-    // By hand.
+    // Edited by hand.
     let leaf = (key_of(b"leaf"), (vec![7; at], 1));
     let mut batch = SumBatch::new();
     assert_eq!(batch.put(&leaf.0, &vec![7; above], 1), Err(Error::SumValueTooLarge));
@@ -190,7 +190,7 @@ fn the_largest_value_of_a_sum_tree_is_read_and_proved_and_a_larger_one_is_refuse
     commit(&mut host, &hand(["hand".to_owned()], &leaf), usize::MAX).expect("a commit");
     check(&mut host, 1);
     read(host, "hand", &leaf);
-    // Of the rows: put together with them, and by a change of a row that was smaller.
+    // Following the rows: put together with them, and by a change of a smaller row.
     let following = |len: usize| Change {
         wanted: [("rows".to_owned(), WHOLE)].into(),
         ..put([("k".to_owned(), row(len))])

@@ -1,5 +1,5 @@
-//! Trees against a model: after any operations, a store has the contents of a `BTreeMap`, and its root is
-//! that of a store with the same rows, written at once.
+//! Trees against a model: after any operations, a store has the contents of a `BTreeMap`, and the root of
+//! a store with the same rows, written at once.
 
 use crate::cases::cases;
 use hedgerow::batch::{Batch, Edit};
@@ -112,7 +112,7 @@ proptest! {
             steps.begin(&op);
             let (tree_before, rows_before) = (host.tree(), model.clone());
             if cold {
-                // A budget for hardly more than one segment.
+                // A budget for little more than one segment.
                 host.reopen(1000);
             }
             match op {
@@ -284,7 +284,7 @@ fn rows_that_take_too_much_memory_are_merged_in_parts() {
     descending.slice = 1 << 20;
     let mut backwards = rows;
     backwards.reverse();
-    // Given twice over in part, so that a later row meets one that is merged already.
+    // One row comes again, so that a later row meets one that is merged already.
     backwards.push(("15999".to_owned(), "1".to_owned()));
     backwards.push(("15999".to_owned(), value(15_999)));
     descending.put_blocks(&backwards, 500);
@@ -298,7 +298,7 @@ fn the_last_of_equal_keys_wins_when_key_and_value_are_empty() {
         for row in (0..rows).rev() {
             batch.push(a_key(&format!("k{row:03}")), Edit::Delete);
             if row == rows / 2 {
-                // Neither takes a byte of the batch's memory.
+                // Neither takes a byte of the batch's pages.
                 batch.push(a_key(""), Edit::Put(Value::trusted(Kind::Bytes, b"")));
                 batch.push(a_key(""), Edit::Delete);
                 batch.push(a_key(""), Edit::Put(Value::trusted(Kind::Bytes, b"last")));

@@ -1,5 +1,5 @@
-//! Nodes larger than any that encoders make are refused by reads. An edit of one entry never makes a node
-//! that is too large to be read again.
+//! Reads refuse nodes larger than any that encoders make. An edit of one entry never makes a node that is
+//! too large to be read again.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
@@ -11,7 +11,7 @@ use hedgerow_support::host::Host;
 use hedgerow_support::layout::{BYTES, inner, leaf};
 use hedgerow_support::rows::{list, pairs};
 
-/// A leaf of about `len` bytes: entries of 400 bytes and a last one of a few.
+/// Makes a leaf of about `len` bytes: entries of 400 bytes and a last one of a few.
 fn leaf_of(len: usize) -> (Vec<u8>, u64) {
     let keys: Vec<_> = (0..len / 404).map(|at| format!("k{at:03}")).collect();
     let value = [b'v'; 396];
@@ -20,7 +20,7 @@ fn leaf_of(len: usize) -> (Vec<u8>, u64) {
     (leaf(&records), records.len() as u64)
 }
 
-/// A host whose rows are the tree under the chunk `top`.
+/// Makes a host whose rows are the tree under the chunk `top`.
 fn host_of(chunks: &[Vec<u8>], count: u64) -> Host {
     let mut host = Host::new(Shape::STORED);
     let root = chunks.iter().fold(Hash::ZERO, |_, chunk| host.store_chunk(chunk));
@@ -61,7 +61,7 @@ fn a_leaf_beyond_what_encoders_make_is_refused() {
 
 #[test]
 fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_readable_leaves() {
-    // As much as decoding lets through: more than is full, which no encoder leaves in one leaf.
+    // As much as decoding accepts: more than a full leaf, which no encoder makes.
     let (chunk, count) = leaf_of(21_000);
     assert!(chunk.len() > 20_000 && chunk.len() <= MAX_LEAF_BYTES);
     let long = "z".repeat(1024);
@@ -81,7 +81,7 @@ fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_readable_leaves() {
 
 #[test]
 fn a_longer_last_key_does_not_make_a_large_node_unreadable() {
-    // A node of 1,000-byte keys, as large as decoding lets through, that ends with a short one.
+    // A node of 1,000-byte keys, as large as decoding accepts, that ends with a short one.
     let long = |at: usize| format!("a{at:03}{}", "k".repeat(1020));
     let entry = |key: &str| leaf(&[(BYTES, key.as_bytes(), b"")]);
     let mut keys: Vec<_> = (0..16).map(long).collect();
@@ -100,7 +100,7 @@ fn a_longer_last_key_does_not_make_a_large_node_unreadable() {
     for (_, _, chunk) in host.chunks() {
         assert!(chunk[0] > 40 || Node::decode(&chunk).is_ok(), "{} bytes", chunk.len());
     }
-    // And where the last entry goes, and the one before it has a longer key.
+    // The last entry goes, and the one before it has a longer key.
     let mut host = host_of(&all, 17);
     host.commit(&[(list(&["b".to_owned()]), Format::Deletes)]).expect("a deletion");
     for (_, _, chunk) in host.chunks() {
@@ -110,8 +110,8 @@ fn a_longer_last_key_does_not_make_a_large_node_unreadable() {
 
 #[test]
 fn nodes_as_large_as_encoders_make_them_are_read() {
-    // Entries up to one byte below what is full, with keys mined so that none ends the leaf, and
-    // then the largest entry.
+    // Entries up to one byte below a full leaf, with keys mined so that they do not end the leaf,
+    // and then the largest entry.
     let full = Shape::STORED.full as usize;
     let (mut rows, mut filled, mut mined) = (Vec::new(), 0, 0..);
     while filled < full - 1 {

@@ -1,4 +1,4 @@
-//! Segments with packed chunks: what is read of them, what stays in memory, and what damage does.
+//! Segments with packed chunks: reads of them, the chunks that stay in memory, and the effects of damage.
 
 use crate::cases::cases;
 use hedgerow::cache::{Cache, Fetch, Want};
@@ -11,7 +11,7 @@ use hedgerow_support::layout;
 use hedgerow_support::rows::noise;
 use proptest::prelude::*;
 
-/// A leaf of about 2 KiB, of which nearly half repeats.
+/// Makes a leaf of about 2 KiB that nearly half repeats.
 fn leaf(number: usize) -> Vec<u8> {
     let once = noise(number, 1000);
     layout::leaf(&[(0, b"a", once.as_bytes()), (0, b"b", once.as_bytes())])
@@ -61,7 +61,7 @@ fn a_table_tells_the_length_of_a_chunk_and_where_its_packed_form_is() {
         assert_eq!(table.chunk_len(at), chunk.len());
         assert_eq!(&*table.chunk(&made.sealed.bytes, at), &chunk[..]);
     }
-    // Of a segment that was cut off, the last one is missing.
+    // A segment that was cut off lacks the last chunk.
     let short = &made.sealed.bytes[..table.segment_len() - 1];
     assert_eq!((&*table.chunk(short, 2), &*table.chunk(short, 3)), (&made.chunks[2][..], &[][..]));
 }
@@ -129,7 +129,7 @@ fn unpacked_chunks_leave_before_what_is_stored_and_are_unpacked_again() {
     }
     assert!(most > stored + (1 << 19), "{most}");
     assert!((1..=24).all(|id| !cache.wants(id)), "all of it stays");
-    // Those that were used last are still there: reading them allocates nothing.
+    // The chunks used last are still there: reading them does not allocate.
     let held = cache.held_bytes();
     read_all(&cache, &made[23]);
     assert_eq!(cache.held_bytes(), held);
@@ -161,7 +161,7 @@ fn a_damaged_packed_chunk_is_told_and_the_others_are_read() {
         cache.add_table(1, table.clone());
         cache.load(part(table, 20), bytes[table.range(20)].to_vec());
         assert!(!here(&cache, &made.hashes[20]), "part, {flip}");
-        // It is asked for again, and may then be sound.
+        // The segment is asked for again, and may then be sound.
         cache.remove(1);
         cache.add_table(1, table.clone());
         cache.load(part(table, 20), made.sealed.bytes[table.range(20)].to_vec());
@@ -187,7 +187,7 @@ fn a_table_that_lies_about_a_length_makes_its_chunk_unreadable_and_no_other() {
     }
 }
 
-/// The table of a segment of one packed chunk.
+/// Makes the table of a segment of one packed chunk.
 fn table_of_one(stored: usize, chunk: usize) -> Table {
     let mut bytes = layout::table(&[stored as u32]);
     let at = bytes.len() - 4;
@@ -195,7 +195,7 @@ fn table_of_one(stored: usize, chunk: usize) -> Table {
     Table::decode(bytes).expect("a table")
 }
 
-/// Chunks of all kinds of text and noise, of every length at which a rule of LZ4 begins or ends.
+/// Makes chunks of all kinds of text and noise, of every length at which a rule of LZ4 begins or ends.
 fn texts() -> impl Iterator<Item = Vec<u8>> {
     let lens = (120..400).chain([4090, 4096, 8191, 65_534, 65_535, 65_536, 65_538]);
     lens.flat_map(|len| {
@@ -232,7 +232,7 @@ fn packed_chunks_are_blocks_that_another_lz4_reads_and_the_other_way_round() {
 proptest! {
     #![proptest_config(cases(if cfg!(miri) { 2 } else { 200 }))]
 
-    /// Nodes of any rows are the same whether their chunks are packed.
+    /// Nodes of any rows are the same, packed or not.
     #[test]
     fn what_is_read_is_what_was_packed(
         rows in prop::collection::btree_map("[a-z]{1,9}", "[ab]{0,40}|[a-z ]{0,300}", 1..40),

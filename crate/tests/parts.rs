@@ -1,4 +1,4 @@
-//! Parts of segments: what is asked for, what stays in memory, and damage.
+//! Parts of segments: wants, the parts that stay in memory, and damage.
 
 use crate::cases::cases;
 use hedgerow::boundary::Shape;
@@ -15,12 +15,12 @@ use hedgerow_support::rows::{Rows, issue, noise};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A leaf of about 1 KiB that does not become smaller when it is packed.
+/// Makes a leaf of about 1 KiB that does not become smaller when it is packed.
 fn leaf(number: u32) -> Vec<u8> {
     layout::leaf(&[(0, b"a", noise(number as usize, 1000).as_bytes())])
 }
 
-/// A segment of so many leaves, and their hashes; not in memory.
+/// Makes a segment of `count` leaves, not in memory; returns their hashes and the segment.
 fn segment(cache: &mut Cache, id: u64, count: u32) -> (Vec<Hash>, Sealed) {
     let chunks: Vec<_> = (0..count).map(|at| leaf(1000 * id as u32 + at)).collect();
     let chunks: Vec<_> = chunks.iter().map(Vec::as_slice).collect();
@@ -30,7 +30,7 @@ fn segment(cache: &mut Cache, id: u64, count: u32) -> (Vec<Hash>, Sealed) {
     (hashes, sealed)
 }
 
-/// What is asked for when the chunk is read.
+/// Returns the want of a read of the chunk.
 fn asked(cache: &Cache, hash: &Hash) -> Option<Want> {
     match cache.node(hash) {
         Ok(Fetch::At(want)) => Some(want),
@@ -39,7 +39,7 @@ fn asked(cache: &Cache, hash: &Hash) -> Option<Want> {
     }
 }
 
-/// The bytes of a want.
+/// Returns the bytes of a want.
 fn bytes(sealed: &Sealed, want: Want) -> Vec<u8> {
     if want.is_whole() {
         return sealed.bytes.clone();
@@ -131,7 +131,7 @@ fn a_part_of_the_wrong_length_or_bytes_is_damaged_until_it_is_read_again() {
         let corrupt = Err(Error::CorruptChunk { hash, cause: None });
         assert_eq!(cache.node(&hash).map(drop), corrupt.clone());
         assert_eq!(cache.missing(&hash).map(drop), corrupt);
-        // Its neighbours are none the worse for it.
+        // Its neighbours stay readable.
         load(&mut cache, &hashes[49], &sealed);
         assert_eq!(asked(&cache, &hashes[49]), None);
         cache.remove(1);
@@ -175,7 +175,7 @@ fn the_whole_takes_the_place_of_its_parts() {
     assert!(cache.wants(1) && cache.lacks(Want::whole_of(1)));
     cache.load(Want::whole_of(1), sealed.bytes.clone());
     assert_eq!(cache.held_bytes(), sealed.bytes.len());
-    // A part that comes late changes nothing.
+    // A late part has no effect.
     cache.load(Want { segment: 1, from: 0, to: 10 }, Vec::new());
     assert!(hashes.iter().all(|hash| asked(&cache, hash).is_none()));
     cache.remove(1);
@@ -204,7 +204,7 @@ fn what_was_used_last_stays_and_leaves_leave_before_internal_nodes() {
     for (at, hash) in hashes.iter().enumerate() {
         load(&mut cache, hash, &made[at / 500].1);
         assert_eq!(asked(&cache, hash), None);
-        // One leaf that is read again and again, and an internal node that is read seldom.
+        // A leaf that is read again and again, and an internal node that is read rarely.
         assert_eq!(asked(&cache, &hashes[0]), None, "the leaf that is in use, at {at}");
         assert!(cache.held_bytes() <= 400 << 10);
         if at % 500 == 499 {
@@ -264,7 +264,7 @@ fn segments_that_are_not_stored_stay_and_what_a_descent_needs_stays_beside_them(
 proptest! {
     #![proptest_config(cases(if cfg!(miri) { 2 } else { 200 }))]
 
-    /// Loads parts and wholes, removes segments, and compares what is in memory with a model.
+    /// Loads parts and wholes, removes segments, and compares the chunks in memory with a model.
     #[test]
     fn what_is_in_memory_is_what_was_loaded(
         acts in prop::collection::vec((0_u8..6, 0_u64..4, 0_usize..90, 0_u8..8), 1..200),
@@ -273,7 +273,7 @@ proptest! {
         let mut cache = Cache::new(budget);
         cache.read_parts_from(0);
         let made: Vec<_> = (0..4).map(|id| segment(&mut cache, id, 90)).collect();
-        // The damaged chunks in memory, of those that were loaded so.
+        // Whether a loaded chunk in memory is damaged.
         let mut damaged: BTreeMap<(u64, usize), bool> = BTreeMap::new();
         for (act, id, at, luck) in acts {
             let (hashes, sealed) = &made[id as usize];
@@ -322,7 +322,7 @@ proptest! {
         prop_assert_eq!(cache.held_bytes(), 0);
     }
 
-    /// Reads through caches of any size find what was written, whatever a request costs.
+    /// Reads through caches of any size find the written rows, at any cost of requests.
     #[test]
     fn every_read_is_right_whatever_a_request_costs(
         count in 1_usize..600,

@@ -1,5 +1,5 @@
-//! Patches: with any operations, framed in any way, a store then has the rows of a plain model, and the
-//! root of a store with these rows, written at once. If an operation is refused, it is unchanged.
+//! Patches: with any operations, framed in any way, a store then has the rows of a plain model, and the root of a store
+//! with these rows, written at once. If an operation is refused, the store is unchanged.
 
 #[path = "patch/model.rs"]
 mod model;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// How a patch is fed to the core.
+/// The way to feed a patch to the core.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     /// In blocks of this many operations.
@@ -95,7 +95,7 @@ fn the_vectors_hold() {
     }
 }
 
-/// A string as `JSON.stringify` prints it.
+/// Draws a string as `JSON.stringify` prints it.
 fn key() -> impl Strategy<Value = String> {
     prop_oneof!["[a-d]{0,2}", "[a-c][0-9]{1,2}", Just("\u{ff5e}".into()), Just("😀".into())]
 }
@@ -162,7 +162,7 @@ proptest! {
         let base: BTreeMap<_, _> = base.into_iter().map(|(key, row)| (key, unique(&row))).collect();
         let before = texts(&base);
         let mut host = Host::of(SMALL, &before);
-        // All operations that fail, and those that fail and are not overridden by a later one.
+        // All operations that fail, and whether one of them is not overridden by a later one.
         let (mut failing, mut fatal) = (BTreeSet::new(), false);
         let mut expected = base;
         for (at, op) in ops.iter().enumerate() {

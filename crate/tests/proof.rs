@@ -58,7 +58,7 @@ fn levels(host: &mut Host) -> usize {
     usize::from(node.level()) + 1
 }
 
-/// Neighbours of `key`: before it, after it, and where other nodes begin.
+/// Lists neighbours of `key`: before it, after it, and where other nodes begin.
 fn neighbours(key: &str) -> Vec<String> {
     let mut shorter = key.to_owned();
     shorter.pop();
@@ -171,7 +171,7 @@ fn rows_and_their_absence_are_proved_in_commits_with_other_trees() {
 
 type Record<'r> = (u16, &'r [u8], &'r [u8]);
 
-/// A host with a tree of one leaf of these records.
+/// Makes a host with a tree of one leaf of these records.
 fn of_leaf(records: &[Record<'_>], more: &[Vec<u8>]) -> Host {
     let mut host = Host::new(SMALL);
     for chunk in more {
@@ -205,7 +205,7 @@ fn a_small_proof_of_too_many_bytes_is_refused() {
     let records: Vec<_> = keys.iter().map(|key| (tag, &key[..], &far[..])).collect();
     let mut host = of_leaf(&records, &[piece, list]);
     assert_eq!(prove(&mut host, &Range::ALL), Err(Error::ProofTooLarge));
-    // One that is small enough to be proved, for a range that is not.
+    // A proof of one row, used for a range that is too large to be proved.
     let one = only("a\0");
     let proof = prove(&mut host, &one).expect("a proof");
     assert!(proof.len() < 120_000);

@@ -1,4 +1,4 @@
-//! A change that lost a race is rebased onto the commit of the winner. The result is that of the winner's
+//! A change that lost a race is rebased onto the commit of the winner. The result is as of the winner's
 //! edits followed by its own.
 
 use crate::cases::cases;
@@ -25,7 +25,7 @@ fn key() -> impl Strategy<Value = String> {
 }
 
 fn value() -> impl Strategy<Value = String> {
-    // Few values, so that many puts change nothing; some are stored out of line.
+    // Few values, so that many puts have no effect; some are stored out of line.
     prop_oneof![
         4 => (0_u32..3).prop_map(|number| number.to_string()),
         1 => (0_usize..3).prop_map(|kind| format!("\"{}\"", "x".repeat(4000 + 60_000 * kind))),
@@ -65,7 +65,7 @@ fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
     }
 }
 
-/// Its tree has all the keys that it puts, but not those that it deletes.
+/// The tree of a change of an empty store has all keys that it puts, but not the keys that it deletes.
 #[test]
 fn a_load_into_an_empty_store_deletes_what_another_writer_has_put_meanwhile() {
     let row = |key: &str| (key.to_owned(), "1".to_owned());

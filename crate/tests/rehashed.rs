@@ -1,6 +1,6 @@
-//! Damaged chunks under their right hashes, as a hostile peer would send them. Each is
-//! refused by name, or is a valid chunk: then an encoder that shares nothing with the core's makes the
-//! same bytes. The numbers of each are printed (`cargo test --test all rehashed:: -- --nocapture`).
+//! Damaged chunks under their right hashes, as a hostile peer would send them. Each is refused by
+//! name, or is a valid chunk: then an independent encoder makes the same bytes. The test prints the
+//! numbers of each (`cargo test --test all rehashed:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch};
@@ -20,13 +20,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
-/// So many chunks share a segment, and a seed.
+/// The number of chunks that share a segment, and a seed.
 const BATCH: usize = 500;
 const SEEDS: u64 = 200;
-/// Larger ones are many bytes of one value: a fault in them seldom meets anything else.
+/// Larger chunks are many bytes of one value: a fault in them rarely meets other bytes.
 const MAX_BYTES: usize = 3000;
 
-/// Chunks of every kind, as the core makes them.
+/// Makes chunks of every kind with the core.
 fn honest() -> Vec<Vec<u8>> {
     let mut chunks = Vec::new();
     for target in [64, 512] {
@@ -54,7 +54,7 @@ fn kind_of(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Puts one fault into `bytes`, at places that mean something more often than not.
+/// Puts one fault into `bytes`, mostly at places that matter.
 fn fault(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     if bytes.is_empty() {
         bytes.push(random.random());
@@ -89,7 +89,7 @@ fn fault(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// The bytes that the chunk `hash` stands for, written anew, when it is accepted.
+/// Encodes the chunk `hash` again, if it is accepted.
 fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> {
     fn here<T>(fetched: Fetch<T>) -> T {
         match fetched {
@@ -97,7 +97,7 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
             Fetch::At(want) => panic!("{want:?} is in memory"),
         }
     }
-    // The length of a list's value comes from the leaf that names it: the one that fits best.
+    // The leaf that names a list gives the length of its value: take the length that fits best.
     let len = bytes.len().saturating_sub(2) / 32 * PIECE_BYTES;
     Ok(match ChunkKind::decode(bytes) {
         Ok(ChunkKind::Commit) => {

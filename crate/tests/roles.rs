@@ -25,11 +25,11 @@ use hedgerow_support::values::bytes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Of so many chunks each.
+/// Each seed changes [`CHUNKS`] chunks.
 const SEEDS: u64 = 30;
 const CHUNKS: usize = 100;
 
-/// Small chunks of every kind, as the core makes them.
+/// Makes small chunks of every kind with the core.
 fn honest() -> Vec<Vec<u8>> {
     let mut host = Host::new(Shape::with_target(64));
     host.put(&(0..60).map(issue).collect::<Vec<_>>());
@@ -47,10 +47,10 @@ fn honest() -> Vec<Vec<u8>> {
     chunks
 }
 
-/// A chunk, and those that give it its roles.
+/// A chunk, and the chunks that give it its roles.
 struct Roles {
     hash: Hash,
-    /// The entries that a leaf, or the top of a tree, would have.
+    /// The number of entries that a leaf, or the top of a tree, would have.
     count: u64,
     chunks: Vec<Vec<u8>>,
     parent: Hash,
@@ -60,7 +60,7 @@ struct Roles {
 impl Roles {
     fn of(chunk: &[u8]) -> Self {
         let hash = Hash::of(chunk);
-        // What a parent says of it: the truth, where it is a node, or what its first bytes say.
+        // The parent states the truth about a node, or else the count in the first bytes of the chunk.
         let node = Node::decode(chunk).ok();
         let said = chunk.get(2..4).map_or(1, |word| u16::from_le_bytes([word[0], word[1]]).into());
         let count = node.as_ref().map_or(u64::max(said, 1), Node::total);
@@ -68,7 +68,7 @@ impl Roles {
         let level = 1 + node.as_ref().map_or(0, Node::level);
         let parent = layout::inner(level, &[(key, count, hash)]);
         let mut commit = layout::commit(&[(b"r", count, Hash::of(&parent)), (b"sx", count, hash)]);
-        // Of a sum tree, hash and sum of its root.
+        // The hash and the sum of the root of a sum tree.
         commit.extend_from_slice(&40_u16.to_le_bytes());
         commit.extend_from_slice(&[0; 40]);
         let (parent_hash, commit_hash) = (Hash::of(&parent), Hash::of(&commit));
@@ -110,7 +110,7 @@ fn value(cache: &Cache, hash: Hash, len: usize) -> Result<String, Error> {
     done(|budget| reader.step(cache, budget, &mut out)).map(|()| format!("{out:?}"))
 }
 
-/// All ways in which a chunk may be read; what each comes to, as text.
+/// A way to read a chunk; returns the result as text.
 type Role = fn(&Cache, &Roles) -> Result<String, Error>;
 
 const ROLES: [(&str, Role); 11] = [
@@ -154,7 +154,7 @@ const ROLES: [(&str, Role); 11] = [
     }),
 ];
 
-/// Every pair of roles ends as each does alone.
+/// Checks that every pair of roles ends as each does alone.
 fn check(chunk: &[u8]) {
     let roles = Roles::of(chunk);
     let fresh = || cache(&roles.chunks).0;

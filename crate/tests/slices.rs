@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 const BOTH: Parts = Parts { keys: true, values: true };
 const MIB: usize = 1 << 20;
 
-/// The results of reads and changes, with an empty cache at first.
+/// Reads and changes a store with an empty cache at first; returns the results.
 fn everything(slice: usize) -> Vec<String> {
     let mut host = Host::new(Shape::with_target(256));
     host.slice = slice;
@@ -89,7 +89,7 @@ fn everything(slice: usize) -> Vec<String> {
     results
 }
 
-/// The results of operations on sum trees.
+/// Runs operations on sum trees; returns the results.
 fn sums(slice: usize) -> Vec<String> {
     let mut host = Host::new(Shape::with_target(256));
     host.slice = slice;
@@ -140,7 +140,7 @@ struct Spent {
 
 const SLICE: usize = 128 << 10;
 
-/// As much as a step may spend: its budget, and a piece that is copied and hashed on both sides.
+/// The most that a step may spend: its budget, and a piece that is copied and hashed on both sides.
 const MOST: usize = SLICE + 6 * PIECE_BYTES;
 
 /// Runs an operation to its end.
@@ -165,7 +165,7 @@ fn spent<T>(
     spent
 }
 
-/// As [`spent`], of an ingest.
+/// Runs an ingest to its end, as [`spent`] runs an operation.
 fn ingested(host: &mut Host, ingest: &mut Ingest) -> Spent {
     let mut spent = Spent::default();
     loop {
@@ -187,7 +187,7 @@ fn most(spents: &[Spent]) -> Spent {
     Spent { steps, most: spents.iter().map(|spent| spent.most).max().unwrap_or(0) }
 }
 
-/// Rows whose values are bytes, which are not read but copied.
+/// Makes rows whose values are bytes, which are not read but copied.
 fn rows(count: usize, len: usize) -> BTreeMap<String, Value> {
     (0..count).map(|at| (format!("k{at}"), (Kind::Bytes, bytes(len, at)))).collect()
 }

@@ -1,9 +1,9 @@
-//! What a descent reads: each node at most once while the cache is large enough, and only
-//! those that its keys lead to.
+//! The reads of a descent: each node at most once while the cache is large enough, and only nodes
+//! that its keys lead to.
 //!
-//! The store is kept twice: packed into segments as it was made, and with every chunk in a
-//! segment of its own, so that segments asked for are nodes read. What should be read is
-//! found by walking the tree here. The table of figures is printed
+//! The store is kept twice: packed into segments as it was made, and with every chunk in a segment
+//! of its own, so that segments asked for are nodes read. A walk over the tree finds the nodes that
+//! should be read. The test prints a table of figures
 //! (`cargo test --test all steps:: -- --nocapture`).
 
 use hedgerow::boundary::Shape;
@@ -21,7 +21,7 @@ use std::ops::Bound;
 const ROW_COUNT: usize = 50_000;
 const CACHE_BYTES: usize = 64 << 20;
 
-/// The row at `index`; other keys fit between any two.
+/// Makes the row at `index`; other keys fit between any two.
 fn row(index: usize) -> (String, String) {
     issue(2 * index)
 }
@@ -68,7 +68,7 @@ impl Walked {
         Self { places, root }
     }
 
-    /// The nodes on the paths to `keys`, which ascend and are not beyond the last key.
+    /// Finds the nodes on the paths to `keys`, which ascend and are not beyond the last key.
     fn paths(&self, keys: &[String]) -> BTreeSet<Hash> {
         let (mut found, mut visits) = (BTreeSet::new(), vec![(self.root, keys)]);
         while let Some((hash, mut keys)) = visits.pop() {
@@ -85,7 +85,7 @@ impl Walked {
         found
     }
 
-    /// The nodes that hold keys from `from` to `to`, both included.
+    /// Finds the nodes that hold keys from `from` to `to`, both included.
     fn between(&self, from: &str, to: &str) -> BTreeSet<Hash> {
         let (mut found, mut visits) = (BTreeSet::new(), vec![self.root]);
         while let Some(hash) = visits.pop() {
@@ -130,7 +130,7 @@ impl Form {
         nodes.iter().map(|hash| self.homes[hash]).collect()
     }
 
-    /// The segments that `act` asks for, or for parts of; none of what it asks for is asked for twice.
+    /// Returns the segments that `act` asks for, whole or in parts; checks that it asks for each want once.
     fn asked(&mut self, act: impl FnOnce(&mut Host)) -> BTreeSet<SegmentId> {
         self.reset();
         act(&mut self.host);
@@ -199,7 +199,7 @@ enum Kind {
     Delete,
 }
 
-/// `count` edits, as a block and as the keys that they have.
+/// Makes `count` edits; returns them as a block and their keys.
 fn edits(kind: Kind, count: usize, clustered: bool) -> (String, Format, Vec<String>) {
     let stride = if clustered { 1 } else { ROW_COUNT / count };
     let first = ROW_COUNT / 3 % stride + if clustered { ROW_COUNT / 3 } else { 0 };
@@ -293,7 +293,7 @@ fn a_read_asks_for_each_node_on_its_paths_once_and_for_nothing_else() {
             assert_eq!(host.get(&key).as_ref(), Some(&value));
         });
     }
-    // Of an absent key, too.
+    // An absent key, too.
     let absent = issue(2 * 4321 + 1).0;
     let path = store.walked.paths(std::slice::from_ref(&absent));
     store.reads("get of an absent key", &path, |host| assert_eq!(host.get(&absent), None));
@@ -344,7 +344,7 @@ fn a_scan_that_stops_early_reads_little_ahead() {
             assert!(needed.is_subset(&asked), "limit {limit}, reverse {reverse}");
             let extra = asked.len() - needed.len();
             println!("limit {limit}, reverse {reverse}: {extra} more than {}", needed.len());
-            // A leaf is held to be as long as the one before it.
+            // A scan assumes that each leaf is as long as the one before it.
             let most = if limit <= 10 { 0 } else { 2 + needed.len() / 4 };
             assert!(extra <= most, "limit {limit}: {extra} more than {}", needed.len());
         }

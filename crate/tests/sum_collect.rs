@@ -22,7 +22,7 @@ fn collect(host: &mut Host, thoroughness: Thoroughness, pins: &[Hash]) -> Totals
     collections::collect(host, thoroughness, pins).0
 }
 
-/// All stored chunks, each once, and the bytes that they take where they are stored.
+/// Lists all stored chunks, each once, and the bytes that they take where they are stored.
 fn chunks(host: &Host) -> BTreeMap<Hash, usize> {
     let tables = host.stored.values().map(|(_, table)| table);
     tables
@@ -45,7 +45,7 @@ fn row(at: u64, sum: u64, len: usize) -> (String, Row) {
     (format!("r/{at:04}"), Row::Object(members.into()))
 }
 
-/// Values in a record, out of line, and in several pieces.
+/// Draws lengths of values in a record, out of line, and in several pieces.
 fn len() -> impl Strategy<Value = usize> {
     prop_oneof![6 => 0_usize..200, 2 => 255_usize..3000, 1 => Just(70_000)]
 }
@@ -128,7 +128,7 @@ proptest! {
                         all.extend(needed(model));
                     }
                     let live = all.values().sum::<usize>() as u64;
-                    // Else it is not known which values are.
+                    // Otherwise it is not known which values are live.
                     prop_assert!(totals.live == live || !totals.exact);
                     let stored = chunks(&host);
                     prop_assert!(all.keys().all(|hash| stored.contains_key(hash)));
@@ -143,7 +143,7 @@ proptest! {
                 }
             }
         }
-        // All goes, and is not there any more.
+        // Everything is deleted and collected.
         let hand: Vec<_> = model.hand.values().flat_map(BTreeMap::keys).copied().collect();
         let gone = hand.into_iter().map(|key| (key, (vec![], 0))).collect();
         let staged = vec![("hand".to_owned(), gone)];
@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(host.root, Hash::ZERO);
         collect(&mut host, FULL, &[]);
         prop_assert_eq!(chunks(&host), BTreeMap::new());
-        // And what comes after it is stored as in a fresh store.
+        // A later change is stored as in a fresh store.
         let (mut fresh, change) = (Host::new(SHAPE), model.change());
         commit(&mut host, &change, usize::MAX).expect("sums that fit");
         commit(&mut fresh, &change, usize::MAX).expect("sums that fit");
@@ -191,7 +191,7 @@ proptest! {
     }
 }
 
-/// The chunks that a piece names.
+/// Lists the chunks that a piece names.
 fn named_by(chunk: &[u8]) -> Vec<(Hash, Option<ValueRef>)> {
     let mut named = Vec::new();
     names(chunk, |name| {

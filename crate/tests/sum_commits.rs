@@ -1,5 +1,5 @@
 //! Sum trees in commits: after any changes of rows and leaves, by any writers in any order, a tree depends
-//! only on its leaves. A commit that fails changes nothing.
+//! only on its leaves. A commit that fails has no effect.
 
 #[path = "sum_commits/histories.rs"]
 mod histories;
@@ -138,8 +138,8 @@ fn plain(edits: Vec<Edit>) -> Change {
     Change { edits, ..Change::default() }
 }
 
-/// Steps that a change takes when it is brought onto another, without what was made before and with
-/// it.
+/// Counts the steps of a change that is rebased onto another, without and with the trees made
+/// before.
 fn steps_of_rebase(ours: &Change, theirs: &Change) -> [usize; 2] {
     [false, true].map(|with_bases| {
         let mut host = Host::new(Shape::STORED);
@@ -167,12 +167,12 @@ fn trees_made_for_a_lost_race_are_reused() {
     let (small, large) = (following(vec![rows(0..20)]), following(vec![rows(1000..3000)]));
     let [anew, again] = steps_of_rebase(&large, &small);
     assert!(again * 10 < anew, "{again} steps of {anew}");
-    // And where the other writer made most of it, nothing is lost by what there was before.
+    // Where the other writer made most of the tree, the trees made before cost no extra steps.
     let [anew, again] = steps_of_rebase(&small, &large);
     assert!(again <= anew, "{again} steps of {anew}");
 }
 
-/// A store with rows that one tree follows, and one made by hand.
+/// Makes a store with rows that one tree follows, and a tree made by hand.
 fn store() -> (Host, Model) {
     let (mut host, mut model) = (Host::new(SMALL), Model::default());
     let leaf = ([7; 32], (b"leaf".to_vec(), 9));
@@ -211,8 +211,8 @@ fn put(at: u64, row: Row) -> Change {
 
 #[test]
 fn a_commit_that_fails_changes_nothing() {
-    // The leaves that are put come to too much by themselves, with those beside them, and with
-    // those of another tree made of the same rows.
+    // The sum of the put leaves is too large: alone, with the leaves that exist, and in a tree made
+    // by hand.
     let half = 1 << 63;
     let both = plain(vec![Edit::Put(
         (200..202).map(|at| (format!("r/{at:06}"), object(at, half))).collect(),
@@ -231,7 +231,7 @@ fn a_commit_that_fails_changes_nothing() {
     refused(&by_hand(&[(1, half), (2, half)]), Error::SumOverflow);
     refused(&by_hand(&[(1, u64::MAX - 8)]), Error::SumOverflow);
     refused(&by_hand(&[(7, half), (3, half)]), Error::SumOverflow);
-    // Two rows of one key: both new, or one of them there before.
+    // Two rows of one key: both new, or one of them stored before.
     refused(&put(200, object(5, 1)), Error::SumKeyTwice);
     let twins = (200..202).map(|at| (format!("r/{at:06}"), object(200, at)));
     refused(&plain(vec![Edit::Put(twins.collect())]), Error::SumKeyTwice);
@@ -272,7 +272,7 @@ fn sums_that_just_fit_are_accepted() {
 fn a_tree_that_is_not_in_memory_is_read_in_the_smallest_steps() {
     for slice in [1, 64, 65, 200] {
         let (mut host, mut model) = store();
-        // Its pieces are in many segments.
+        // The pieces of the tree are in many segments.
         for at in 0..60 {
             let some = plain(vec![rows(5 * at..5 * at + 5)]);
             assert!(make(&mut host, &mut model, &some, usize::MAX));
@@ -309,7 +309,7 @@ fn definitions_are_added_changed_and_dropped_over_existing_rows() {
         assert_eq!(model.followers.len(), defs.len());
         model.check(&mut host);
     }
-    // None takes the place of a tree made by hand.
+    // A follower never replaces a tree made by hand.
     assert!(make(&mut host, &mut model, &wanting(&[("hand", BY_ID)]), 1000));
     assert_eq!((model.hand.len(), model.followers.len()), (1, 0));
     model.check(&mut host);

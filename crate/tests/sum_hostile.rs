@@ -29,12 +29,12 @@ fn bytes_of(sums: &Sums, hash: Hash) -> Vec<u8> {
     found.expect("a stored chunk").2
 }
 
-/// The tree whose top is `top`, in the store of `sums`.
+/// Makes the tree whose top is `top`, in the store of `sums`.
 fn under(sums: &mut Sums, top: &[u8], count: u64) -> Tree {
     Tree { root: sums.host.store_chunk(top), count }
 }
 
-/// The first error of each operation on a tree.
+/// Returns the first error of each operation on a tree.
 fn errors(sums: &mut Sums, tree: Tree, keys: &[[u8; 32]]) -> Vec<Option<Error>> {
     let honest = std::mem::replace(&mut sums.tree, tree);
     let old_root = sums.root;
@@ -45,7 +45,7 @@ fn errors(sums: &mut Sums, tree: Tree, keys: &[[u8; 32]]) -> Vec<Option<Error>> 
         sums.merge(batch(keys.iter().zip(&vec![(b"new".to_vec(), 1); keys.len()]))).err(),
     ];
     sums.tree = tree;
-    // The root that it tells is its own.
+    // A proof computes its own root.
     let mut prove = hedgerow::sum_tree::SumProve::many(&Rules::new(), tree, keys);
     found.push(sums.host.run(|cache, budget| prove.step(cache, budget)).err());
     (sums.tree, sums.root) = (honest, old_root);
@@ -63,7 +63,7 @@ fn fields(errors: &[Option<Error>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// All operations refuse the top, by one of these fields.
+/// Checks that all operations refuse the top, by this field.
 fn refused(sums: &mut Sums, top: &[u8], count: u64, field: Field) {
     let tree = under(sums, top, count);
     let found = errors(sums, tree, &[[1; 32]]);
@@ -86,7 +86,7 @@ fn each_fault_of_a_piece_is_refused_by_name() {
     let mut refuse = |field, change: &dyn Fn(&mut Vec<u8>)| {
         refused(&mut sums, &changed(change), 4, field);
     };
-    // Chunks that are sound, and of another kind.
+    // Sound chunks of another kind.
     refuse(Field::Kind, &|top| drop(top.splice(..TOP, [0xd0, 1])));
     refuse(Field::Kind, &|top| *top = layout::leaf(&[(0, b"a", b"1")]));
     refuse(Field::Kind, &|top| *top = layout::piece(b"1"));
@@ -100,7 +100,7 @@ fn each_fault_of_a_piece_is_refused_by_name() {
     refuse(Field::ValueLength, &|top| top[record(0) + 73] = 2);
     refuse(Field::ValueLength, &|top| top[record(0) + 72..record(0) + 74].fill(0xff));
     refuse(Field::ValueLength, &|top| {
-        // An empty leaf is none.
+        // An empty leaf must not be stored.
         let start = record(3);
         top[start + 64..start + 74].fill(0);
         top.truncate(start + RECORD);
@@ -139,7 +139,7 @@ fn a_top_with_a_wrong_root_is_refused_by_operations_that_hash() {
         assert_eq!(fields(&found[3..]), BTreeSet::from([format!("{field:?}")]), "byte {at}");
         assert!(found[3..].iter().all(Option::is_some));
     };
-    // The stated hash and sum, and those of the leaves.
+    // The hash and the sum that the top states, then a leaf's hash and sum, then the count.
     refuse(4, Field::SumHash, 2);
     refuse(4, Field::SumHash, 33);
     refuse(4, Field::Sum, 34);
@@ -193,7 +193,7 @@ fn links_are_checked_against_their_pieces() {
     let tree = under(&mut sums, &other, 300);
     let found = errors(&mut sums, tree, &keys);
     assert!(found.iter().all(|error| matches!(error, Some(Error::MissingChunk(_)))), "{found:?}");
-    // The hash of a link is seen by what hashes.
+    // Only operations that hash see the hash of a link.
     let mut other = top.clone();
     other[link + 32] ^= 1;
     let tree = under(&mut sums, &other, 300);
@@ -293,7 +293,7 @@ fn a_missing_or_damaged_piece_is_reported_and_nothing_is_stored() {
             let tree = sums.tree;
             sums.host.reopen(1 << 20);
             let found = errors(&mut sums, tree, &keys);
-            // A diff to the same tree reads nothing.
+            // A diff to the same tree does not read.
             for at in [0, 1, 3, 4] {
                 assert_eq!(found[at], Some(expected));
             }

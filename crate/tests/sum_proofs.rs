@@ -1,4 +1,4 @@
-//! Proofs of sum trees: every leaf and every absent key has one, nothing else verifies.
+//! Proofs of sum trees: every leaf and every absent key has one, and no other claim verifies.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
@@ -78,7 +78,7 @@ fn every_leaf_and_every_absent_key_proves_and_verifies() {
             assert_eq!(proof, encode(&full.siblings(key)));
             let leaf = borrowed(all.get(key));
             assert_eq!(verify(&rules, &sums.root, key, leaf, &proof), Ok(()));
-            // A present key is not absent, and the reverse.
+            // A present key is not absent, and an absent key is not present.
             let other = if leaf.is_some() { None } else { Some((&b"v"[..], 1)) };
             let refused = verify(&rules, &sums.root, key, other, &proof);
             assert_eq!(refused, Err(Error::InvalidProof));
@@ -111,8 +111,8 @@ fn a_proof_is_refused_with_any_bit_changed() {
             for bit in 0..256 {
                 let mut other = key;
                 other[bit / 8] ^= 1 << (bit % 8);
-                // The neighbour of an absent key may be absent under the same siblings: where the
-                // bit does not decide between a sibling and the way.
+                // The neighbour of an absent key may be absent under the same siblings: if both
+                // sides at this bit are empty.
                 if leaf.is_some() {
                     refused(&root, &other, leaf, &honest);
                 }
@@ -190,7 +190,7 @@ fn many_keys_share_a_proof() {
             let apart = sums.prove(&keys, false).expect("a proof");
             assert_eq!(proof[4..], apart[2..]);
         }
-        // In steps, from a cache that holds next to nothing.
+        // In steps, from a tiny cache.
         sums.host.pace = Some(Pace::new(&[3, 0xe7, 1, 5, 2, 0xff, 9]));
         sums.host.reopen(1);
         assert_eq!(sums.prove(&keys, true).expect("a proof"), proof);
@@ -229,7 +229,7 @@ fn many_keys_share_a_proof() {
 #[test]
 fn a_proof_whose_sums_overflow_is_refused() {
     let rules = Rules::new();
-    // Two leaves of which the sums wrap around to the sum of the root.
+    // Two leaves whose sums wrap around to the sum of the root.
     let (a, mut b) = ([0; 32], [0; 32]);
     b[0] = 1;
     let mut sums = tree(&Leaves::from([(a, (b"a".to_vec(), 5)), (b, (b"b".to_vec(), 6))]));

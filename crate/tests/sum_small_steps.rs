@@ -21,7 +21,7 @@ fn a_tree_that_is_not_in_memory_is_updated_in_the_smallest_steps() {
         wanted: [("sums".into(), DEF)].into(),
         ..Change::default()
     };
-    // Each chunk is a segment of its own, and none is in memory.
+    // Each chunk is a segment of its own, not in memory.
     host.pace = Some(Pace::new(&[7]));
     commit(&mut host, &first, usize::MAX).expect("a commit");
     model.apply(&first);

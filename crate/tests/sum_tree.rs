@@ -24,7 +24,7 @@ fn host() -> Host {
     Host::new(Shape::STORED)
 }
 
-/// The tree is that of a fresh store: its chunks, its root, and what the reads say.
+/// Checks that the tree is as in a fresh store: its chunks, its root and all reads.
 fn check(sums: &mut Sums, leaves: &Leaves) {
     let fresh = Sums::of(host(), leaves);
     assert_eq!((sums.tree, sums.root), (fresh.tree, fresh.root));
@@ -254,12 +254,12 @@ fn sums_that_do_not_fit_are_refused_and_change_nothing() {
         }
         assert_ne!(sums.contents().expect("readable"), *edits);
     };
-    // The batch alone; a branch and its neighbour; the root and what is added to it.
+    // The sums of the batch alone; of a branch and its neighbour; of the root and an added leaf.
     refused(&Leaves::from([(near(200), some(half)), (near(201), some(half))]));
     refused(&Leaves::from([(near(255), some(half))]));
     refused(&Leaves::from([(near(0), some(half)), (near(3), some(0))]));
     refused(&Leaves::from([(near(3), some(half))]));
-    // Only what it changes counts.
+    // Only its changes count.
     let mut sums = Sums::of(host(), &base);
     let replaced = Leaves::from([([9; 32], some(half + 5)), (near(3), some(half - 6))]);
     sums.merge(batch(&replaced)).expect("all of 64 bits");
@@ -317,7 +317,7 @@ fn scans_start_anywhere() {
     }
 }
 
-/// Keys that part from one path at each of its bits, and have subtrees of all sizes there.
+/// Makes keys that branch off one path at each of its bits, with subtrees of all sizes there.
 fn spines(random: &mut ChaCha8Rng, below: usize) -> Leaves {
     let spine: [u8; 32] = random.random();
     let mut all = Leaves::new();
@@ -370,7 +370,7 @@ fn a_small_change_makes_few_chunks_and_a_diff_reads_few() {
     sums.merge(batch(&one)).expect("sums that fit");
     let made = sums.host.chunks().count() - stored;
     assert!(made <= 6, "{made}");
-    // With each chunk in a segment of its own, what was asked for is what was read.
+    // With each chunk in a segment of its own, the segments asked for are the chunks read.
     let mut apart = host();
     apart.pace = Some(Pace::new(&[7]));
     let mut apart = Sums::of(apart, &all);

@@ -60,7 +60,7 @@ fn leaves(of: &[Value]) -> Named {
 /// A tree under test.
 enum Tree {
     Model(Box<dyn Model>),
-    /// The stored one; a batch of each step, or an edit at a time.
+    /// The stored one; with a batch for each step, or one edit at a time.
     Stored(Box<Sums>, bool),
 }
 

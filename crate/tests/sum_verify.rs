@@ -25,7 +25,7 @@ fn leaves(random: &mut ChaCha8Rng, count: usize) -> Leaves {
         let len = if at % 20 == 0 { len } else { len.min(256) };
         let mut key: [u8; 32] = random.random();
         if at % 3 == 0 {
-            // Some that share many bits.
+            // Some keys share many bits.
             key[..28].fill(0);
         }
         leaves.insert(key, (vec![at as u8; len], random.random_range(1..1000)));
@@ -91,7 +91,7 @@ fn is_field(error: Error, field: Field) -> bool {
     matches!(error, Error::CorruptChunk { cause: Some(cause), .. } if cause.field == field)
 }
 
-/// A piece taken apart, by a reader of its own.
+/// A piece taken apart, by an independent reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
     header: Vec<u8>,
@@ -133,7 +133,7 @@ impl Piece {
 
 struct Forger {
     chunks: BTreeMap<Hash, Vec<u8>>,
-    /// Links and the top are made good for what is below.
+    /// Whether links and the top are updated to match the pieces below.
     mends: bool,
 }
 
@@ -151,7 +151,7 @@ impl Forger {
         hash
     }
 
-    /// Makes a piece anew with `change`d ones below, or in its place.
+    /// Rewrites the pieces from `hash` down; `change` changes the piece `target`.
     fn rewrite(
         &mut self,
         hash: Hash,
@@ -187,7 +187,7 @@ impl Forger {
     }
 }
 
-/// Changes a piece in one of many ways; its name.
+/// Changes a piece in one of many ways; returns the name of the way.
 fn forge(random: &mut ChaCha8Rng, forger: &mut Forger, piece: &mut Piece) -> &'static str {
     let links: Vec<_> =
         (0..piece.records.len()).filter(|at| is_link(&piece.records[*at])).collect();
@@ -217,7 +217,7 @@ fn forge(random: &mut ChaCha8Rng, forger: &mut Forger, piece: &mut Piece) -> &'s
             "order"
         }
         5 => {
-            // Each has what the other had, but for its path.
+            // Two records swap everything but their paths.
             let (mut one, mut other) = (piece.records[a].clone(), piece.records[b].clone());
             one[..32].swap_with_slice(&mut other[..32]);
             (piece.records[a], piece.records[b]) = (other, one);
@@ -233,7 +233,7 @@ fn forge(random: &mut ChaCha8Rng, forger: &mut Forger, piece: &mut Piece) -> &'s
             "twice"
         }
         8 if !links.is_empty() => {
-            // What is cut off is taken in: all that hashes is as it was.
+            // A piece that was cut off moves in: all hashes of the tree stay the same.
             let at = links[random.random_range(0..links.len())];
             let below = Hash(piece.records[at][84..116].try_into().expect("a hash"));
             let below = Piece::of(&forger.chunks[&below]);

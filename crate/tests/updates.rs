@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 const MIB: usize = 1 << 20;
 
-/// The value of the key `k`, inline or out of line.
+/// Reads the value of the key `k`, inline or out of line.
 fn value(host: &mut Host) -> Option<String> {
     let mut find = MultiGet::new(host.tree(), [&b"k"[..]]);
     let (mut out, mut found) = (Output::new(), Vec::new());
@@ -66,7 +66,7 @@ fn the_steps_of_many_updates_of_one_key_are_in_proportion_to_their_bytes() {
         ("one member kept", Box::new(|at| update(&format!("{{\"n{at}\":0}}"), Some("[\"n0\"]")))),
     ] {
         let mut host = Host::new(Shape::STORED);
-        // More steps than a host takes, if an update costs what it is put into.
+        // This takes too many steps if the cost of an update includes its object.
         host.slice = 16 << 10;
         let ops: Vec<_> = (0..120_000).map(op).collect();
         patch(&mut host, &ops).expect("objects");
@@ -82,7 +82,7 @@ fn updates_that_constrain_a_large_object_do_not_each_read_it() {
     let large = format!("{{\"a\":\"{}\"}}", "x".repeat(4 * MIB));
     patch(&mut host, &[update(&large, None)]).expect("an object");
     host.slice = 16 << 10;
-    // More steps than a host takes, if each reads the object. Each adds a member, and takes it away with the next.
+    // This takes too many steps if each update reads the object. Each adds a member, and removes the previous one.
     let ops: Vec<_> = (0..110_000)
         .map(|at| update(&format!("{{\"n{}\":1}}", at % 3), Some("[\"a\",\"n0\"]")))
         .collect();
@@ -97,7 +97,7 @@ fn updates_that_remove_members_of_a_large_object_do_not_each_read_it() {
     let large = format!("{{\"a\":\"{}\"}}", "x".repeat(4 * MIB));
     patch(&mut host, &[update(&large, None)]).expect("an object");
     host.slice = 16 << 10;
-    // As above: each adds two members and removes one of those before it.
+    // As above: each adds two members and removes an earlier one.
     let ops: Vec<_> = (0..110_000)
         .map(|at| {
             let merge = format!("{{\"m\":0,\"n{}\":1}}", at % 3);
@@ -136,7 +136,7 @@ fn name(number: u8) -> &'static str {
     ["a", "b", "c", "d", "e", "f", "7", "3"][usize::from(number)]
 }
 
-/// An object as JavaScript has it: array indices first, then names in the order of their coming.
+/// An object as in JavaScript: array indices first, then names in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 struct Object(Vec<(u8, String)>);
 
@@ -211,7 +211,7 @@ proptest! {
                             let value = merge.0.iter().find(|(n, _)| *n == number).expect("it").1.clone();
                             object.set(number, value);
                         }
-                        // An empty list keeps everything, as does none.
+                        // An empty list keeps everything, and so does a missing one.
                         if let Some((names, keeps)) = names.as_ref().filter(|(names, _)| !names.is_empty()) {
                             object.0.retain(|(number, _)| names.contains(number) == *keeps);
                         }

@@ -125,7 +125,7 @@ fn an_output_taken_between_steps_has_complete_entries() {
             let step = scan.step(&host.cache, &mut Budget::of(budget), &mut out);
             match step.expect("a scan") {
                 Step::Need(wanted) => {
-                    // It may end in the middle of a value.
+                    // The output may end in the middle of a value.
                     host.answer(&wanted);
                     continue;
                 }

@@ -38,7 +38,7 @@ fn rows(count: usize) -> Rows {
     (0..count).map(issue).collect()
 }
 
-/// A store whose chunks are each in a segment of its own, with nothing in memory.
+/// Makes a store with each chunk in a segment of its own, and an empty cache.
 fn apart(rows: &Rows) -> Host {
     let mut host = Host::new(SMALL);
     host.pace = Some(Pace::new(&[]));
@@ -48,7 +48,7 @@ fn apart(rows: &Rows) -> Host {
     host
 }
 
-/// Chunks of the tree, with their segments; `None` for a chunk that is not a node.
+/// Lists the nodes of the store: segment, hash, level and number of rows.
 fn nodes(host: &Host) -> Vec<(SegmentId, Hash, u8, u64)> {
     let mut reached = vec![host.tree().root];
     let mut found = Vec::new();
@@ -230,7 +230,7 @@ fn many_faults_are_reported_in_order_and_can_be_cut_out() {
         host.pace = Some(Pace::new(&[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5]));
         assert_eq!(verify(&mut host), (tally, faults.clone()));
         host.pace = None;
-        // Without a sound row nothing can be kept.
+        // Without a sound row no row can be kept.
         if tally.rows == 0 {
             return Ok(());
         }
@@ -292,7 +292,7 @@ fn each_damaged_chunk_of_a_value_is_reported_with_its_key_and_can_be_cut_out() {
     }
 }
 
-/// A store of one leaf and `chunks`.
+/// Makes a store of one leaf and `chunks`.
 fn of_leaf(records: &[(u16, &[u8], &[u8])], chunks: &[Vec<u8>]) -> Host {
     let mut host = Host::new(Shape::STORED);
     for chunk in chunks {

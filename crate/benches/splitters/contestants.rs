@@ -1,4 +1,4 @@
-//! The splitters that are compared, in floating point so that they read alike.
+//! The splitters to compare, in floating point so that they read alike.
 
 use hedgerow::boundary::MIN_CHILDREN;
 
@@ -7,7 +7,7 @@ pub const TARGET: f64 = 4096.0;
 /// 2 / sqrt(pi) x [`TARGET`]: the scale at which a Rayleigh variable has that mean.
 const RAYLEIGH_SCALE: f64 = 4622.0;
 
-/// An entry of a level, as far as a splitter sees it.
+/// An entry of a level, as a splitter sees it.
 #[derive(Clone, Copy)]
 pub struct Item {
     pub hash: u32,
@@ -16,10 +16,10 @@ pub struct Item {
     pub key: u32,
 }
 
-/// How the chance that an entry ends a node follows from sizes.
+/// The rule that derives from sizes the chance that an entry ends a node.
 #[derive(Clone, Copy)]
 pub enum Chance {
-    /// Middle of the entry's size class, so many classes to an octave (1 or 2), by target.
+    /// Middle of the entry's size class, with this many classes to an octave (1 or 2), by target.
     Class(u32),
     /// Size of the entry by target.
     Proportional,
@@ -32,14 +32,14 @@ pub enum Chance {
     Rising,
 }
 
-/// What happens in a node that finds no boundary.
+/// The rule for a node that finds no boundary.
 #[derive(Clone, Copy)]
 pub enum Cap {
     /// From 4 x target on an entry with the lowest hash so far; from 8 x target on any.
     LowestSoFar,
     /// At 4 x target, the node is cut after the entry with the lowest hash in it.
     LowestOfWindow,
-    /// From so many times the target on any entry.
+    /// From this many times the target on any entry.
     Any(f64),
 }
 
@@ -51,11 +51,11 @@ pub struct Contestant {
     cap: Cap,
     /// Fewest entries of a leaf and of an internal node.
     min_entries: [usize; 2],
-    /// No boundary before so many bytes.
+    /// No boundary before this many bytes.
     min_bytes: u32,
 }
 
-/// The one of the crate, to which it is compared boundary by boundary.
+/// The crate's splitter, which is compared with the crate boundary by boundary.
 pub const PRESENT: Contestant = Contestant {
     name: "**rising (present)**",
     leaves: Chance::Rising,
@@ -65,7 +65,7 @@ pub const PRESENT: Contestant = Contestant {
     min_bytes: 0,
 };
 
-/// The crate's former one.
+/// The crate's former splitter.
 const FORMER: Contestant = Contestant {
     name: "size class, lowest so far (former)",
     leaves: Chance::Class(2),
@@ -109,7 +109,7 @@ pub const CONTESTANTS: &[Contestant] = &[
 ];
 
 impl Chance {
-    /// For an entry in the bytes `from..to` of its node.
+    /// Returns the chance for an entry in the bytes `from..to` of its node.
     fn of(self, from: u32, to: u32) -> f64 {
         let octave = || f64::from(1_u32 << (to - from).ilog2());
         let (size, from, to) = (f64::from(to - from), f64::from(from), f64::from(to));
@@ -130,7 +130,7 @@ impl Chance {
 }
 
 impl Contestant {
-    /// Where the node that begins the `items` of a level ends.
+    /// Returns where the node ends that begins the `items` of a level.
     pub fn end(&self, level: usize, items: impl Iterator<Item = Item>) -> usize {
         let min_entries = self.min_entries[level.min(1)];
         let chance = if level == 0 { self.leaves } else { self.inner };
@@ -164,7 +164,7 @@ impl Contestant {
         count
     }
 
-    /// Bytes after an entry that may move the boundary before it.
+    /// Returns how many bytes after an entry may move the boundary before it.
     pub const fn lookahead(&self) -> u32 {
         if matches!(self.cap, Cap::LowestOfWindow) { 4 * TARGET as u32 } else { 0 }
     }

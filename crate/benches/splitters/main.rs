@@ -1,10 +1,10 @@
-//! Splitters side by side: what size nodes get, what an edit rewrites, what a load costs.
+//! Splitters side by side: the sizes of nodes, the nodes that an edit rewrites, the cost of a load.
 //!
-//! `cargo bench --bench splitters` prints Markdown. No tree is built: for each splitter, the
-//! boundaries of a whole tree of rows are found level by level from sizes and hashes of real
-//! keys, then edits are made one at a time, and the nodes that differ are counted on every
-//! level until old and new boundaries meet again. The simulation of the crate's own boundary
-//! function is held to be the same as it, boundary by boundary.
+//! `cargo bench --bench splitters` prints Markdown. It builds no tree. For each splitter it finds
+//! the boundaries of a whole tree of rows, level by level, from sizes and hashes of real keys. Then
+//! it makes edits one at a time, and counts on every level the nodes that differ until old and new
+//! boundaries meet again. It compares its simulation of the crate's boundary function with that
+//! function, boundary by boundary.
 //!
 //! `HEDGEROW_ROWS` (default 1,000,000) and `HEDGEROW_EDITS` (default 2,000 of each kind)
 //! make it shorter.
@@ -26,14 +26,14 @@ use std::hint::black_box;
 use std::time::Instant;
 use tree::{Costs, Kind, Level, Tree};
 
-/// Entries in a pass that is timed.
+/// Entries in a timed pass.
 const TIMED: usize = 50_000;
 
 fn kib(bytes: f64) -> String {
     format!("{:.1}", bytes / 1024.0)
 }
 
-/// Where nodes of `level` start as the crate has it, given the size and key of each entry.
+/// Returns where nodes of `level` start in the crate, given the size and key of each entry.
 fn starts<'a>(level: u8, entries: impl Iterator<Item = (u32, &'a str)>) -> Vec<usize> {
     let mut starts = vec![0];
     let (mut from, mut nth) = (0, 0);
@@ -51,7 +51,7 @@ fn starts<'a>(level: u8, entries: impl Iterator<Item = (u32, &'a str)>) -> Vec<u
     starts
 }
 
-/// The simulation makes the boundaries that the crate makes, in leaves and above.
+/// Checks that the simulation makes the crate's boundaries, in leaves and above.
 fn check_simulation(rows: &Rows) {
     for level in 0..2 {
         let mut items = rows.items[..100_000].to_vec();
@@ -67,7 +67,7 @@ fn check_simulation(rows: &Rows) {
     }
 }
 
-/// Millions of entries per second: the best of twenty passes over few, since machines are
+/// Returns millions of entries per second: the best of twenty short passes, since machines are
 /// noisy.
 fn speed(mut pass: impl FnMut()) -> f64 {
     let best = (0..20).map(|_| {
@@ -78,7 +78,7 @@ fn speed(mut pass: impl FnMut()) -> f64 {
     TIMED as f64 / best.fold(f64::MAX, f64::min) / 1e6
 }
 
-/// The speed of a contestant as simulated, hash of the key included.
+/// Returns the simulated speed of a contestant, with the hash of the key.
 fn simulated_speed(contestant: &Contestant, rows: &Rows) -> f64 {
     speed(|| {
         let mut items = rows.items[..TIMED].to_vec();
@@ -89,7 +89,7 @@ fn simulated_speed(contestant: &Contestant, rows: &Rows) -> f64 {
     })
 }
 
-/// The speed of the crate's own function.
+/// Returns the speed of the crate's own function.
 fn crate_speed(rows: &Rows) -> f64 {
     speed(|| {
         let entries =

@@ -1,4 +1,4 @@
-//! Rows with keys in order, as far as splitters and their costs need them.
+//! Rows with keys in order: only the parts that splitters need.
 
 use crate::contestants::Item;
 use hedgerow::boundary::key_hash;
@@ -12,11 +12,11 @@ const CHILD_BYTES: u32 = 42;
 const VALUE_REF_BYTES: u32 = 36;
 /// Bytes of a key.
 const KEY_BYTES: f64 = 14.0;
-/// How skewed sizes of values are: the deviation of their logarithms.
+/// The skew of the sizes of values: the deviation of their logarithms.
 const SKEW: f64 = 0.8;
 
 pub struct Rows {
-    /// One more than there are rows: room for one that is inserted.
+    /// Keys: one more than there are rows, for an insert.
     pub keys: Vec<String>,
     /// Sizes of values.
     pub values: Vec<u32>,
@@ -29,7 +29,7 @@ pub fn leaf_item(key: u32, text: &str, value: u32) -> Item {
     Item { hash: key_hash(0, text.as_bytes()), size, key }
 }
 
-/// The child of a node of `level` whose last key is `key`.
+/// Returns the child of a node of `level` whose last key is `key`.
 pub fn child(level: usize, key: u32, keys: &[String]) -> Item {
     let text = keys[key as usize].as_bytes();
     Item { hash: key_hash(level as u8, text), size: CHILD_BYTES + text.len() as u32, key }
@@ -43,13 +43,13 @@ impl Rows {
         Self { keys, values, items }
     }
 
-    /// Rows whose values are all of one size.
+    /// Returns rows whose values are all of one size.
     pub fn uniform(count: usize, value: u32) -> Self {
         Self::new((0..count).map(|row| format!("issue/{row:08}")).collect(), vec![value; count])
     }
 
-    /// `count` rows of `mean` bytes on average, lognormal as far as values are held inline.
-    /// Keys of the first half count up, those of the other are random.
+    /// Returns `count` rows of `mean` bytes on average, lognormal as far as values are held inline.
+    /// Keys of the first half count up, the others are random.
     pub fn lognormal(count: usize, mean: u32) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(u64::from(mean));
         let mut keys: BTreeSet<_> = (0..count / 2).map(|row| format!("issue/{row:08}")).collect();
@@ -69,7 +69,7 @@ impl Rows {
     }
 }
 
-/// A normal variable (Box and Muller).
+/// Draws a normal variable (Box and Muller).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let (a, b): (f64, f64) = (random.random(), random.random());
     (-2.0 * (1.0 - a).ln()).sqrt() * (core::f64::consts::TAU * b).cos()

@@ -1,4 +1,4 @@
-//! A tree of which only the places of boundaries are known, and what edits would rewrite.
+//! A tree that is known only by its boundaries, and the nodes that edits would rewrite.
 
 use crate::contestants::{Contestant, Item};
 use crate::rows::{Rows, child, leaf_item};
@@ -31,12 +31,12 @@ impl View<'_> {
         }
     }
 
-    /// Where the node that starts at `from` ends.
+    /// Returns where the node that starts at `from` ends.
     fn end(&self, contestant: &Contestant, level: usize, from: usize) -> usize {
         from + contestant.end(level, (from..self.len()).map(|index| self.get(index)))
     }
 
-    /// Bytes of the node of the entries `from..to`.
+    /// Counts the bytes of the node of the entries `from..to`.
     fn bytes(&self, from: usize, to: usize) -> u32 {
         NODE_HEADER_BYTES + (from..to).map(|index| self.get(index).size).sum::<u32>()
     }
@@ -72,7 +72,7 @@ impl Level {
         NODE_HEADER_BYTES + entries.iter().map(|item| item.size).sum::<u32>()
     }
 
-    /// What replaced nodes come to when the entries of `view` are replaced.
+    /// Returns the change of this level by the edit of `view`.
     fn change(&self, contestant: &Contestant, level: usize, view: &View<'_>) -> Change {
         let mut first = self.node_of(view.at.min(self.items.len() - 1));
         let mut reach = 0;
@@ -96,7 +96,7 @@ impl Level {
                 }
             }
         };
-        // Nodes before the edit that came out as they were.
+        // Nodes before the edit that stay as they were.
         let is_same = |(index, (from, to)): &(usize, &(usize, usize))| {
             let old = first + index;
             *to <= view.at && self.starts.get(old) == Some(from) && self.node_end(old) == *to
@@ -107,14 +107,14 @@ impl Level {
     }
 }
 
-/// What an edit did to a level: `new` nodes in place of `removed` ones from `first` on.
+/// The change of a level by an edit: `new` nodes in place of `removed` ones from `first` on.
 struct Change {
     first: usize,
     removed: usize,
     new: Vec<(usize, usize)>,
 }
 
-/// What an edit wrote.
+/// The cost of an edit.
 #[derive(Default)]
 struct Cost {
     leaves: usize,
@@ -142,7 +142,7 @@ impl Tree {
         Self { contestant, levels }
     }
 
-    /// What it costs to replace the rows `at..at + removed` by `new`; the tree stays as it is.
+    /// Returns the cost of replacing the rows `at..at + removed` by `new`; the tree does not change.
     fn edit(&self, at: usize, removed: usize, new: &[Item], keys: &[String]) -> Cost {
         let mut cost = Cost::default();
         let (mut at, mut removed, mut items) = (at, removed, new.to_vec());
@@ -166,7 +166,7 @@ impl Tree {
         cost
     }
 
-    /// Mean, deviation, 99th percentile and maximum of the sizes of leaves.
+    /// Returns the mean, deviation, 99th percentile and maximum of the sizes of leaves.
     pub fn leaf_sizes(&self) -> [f64; 4] {
         let leaves = &self.levels[0];
         let nodes = 0..leaves.starts.len();
@@ -190,7 +190,7 @@ pub enum Kind {
     Delete,
 }
 
-/// What edits of a kind cost, each alone.
+/// The costs of edits of a kind, each made alone.
 #[derive(Default)]
 pub struct Costs {
     edits: usize,
@@ -233,7 +233,7 @@ impl Costs {
         costs
     }
 
-    /// Percentage of edits that replaced one leaf by one.
+    /// Returns the percentage of edits that replaced one leaf by one.
     pub fn kept(&self) -> f64 {
         100.0 * self.kept as f64 / self.edits as f64
     }

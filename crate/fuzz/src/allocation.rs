@@ -1,4 +1,4 @@
-//! Counts what is allocated, so that targets can hold the core to its bounds.
+//! Counts allocated bytes, so that targets can check the core's bounds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,7 +17,7 @@ fn count(change: isize) {
     });
 }
 
-// SAFETY: all is handed on to the system's allocator as it comes.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
@@ -25,7 +25,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be there while one is copied to the other.
+        // Both may exist while one is copied to the other.
         count(size.cast_signed());
         count(-layout.size().cast_signed());
         unsafe { System.realloc(old, layout, size) }
@@ -40,8 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that this thread holds at any time while it runs `act`, beyond those that
-/// it held before.
+/// Runs `act`; also returns by how many bytes at most the memory of this thread grew.
 pub fn peak_of<T>(act: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     PEAK.set(before);

@@ -1,6 +1,6 @@
-//! Arbitrary bytes as a stream of rows, cut at arbitrary places: what comes of it does not
-//! depend on the cuts; what is accepted is in normal form, and is what an independent
-//! reading gives; and memory stays within a small multiple of what came.
+//! Arbitrary bytes as a stream of rows, cut at arbitrary places. The result does not depend on the
+//! cuts. Accepted values are in normal form, and equal to an independent reading. Memory stays
+//! within a small multiple of the input.
 
 use crate::allocation::peak_of;
 use crate::input::Input;
@@ -14,24 +14,22 @@ use hedgerow::rows::{Bytes, Columns, Framing, Next, Reader};
 /// A member of five bytes costs a name of some words, and lists grow by doubling.
 const MEMORY_FACTOR: usize = 48;
 
-/// What is there once, whatever comes.
+/// Bytes that any input takes.
 const MEMORY_BASE: usize = 16 << 10;
 
-/// The places where the key of a row may be; none for rows of two columns.
+/// The pointers to the key of a row; `None` for rows of two columns.
 const POINTERS: [Option<&str>; 5] = [None, Some("/id"), Some(""), Some("/a/0"), Some("/a/b")];
 
 type Row = (Vec<u8>, Vec<u8>);
 
-/// The rows read, and what ended them early: the row, the offset, the fault.
+/// The rows read; and the row, the offset and the kind of the fault that ended the read.
 #[derive(Debug, PartialEq)]
 struct Read {
     rows: Vec<Row>,
     fault: Option<(u64, u64, RowFault)>,
 }
 
-/// Arbitrary bytes as a stream of rows, cut at arbitrary places: what comes of it does not depend
-/// on the cuts; what is accepted is in normal form, and is what an independent reading gives; and
-/// memory stays within a small multiple of what came.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let pointer = input.one_of(&POINTERS);
@@ -44,7 +42,7 @@ pub fn run(bytes: &[u8]) {
     let most = MEMORY_FACTOR * text.len() + 2 * rows + MEMORY_BASE;
     assert!(peak <= most, "{peak} bytes for {} of text", text.len());
     if cuts.is_empty() {
-        // All parts of one byte, with nothing between some of them.
+        // All parts have one byte.
         assert_eq!(read(text.chunks(1), pointer, framing), whole);
     }
     let mut parts = Vec::new();
@@ -100,19 +98,19 @@ fn read<'a>(
     }
 }
 
-/// What was accepted is in normal form, and stays as it is when it is read again.
+/// Checks that an accepted value is in normal form, and that reading it again does not change it.
 fn check_normal(value: &[u8]) {
     let mut scanner = Scanner::default();
     let scanned = scanner.scan(value, 0, None).expect("a value");
     assert_eq!(scanned.end, value.len());
     assert!(value.is_ascii() || !scanned.ascii);
-    // Halves of surrogate pairs are not looked into.
+    // A scan does not look into halves of surrogate pairs.
     let has_half = value.windows(3).any(|bytes| bytes == b"\\ud");
     assert!(scanned.normal || has_half, "{}", value.escape_ascii());
     assert!(scanned.normal || scanner.normalized() == value, "{}", value.escape_ascii());
 }
 
-/// Compares with a reading that owes nothing to the core's, as far as there is one.
+/// Compares with an independent reading, where that exists.
 fn compare(text: &[u8], pointer: Option<&str>, framing: Option<Framing>, whole: &Read) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let is_space = |byte: &u8| b" \t\r\n".contains(byte);
@@ -121,7 +119,7 @@ fn compare(text: &[u8], pointer: Option<&str>, framing: Option<Framing>, whole: 
         matches!((tokens.next(), tokens.next()), (Some(b'['), None | Some(b'{' | b'[' | b']')));
     let is_empty = text.iter().all(is_space);
     let told = framing.unwrap_or(if is_array { Framing::Array } else { Framing::Lines });
-    // No text at all holds no rows in either.
+    // An empty text has no rows in either framing.
     let framing = if is_empty { Framing::Lines } else { told };
     let values: Vec<Result<Value, Refusal>> = match framing {
         Framing::Lines => text

@@ -27,7 +27,7 @@ pub fn damage(
         *faults.entry(input.below(chunks.len())).or_default() += 1;
     }
     let mut host = Host::new(SHAPE);
-    // Small slices, so that no work goes on for ever unseen.
+    // Small slices, so that endless work is noticed.
     host.pace = Some(Pace::new(&[5]));
     let mut moved: BTreeMap<Hash, Hash> = BTreeMap::new();
     let mut made: Vec<(Hash, Vec<u8>)> = Vec::new();
@@ -59,8 +59,8 @@ fn find<'m>(made: &'m [(Hash, Vec<u8>)], hash: &Hash) -> Option<Node<'m>> {
     Node::decode(bytes).ok()
 }
 
-/// Makes a chunk point to what has become of its children. With `repair`, it also says of
-/// them what is now true.
+/// Makes a chunk point to its changed children. With `repair`, it also states their new keys and
+/// counts.
 fn follow(
     chunk: Vec<u8>,
     moved: &BTreeMap<Hash, Hash>,
@@ -119,10 +119,10 @@ fn raw_fault(input: &mut Input<'_>, mut bytes: Vec<u8>) -> Vec<u8> {
 
 const KEYS: [&str; 8] = ["", "\0", "k", "k000x", "k020", "k045", "k999", "\u{10ffff}"];
 
-/// An address at which nothing is.
+/// An address without a chunk.
 const FAR: [u8; 36] = {
     let mut far = [7; 36];
-    far[3] = 0; // of the length, which is below the longest
+    far[3] = 0; // the highest byte of the length, so that it is allowed
     far
 };
 

@@ -1,4 +1,4 @@
-//! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
+//! Arbitrary bytes into every decoder: no decoder panics, and accepted bytes are encoded as they were.
 
 use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
 use hedgerow::forest::{Forest, INDEX, PARTIAL_INDEX, SUM_ROOT_BYTES};
@@ -14,7 +14,7 @@ use hedgerow_support::layout;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     chunk(bytes);
     node(bytes);
@@ -27,7 +27,8 @@ pub fn run(bytes: &[u8]) {
     json(bytes);
 }
 
-/// A definition of an index is the name of its tree, and its entries are keys. What follows a line is a value.
+/// Checks that a definition of an index is the name of its tree, and that its entries are keys. The first line of the
+/// input is the definition, the rest a value.
 fn index(bytes: &[u8]) {
     let (text, value) =
         bytes.split_at(bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len()));
@@ -61,7 +62,7 @@ fn chunk(bytes: &[u8]) {
         assert_eq!([&ChunkKind::Piece.header(), part].concat(), bytes);
         assert!(!part.is_empty() && part.len() <= PIECE_BYTES);
     }
-    // The length that fits, if any does, and those beside it.
+    // The length that fits, if any does, and its neighbours.
     let fitting = bytes.len().saturating_sub(2) / 32 * PIECE_BYTES;
     for len in [0, 1, fitting.saturating_sub(PIECE_BYTES), fitting, fitting + 1, usize::MAX] {
         if let Ok(list) = piece_list(bytes, len) {
@@ -91,14 +92,14 @@ fn node(bytes: &[u8]) {
             Node::Inner(inner) => {
                 assert_eq!(inner.route(0, key), at);
                 assert!(inner.child(at).count > 0);
-                // Whatever the child turns out to be, the comparison ends.
+                // The comparison ends with any child.
                 let _ = node.check_parent(inner, at);
             }
         }
     }
 }
 
-/// A collection reads pieces by itself, and finds in them what the sum trees find.
+/// Checks that collections and sum trees, which read pieces by different code, find the same names.
 fn sum_piece(bytes: &[u8]) {
     let mut found = Vec::new();
     names(bytes, |name| {
@@ -154,7 +155,7 @@ fn table(bytes: &[u8]) {
     assert_eq!(table.segment_len(), here);
 }
 
-/// As what is stored of a packed chunk, and as a chunk to pack.
+/// Unpacks the bytes as a stored chunk, and packs them as a new one.
 fn packed(bytes: &[u8]) {
     let stored = bytes.len() as u32;
     let of = |chunk: u32| {
@@ -178,7 +179,7 @@ fn packed(bytes: &[u8]) {
     }
 }
 
-/// Against `serde_json`, which is an independent reader of the same grammar.
+/// Compares with `serde_json`, an independent reader of the same grammar.
 fn json(bytes: &[u8]) {
     let at = skip_space(bytes, 0);
     let end = match skip_value(bytes, 0) {
@@ -200,7 +201,7 @@ fn json(bytes: &[u8]) {
     let theirs = match serde_json::from_str::<Value>(text) {
         Ok(theirs) => theirs,
         Err(error) => {
-            // It nests less deep, and refuses lone surrogates earlier.
+            // `serde_json` nests less deep, and refuses lone surrogates earlier.
             let message = error.to_string();
             let excuse = ["recursion limit", "surrogate", "hex escape", "out of range"];
             assert!(excuse.iter().any(|part| message.contains(part)), "{message}: {text}");
@@ -216,7 +217,7 @@ fn json(bytes: &[u8]) {
         unquote(&again, &mut back).expect("no half pair in UTF-8");
         assert_eq!(back, ours);
     }
-    // A pointer leads into normal form, which the target for bytes holds to another reading.
+    // A pointer needs normal form, which the target for bytes compares with another reading.
     let mut scanner = Scanner::default();
     let scanned = scanner.scan(text.as_bytes(), 0, None).expect("a value that was framed");
     let normal = if scanned.normal { text.as_bytes() } else { scanner.normalized() };

@@ -1,5 +1,5 @@
-//! Arbitrary bytes as a delta, cut at arbitrary places, on top of a few rows: they are refused and all stays,
-//! or they are the one encoding of their edits, and the rows are then those of a plain model.
+//! Arbitrary bytes as a delta, cut at arbitrary places, on top of a few rows. Either they are refused and no
+//! row changes, or they are the one encoding of their edits and the rows equal a plain model.
 
 use crate::input::Input;
 use crate::json::parse;
@@ -30,8 +30,7 @@ fn host() -> Host {
     host
 }
 
-/// Arbitrary bytes as a delta, cut at arbitrary places, on top of a few rows: they are refused and all
-/// stays, or they are the one encoding of their edits, and the rows are then those of a plain model.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let part = 1 + usize::from(input.byte() % 32);
@@ -68,7 +67,7 @@ pub fn run(bytes: &[u8]) {
     let mut fresh = Host::new(SMALL);
     fresh.put_values(&expected);
     assert_eq!(host.root, fresh.root);
-    // What has changed nothing is not in the delta of the two trees; all else is.
+    // The delta of the two trees has every edit that changes a row, and no other.
     let before = rows();
     let mut least = edits;
     least.retain(|key, value| before.get(&*String::from_utf8_lossy(key)) != value.as_ref());
@@ -76,7 +75,7 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(made(&mut host, old, new, usize::MAX), Some(encoded(&least)));
 }
 
-/// The edits of a delta, read in parts of `part` bytes.
+/// Reads the edits of a delta, in parts of `part` bytes.
 fn read(delta: &[u8], part: usize) -> Result<Edits, DecodeError> {
     let mut decoder = Decoder::new();
     let mut edits = Edits::new();

@@ -1,5 +1,5 @@
-//! A reading of JSON that owes nothing to the core's: `serde_json` reads, and what JavaScript
-//! makes of it is told here in the plainest way.
+//! A reading of JSON independent of the core's: `serde_json` reads, and plain code here makes of it
+//! what JavaScript makes.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -20,10 +20,10 @@ pub enum Value {
     Object(Vec<(String, Value)>),
 }
 
-/// Why there is no value.
+/// The reason for which there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The text is no JSON.
+    /// The text is not JSON.
     Malformed,
     /// It is beyond `serde_json`: half of a surrogate pair, a number too large for a double,
     /// nesting deeper than 128.
@@ -33,7 +33,7 @@ pub enum Refusal {
 /// Reads a text.
 ///
 /// # Errors
-/// When it is no JSON, or cannot be told.
+/// If it is not JSON, or is beyond `serde_json`.
 pub fn parse(text: &[u8]) -> Result<Value, Refusal> {
     serde_json::from_slice(text).map_err(|error| {
         let message = error.to_string();
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Reader {
                 None => members.push((name, value)),
             }
         }
-        // Those that are array indices come first.
+        // Array indices come first.
         let index = |name: &str| {
             name.parse::<u32>().ok().filter(|index| *index < u32::MAX && index.to_string() == name)
         };
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 impl Value {
-    /// The value at the end of a path of names.
+    /// Returns the value at the end of a path of names.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         match self {
@@ -123,7 +123,7 @@ impl Value {
         }
     }
 
-    /// What `JSON.stringify` prints.
+    /// Prints the value as `JSON.stringify` does.
     pub fn print(&self, out: &mut String) {
         match self {
             Self::Word(word) => out.push_str(word),
@@ -172,7 +172,7 @@ fn print_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// From the digits that the standard library finds. (ECMA-262, 6.1.6.1.20)
+/// Prints a number from the digits that the standard library finds. (ECMA-262, 6.1.6.1.20)
 fn print_number(number: f64, out: &mut String) {
     if number == 0.0 {
         out.push('0');
@@ -201,8 +201,8 @@ fn print_number(number: f64, out: &mut String) {
     out.push_str(&printed);
 }
 
-/// The standard library rounds up where two numbers of as few digits are equally near;
-/// JavaScript takes the even one.
+/// Returns the even one of two numbers that are equally near with as few digits, as JavaScript
+/// does. The standard library rounds up.
 fn even_of_two(digits: String, number: f64) -> String {
     let lower: u64 = digits.parse::<u64>().expect("digits") - 1;
     let exact = format!("{number:.800e}").replace('.', "");

@@ -1,5 +1,5 @@
-//! What a lazy clone takes of a remote that lies: records of internal nodes, and deltas of which leaves are made. They are
-//! refused, or what is made of them has the hashes that were asked for; nothing else is taken.
+//! A lazy clone of a remote that lies: it takes records of internal nodes, and makes leaves from deltas. Either it
+//! refuses them, or the chunks have the hashes that it asked for.
 
 use crate::input::Input;
 use hedgerow::cache::{Cache, Fetch};
@@ -21,14 +21,14 @@ use std::sync::LazyLock;
 /// Enough for nodes of two levels.
 const ROWS: usize = 6000;
 
-/// What an honest remote has.
+/// The contents of an honest remote.
 struct Honest {
     rows: Vec<(String, String)>,
     tree: Tree,
     chunks: BTreeMap<[u8; 32], Vec<u8>>,
     /// The record of each internal node, from the top down.
     records: Vec<Vec<u8>>,
-    /// Of each leaf, its hash, its last key and the number of its rows.
+    /// The hash, the last key and the number of rows of each leaf.
     leaves: Vec<(Hash, Vec<u8>, u64)>,
 }
 
@@ -71,7 +71,7 @@ static HONEST: LazyLock<Honest> = LazyLock::new(|| {
     Honest { rows, tree, chunks, records, leaves }
 });
 
-/// What a lazy clone takes of a remote that lies.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     if input.byte() & 1 == 0 { nodes(&mut input) } else { leaves(&mut input) }
@@ -91,7 +91,7 @@ fn damage(input: &mut Input<'_>, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The chunks of segments, each under the hash of its bytes; those at a remote have none.
+/// Returns the chunks in segments, each under the hash of its bytes; chunks at a remote have no bytes.
 fn chunks_of(sealed: &[Sealed]) -> BTreeMap<[u8; 32], Cow<'_, [u8]>> {
     let mut found = BTreeMap::new();
     for Sealed { bytes, table } in sealed {
@@ -148,12 +148,12 @@ fn nodes(input: &mut Input<'_>) {
             if taken == Taken::Known {
                 assert!(is_known, "a node that nobody names");
             }
-            // Hashes are right all the way from the root: what is below it is honest.
+            // All hashes from the root down are right, so all nodes are honest.
             if taken != Taken::Again && has_top {
                 assert_eq!(honest.chunks.get(hash).map(Vec::as_slice), Some(&**bytes));
             }
         }
-        // What is told to be elsewhere is what the nodes name, and nothing twice in one segment.
+        // A segment does not have a chunk of its own twice, or a chunk without bytes.
         for Sealed { table, .. } in &made {
             let mut seen = BTreeSet::new();
             for at in 0..table.len() {
@@ -162,12 +162,12 @@ fn nodes(input: &mut Input<'_>) {
             }
         }
         if taken == Taken::Again {
-            // A repair takes only the one that it has asked for.
+            // A repair takes only the chunk that it has asked for.
             continue;
         }
         keep(&mut cache, made);
     }
-    // Reads end: in a row that is honest, at the remote, or in an error that names a chunk.
+    // Every read ends: with an honest row, at the remote, or with an error that names a chunk.
     for nth in (0..honest.rows.len()).step_by(701) {
         let (key, value) = &honest.rows[nth];
         match get(&cache, honest.tree, key.as_bytes()) {
@@ -189,7 +189,7 @@ fn leaves(input: &mut Input<'_>) {
     let nth = input.below(honest.leaves.len());
     let (hash, last_key, count) = &honest.leaves[nth];
     let end = honest.rows.partition_point(|(key, _)| key.as_bytes() <= &last_key[..]);
-    // Some more rows than those of the leaf, or some fewer.
+    // Some more rows than the leaf has, or some fewer.
     let wanted = usize::try_from(*count).expect("few") + 8;
     let begin = end.saturating_sub(wanted.saturating_sub(input.below(16)));
     let mut encoder = Encoder::new();
@@ -211,7 +211,7 @@ fn leaves(input: &mut Input<'_>) {
     if leaves.add(&delta).is_err() {
         return;
     }
-    // Edits of a later generation, if these are any.
+    // Edits of a later generation, if any.
     if later.len() > HEADER.len() && leaves.add(&later).is_err() {
         return;
     }

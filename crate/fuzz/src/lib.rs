@@ -31,7 +31,7 @@ mod tests {
     use std::fs::read_dir;
     use std::path::Path;
 
-    /// Hands every file kept for `target` to `run`.
+    /// Runs `run` on every file kept for `target`.
     fn replay(target: &str, run: fn(&[u8])) {
         let mut seeds = 0;
         for kind in ["corpus", "regressions"] {

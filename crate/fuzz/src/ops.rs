@@ -1,6 +1,6 @@
-//! Sequences of operations against a model: after each of them the store holds what a
-//! `BTreeMap` holds, its root is that of a store that was given the same rows at once, and
-//! diffs from states before it are the true differences.
+//! Sequences of operations against a model. After each operation the store holds the rows of a
+//! `BTreeMap`, has the root of a store made at once from these rows, and diffs from earlier states
+//! are the true differences.
 
 use crate::input::Input;
 use hedgerow::boundary::Shape;
@@ -19,16 +19,13 @@ use std::ops::Bound;
 
 const MAX_OPS: usize = 16;
 
-/// Sequences of operations against a model: after each of them the store holds what a `BTreeMap`
-/// holds, its root is that of a store that was given the same rows at once, and diffs from states
-/// before it are the true differences.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     World::new(&mut input, None).run(&mut input);
 }
 
-/// Something done to a store. To add a kind: read it in [`Op::read`], do it in
-/// [`World::apply`].
+/// An operation on a store. To add a kind: read it in [`Op::read`], do it in [`World::apply`].
 #[derive(Clone, Debug)]
 enum Op {
     Put {
@@ -54,7 +51,7 @@ enum Op {
     },
     Count(Range),
     Census,
-    /// Between now and the state after so many changes.
+    /// Between the current state and the state after this many changes.
     Diff {
         since: usize,
         range: Range,
@@ -114,7 +111,7 @@ fn list<T>(input: &mut Input<'_>, len: usize, read: fn(&mut Input<'_>) -> T) -> 
     (0..len).map(|_| read(input)).collect()
 }
 
-/// Keys of every length and from few to many: two bytes of the input give one.
+/// Makes a key of any length from two bytes of the input.
 fn key(input: &mut Input<'_>) -> String {
     let [kind, number] = [input.byte(), input.byte()];
     match kind % 8 {
@@ -185,7 +182,7 @@ pub struct World {
 }
 
 impl World {
-    /// An empty store, whose shape `input` chooses.
+    /// Makes an empty store, whose shape `input` chooses.
     pub fn new(input: &mut Input<'_>, pace: Option<Pace>) -> Self {
         let target = input.one_of(&[64, 96, 128, 256, 1024, 4096]);
         let mut host = Host::new(Shape::with_target(target));
@@ -194,7 +191,7 @@ impl World {
         Self { host, model: Values::new(), states }
     }
 
-    /// Does all that `input` says, and checks the store after each change.
+    /// Does the operations of `input`, and checks the store after each change.
     pub fn run(&mut self, input: &mut Input<'_>) {
         for _ in 0..MAX_OPS {
             if input.is_empty() {
@@ -339,7 +336,7 @@ impl World {
         }
     }
 
-    /// Compares the store with its model, and its root with that of a fresh build.
+    /// Compares the store with its model, and its root with the root of a fresh build.
     fn check(&mut self, op: &Op) {
         let all = Parts { keys: true, values: true };
         let scan = Op::Scan { range: Range::ALL, reverse: false, limit: u64::MAX, parts: all };

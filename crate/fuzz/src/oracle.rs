@@ -11,17 +11,17 @@ use hedgerow_support::output::Value;
 use hedgerow_support::values::Values;
 use std::collections::HashMap;
 
-/// The chunks that there are.
+/// Chunks by their hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Chunks(HashMap<Hash, Vec<u8>>);
 
 impl Chunks {
-    /// All of `chunks`.
+    /// Copies `chunks`.
     pub fn new<'c>(chunks: impl Iterator<Item = (Hash, &'c [u8])>) -> Self {
         Self(chunks.map(|(hash, bytes)| (hash, bytes.to_vec())).collect())
     }
 
-    /// Entries of all leaves.
+    /// Counts the entries of all leaves.
     pub fn entries(&self) -> usize {
         let len = |chunk: &Vec<u8>| match Node::decode(chunk) {
             Ok(Node::Leaf(leaf)) => leaf.len(),
@@ -30,7 +30,7 @@ impl Chunks {
         self.0.values().map(len).sum()
     }
 
-    /// Whether an output of any entries can be split into its members again.
+    /// Returns whether an output of any entries can be split into its members again.
     pub fn values_are_json(&self) -> bool {
         let is_json = |value: &[u8]| {
             skip_value(value, 0) == Ok(value.len()) && core::str::from_utf8(value).is_ok()
@@ -44,7 +44,7 @@ impl Chunks {
         })
     }
 
-    /// The rows of `tree`, if all of it is there and as it should be.
+    /// Returns the rows of `tree`; `None` if any part of it is missing or wrong.
     pub fn rows(&self, tree: Tree) -> Option<Values> {
         let mut rows = Values::new();
         if tree.is_empty() {

@@ -1,5 +1,5 @@
-//! Arbitrary bytes as a patch, cut at arbitrary places, on top of a few rows: the outcome is
-//! that of an independent reading and a plain model, or the patch is refused and all stays.
+//! Arbitrary bytes as a patch, cut at arbitrary places, on top of a few rows. Either the rows equal
+//! an independent reading and a plain model, or the patch is refused and no row changes.
 
 use crate::input::Input;
 use crate::json::{Refusal, Value, parse};
@@ -15,8 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROWS: [(&str, &str); 4] =
     [("a", r#"{"1":1,"x":{"y":2},"b":"\n"}"#), ("b", "\"b\""), ("c", "[]"), ("é", "{}")];
 
-/// Arbitrary bytes as a patch, cut at arbitrary places, on top of a few rows: the outcome is that
-/// of an independent reading and a plain model, or the patch is refused and all stays.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let framing = input.one_of(&[Framing::Lines, Framing::Array]);
@@ -31,7 +30,7 @@ pub fn run(bytes: &[u8]) {
     assert!(whole.is_ok() || contents == before);
     let mut other = Host::of(Shape::with_target(128), &rows);
     let parts = apply(&mut other, text, framing, text.chunks(part), spill);
-    // An update that is moot in the end is not, where what is gathered is merged before.
+    // A later operation can override a bad update, but not if gathered rows are merged in between.
     if parts != whole {
         assert!(spill.is_some() && matches!(parts, Err(Error::Row { .. })), "{whole:?} {parts:?}");
     } else if whole.is_ok() {
@@ -75,7 +74,7 @@ fn apply<'a>(
 
 type Model = BTreeMap<String, Value>;
 
-/// The rows after the patch; none when it must be refused. An error when that cannot be told.
+/// Returns the rows after the patch; `None` if it must be refused. An error if the model cannot decide.
 fn model(text: &[u8], framing: Framing) -> Result<Option<Model>, Refusal> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let is_space = |byte: &u8| b" \t\r\n".contains(byte);
@@ -85,7 +84,7 @@ fn model(text: &[u8], framing: Framing) -> Result<Option<Model>, Refusal> {
             .filter(|line| !line.iter().all(is_space))
             .map(parse)
             .collect::<Result<Vec<_>, _>>(),
-        // No text at all is an empty patch.
+        // An empty text is an empty patch.
         Framing::Array if text.iter().all(is_space) => Ok(Vec::new()),
         Framing::Array => parse(text).and_then(|value| match value {
             Value::Array(ops) => Ok(ops),
@@ -99,7 +98,7 @@ fn model(text: &[u8], framing: Framing) -> Result<Option<Model>, Refusal> {
     };
     let base = |(key, text): (&str, &str)| (key.to_owned(), parse(text.as_bytes()).expect("JSON"));
     let mut rows: Model = ROWS.map(base).into();
-    // Keys whose last update was one of what is no object.
+    // Keys whose last update was of a value that is not an object.
     let mut bad = BTreeSet::new();
     for op in &ops {
         if step(&mut rows, &mut bad, op).is_none() {
@@ -109,7 +108,7 @@ fn model(text: &[u8], framing: Framing) -> Result<Option<Model>, Refusal> {
     Ok(bad.is_empty().then_some(rows))
 }
 
-/// Applies one operation; `None` when it is malformed.
+/// Applies one operation; returns `None` if it is malformed.
 fn step(rows: &mut Model, bad: &mut BTreeSet<String>, op: &Value) -> Option<()> {
     let Value::Object(_) = op else { return None };
     let text = |name: &str| match op.at(&[name])? {

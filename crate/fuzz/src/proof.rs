@@ -1,7 +1,7 @@
 //! Forged proofs: arbitrary bytes, honest proofs with some bytes changed, and honest proofs with
-//! chunks changed and addressed anew. Under the root of the honest store only its own proof
-//! verifies. Under a root of their own some others do, and then show entries in order; every
-//! verification ends, in little memory, and says the same however small its steps are.
+//! chunks changed and addressed again. Under the root of the honest store only its own proof
+//! verifies. Under roots of their own some others verify, and then show entries in order. Every
+//! verification ends, in little memory, with the same result in steps of any size.
 
 use crate::allocation::peak_of;
 use crate::input::Input;
@@ -16,11 +16,10 @@ use hedgerow_support::output::entries;
 use hedgerow_support::proofs::{chunks, of_chunks, only, prove, rehash, verify};
 use std::ops::Bound;
 
-/// Room for what does not depend on the proof.
+/// Memory that does not depend on the proof.
 const FIXED_BYTES: usize = 64 << 10;
 
-/// Forged proofs: arbitrary bytes, honest proofs with some bytes changed, and honest proofs with
-/// chunks changed and addressed anew.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let how = input.below(3);
@@ -104,7 +103,7 @@ fn changed(input: &mut Input<'_>, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Under the root of the honest store.
+/// Checks a forged proof under the root of the honest store.
 fn check(root: Hash, range: &Range, honest: &[u8], forged: &[u8]) {
     match bounded(root, range, forged) {
         Ok(_) => assert_eq!(forged, honest, "another proof of the same"),
@@ -121,7 +120,7 @@ fn bounded(root: Hash, range: &Range, proof: &[u8]) -> Result<Output, Error> {
     result
 }
 
-/// In one step and in the smallest ones.
+/// Verifies in one step and in the smallest ones, with the same result.
 fn same(root: Hash, range: &Range, proof: &[u8]) -> Result<Output, Error> {
     let at_once = verify(root, range, proof, usize::MAX);
     let slowly = verify(root, range, proof, 1);

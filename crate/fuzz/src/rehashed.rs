@@ -1,7 +1,6 @@
-//! Trees whose hashes are right and whose contents are not: what a hostile peer would send.
-//! A small valid tree is damaged from the leaves up, and addressed anew. Whatever is then
-//! done with it ends, without a panic, in a result or an error that names a chunk; and no
-//! chunk is made of it that could not be read again.
+//! Trees with right hashes and wrong contents, as a hostile peer would send them. A small valid
+//! tree is damaged from the leaves up, and addressed again. Every operation on it ends, without a
+//! panic, in a result or an error that names a chunk. Every chunk that it makes can be read again.
 
 use crate::damage::{SHAPE, damage};
 use crate::input::Input;
@@ -23,7 +22,7 @@ use hedgerow_support::rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-/// Trees whose hashes are right and whose contents are not: what a hostile peer would send.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let rows = 1 + input.below(80);
@@ -31,7 +30,7 @@ pub fn run(bytes: &[u8]) {
     let repair = input.byte() & 1 == 0;
     let (chunks, honest) = build(rows, large);
     let (mut host, tree) = damage(&mut input, chunks.clone(), honest, repair);
-    // Beside it the honest tree, of which it may name some chunks.
+    // The honest tree as well: the damaged one may name its chunks.
     for chunk in &chunks {
         if host.cache.missing(&Hash::of(chunk)).is_err() {
             host.store_chunk(chunk);
@@ -51,7 +50,7 @@ fn key(row: usize) -> String {
     format!("k{row:03}")
 }
 
-/// The chunks of a small tree, those that others point to first.
+/// Builds a small tree; returns its chunks, each after the chunks that it points to.
 fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
     let mut host = Host::new(SHAPE);
     let row = |row: usize| {
@@ -74,7 +73,7 @@ fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
     chunks.retain(|chunk| rank(chunk) < u32::MAX);
     (chunks, host.tree())
 }
-/// Whether a read went well; panics on an error that a read cannot have.
+/// Returns whether a read went well; panics on an error that a read cannot have.
 fn tolerate<T>(result: Result<T, Error>) -> Option<T> {
     match result {
         Ok(done) => Some(done),
@@ -92,7 +91,7 @@ fn range(from: usize, to: usize) -> Range {
     }
 }
 
-/// Every kind of read.
+/// Runs every kind of read.
 fn exercise(host: &mut Host, tree: Tree, rows: usize) {
     let mut census = Census::new(tree);
     tolerate(host.run(|cache, budget| census.step(cache, budget)));
@@ -125,10 +124,8 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
     }
 }
 
-/// Puts, deletes and range deletions on top of the damaged tree. Where they end well, all
-/// that they made reads back.
-/// Diffs between two trees, of which either may be damaged. Where both are sound, so is the
-/// diff; else it is refused or its keys ascend. It ends in any case.
+/// Diffs two trees, either of which may be damaged. If both are sound, the diff is right; otherwise
+/// it is refused, or its keys ascend.
 fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
     let stored: Vec<_> = host.chunks().collect();
     let chunks = Chunks::new(stored.iter().map(|(_, hash, bytes)| (*hash, &bytes[..])));
@@ -170,7 +167,7 @@ fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
     }
 }
 
-/// A verification finds a fault where there is one, and counts each row once in any case.
+/// Checks that a verification finds a fault in a damaged tree, and counts each row once.
 fn verify(host: &mut Host, tree: Tree, sound: Option<usize>) {
     let mut verify = Verify::new(tree, host.shape);
     let mut faults = Vec::new();
@@ -180,7 +177,7 @@ fn verify(host: &mut Host, tree: Tree, sound: Option<usize>) {
         Ok(step)
     })
     .expect("a verification never fails");
-    // A scan hands out texts as they are; that they are JSON is for who parses them to see.
+    // A scan returns texts unchanged; their parser finds out whether they are JSON.
     let is_text = |error: &Error| matches!(error, Error::CorruptChunk { cause: Some(cause), .. } if cause.field == Field::ValueText);
     let rows = verify.tally().rows;
     if let Some(sound) = sound {
@@ -230,7 +227,7 @@ fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, row_count: usize) 
             let fault = match ChunkKind::decode(bytes).expect("a kind") {
                 ChunkKind::Node(_) => Node::decode(bytes).err(),
                 ChunkKind::Commit => Forest::decode(bytes).err(),
-                // What is no node is refused.
+                // A chunk that is not a node is refused.
                 ChunkKind::SumPiece | ChunkKind::SumTop => Node::decode(bytes).err(),
                 ChunkKind::Piece => piece(bytes).err(),
                 ChunkKind::PieceList => piece_list(bytes, bytes.len() / 32 * PIECE_BYTES).err(),

@@ -9,8 +9,7 @@ use hedgerow::json::Pointer;
 use hedgerow::tree::{Parts, Range};
 use hedgerow_support::host::Host;
 
-/// Arbitrary bytes as blocks of rows: each is refused with the place and the reason, or makes a
-/// store that reads back whole after all memory is lost.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut host = Host::new(Shape::with_target(64));
@@ -28,7 +27,7 @@ pub fn run(bytes: &[u8]) {
             2 => Format::Rows(Pointer::parse("/id").expect("a pointer")),
             _ => Format::Deletes,
         };
-        // Now and then byte values, whose places may be anywhere.
+        // Sometimes byte values, at any places.
         let (mut values, mut text_len) = (Vec::new(), block.len());
         if how & 8 != 0 {
             let mut tail = Input::new(block);

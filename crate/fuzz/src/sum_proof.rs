@@ -1,6 +1,6 @@
-//! Proofs of sum trees: arbitrary bytes, and honest proofs with some bytes changed. A decoder of
-//! its own says which bytes are a proof, and of which root: under that one it verifies, under no
-//! other. Proofs of many keys say the same however small the steps are, in little memory; pieces
+//! Proofs of sum trees: arbitrary bytes, and honest proofs with some bytes changed. An independent
+//! decoder says which bytes are a proof, and its root: the proof verifies under that root only.
+//! Proofs of many keys verify in little memory, with the same result in steps of any size. Pieces
 //! with some bytes changed are refused or read, and every walk over them ends.
 
 use crate::allocation::peak_of;
@@ -16,7 +16,7 @@ use hedgerow_support::sums::{Held, Leaves, Sums, batch};
 
 type Key = [u8; 32];
 
-/// Proofs of sum trees: arbitrary bytes, and honest proofs with some bytes changed.
+/// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let how = input.below(4);
@@ -64,7 +64,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Keys that share many bits with others.
+/// Makes a key that shares many bits with others.
 fn key(input: &mut Input<'_>) -> Key {
     let mut key = [input.byte() & 3; 32];
     let bit = input.below(256);
@@ -82,7 +82,7 @@ fn some(claim: &Held) -> Option<(&[u8], u64)> {
     is_leaf.then_some((claim.0.as_slice(), claim.1))
 }
 
-/// The siblings that a proof tells, read as the rules say and no other way.
+/// Decodes the siblings of a proof, strictly by the rules.
 fn decode(proof: &[u8]) -> Option<Vec<Sided>> {
     let count = usize::from(u16::from_be_bytes(proof.get(..2)?.try_into().ok()?));
     if count > 256 || proof.len() != 34 + 40 * count {
@@ -168,7 +168,7 @@ fn changed(input: &mut Input<'_>, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A top under its right hash, with some bytes changed.
+/// Walks over a top under its right hash, with some bytes changed.
 fn pieces(input: &mut Input<'_>, sums: &mut Sums, leaves: &Leaves) {
     let root = sums.tree.root;
     let top = sums.host.chunks().find(|(_, hash, _)| *hash == root).map(|(_, _, top)| top.to_vec());
@@ -183,7 +183,7 @@ fn pieces(input: &mut Input<'_>, sums: &mut Sums, leaves: &Leaves) {
     drop(sums.diff(honest));
     let mut prove = hedgerow::sum_tree::SumProve::many(&sums.rules, sums.tree, &keys);
     if sums.host.run(|cache, budget| prove.step(cache, budget)).is_ok() {
-        // What is proved under the root that it tells, verifies.
+        // A proof verifies under the root that comes with it.
         let (told, proof) = prove.proof();
         let Ok(found) = sums.find(&keys) else { return };
         let mut claims: Vec<_> = keys.iter().copied().zip(found).collect();
@@ -193,7 +193,7 @@ fn pieces(input: &mut Input<'_>, sums: &mut Sums, leaves: &Leaves) {
     }
     let edits = Leaves::from([(key(input), held(input))]);
     if sums.merge(batch(&edits)).is_ok() {
-        // A longer value that does not have its hash is seen when it is read.
+        // Only a read finds a longer value that does not have its hash.
         let Ok(contents) = sums.contents() else { return };
         let total: u64 = contents.values().map(|(_, sum)| sum).sum();
         assert_eq!(total, sums.root.sum);

@@ -7,31 +7,31 @@ use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A stored segment as it was when the collection began.
+/// A stored segment, as of the start of the collection.
 #[derive(Debug)]
 pub struct Marked {
     pub id: SegmentId,
     /// Bytes of all its chunks.
     pub bytes: u64,
-    /// Bytes of those that are live.
+    /// Bytes of its live chunks.
     pub live: u64,
     /// Its table says that it holds only values.
     pub only_values: bool,
     /// A change that is not committed yet may need it.
     pub kept: bool,
-    /// It names chunks that are at a remote: it goes as a whole, once none of its chunks is live.
+    /// It names chunks that are at a remote: it goes as a whole, once all of its chunks are dead.
     pub has_remote: bool,
     /// For each chunk: its position among the live ones, from 1; 0 for a dead chunk.
     ordinals: Vec<u32>,
 }
 
 impl Marked {
-    /// The position of a chunk among the live ones; `None` when it is not live.
+    /// Returns the position of a chunk among the live ones; `None` when it is not live.
     pub fn ordinal(&self, chunk: usize) -> Option<u32> {
         self.ordinals.get(chunk).copied().filter(|ordinal| *ordinal > 0)
     }
 
-    /// Whether any of its chunks is live.
+    /// Returns whether any of its chunks is live.
     pub fn is_used(&self) -> bool {
         self.ordinals.iter().any(|ordinal| *ordinal > 0)
     }
@@ -52,7 +52,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Marks for the segments that are stored now, with no chunk live yet.
+    /// Lists the segments that are stored now, with no chunk live yet.
     pub fn new(cache: &Cache) -> Self {
         // A heap sorts in a tenth of the code that `sort` takes.
         let ids = cache.stored_segments().collect::<BinaryHeap<_>>().into_sorted_vec();
@@ -63,7 +63,7 @@ impl Marks {
         marks
     }
 
-    /// Adds a segment of which no chunk is live yet.
+    /// Adds a segment without live chunks.
     fn insert(&mut self, cache: &Cache, at: usize, id: SegmentId, kept: bool) {
         let Some(table) = cache.table(id) else { return };
         let marked = Marked {
@@ -89,14 +89,14 @@ impl Marks {
         self.segments.get(at)
     }
 
-    /// Where the copy of a chunk is that was marked as live, and its position among the live chunks.
+    /// Returns where the live copy of a chunk is, and its position among the live chunks.
     pub fn live_copy(&self, cache: &Cache, hash: &Hash) -> Option<(SegmentId, usize, u32)> {
         let marked = |(id, chunk, _)| Some((id, chunk, self.find(id)?.ordinal(chunk)?));
         cache.copies(hash).find_map(marked)
     }
 
-    /// Marks a chunk; returns whether it was new. Of several copies one is live: the newest outside
-    /// of the segments that are kept for uncommitted changes, or else the newest of those. One at a remote
+    /// Marks a chunk; returns whether it was new. Of several copies one is live: the newest outside the
+    /// segments that are kept for uncommitted changes, or else the newest inside them. A copy at a remote
     /// is live only if there is no other.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Marks {
             let at = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
                 Ok(at) => at,
                 Err(_) if best.is_some() => continue,
-                // Another collection may have moved it meanwhile: add its segment, but do not collect that.
+                // Another collection may have moved it: add its segment, but do not collect that.
                 Err(at) => {
                     self.insert(cache, at, id, true);
                     at

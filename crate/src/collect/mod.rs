@@ -23,17 +23,17 @@ use marks::Marks;
 use moving::Moving;
 use walk::Walk;
 
-/// Small segments are merged when they are at least so many.
+/// Small segments are merged if there are at least this many.
 const MANY: usize = 32;
 /// The same for a full collection, which may leave one of each kind.
 const FEW: usize = 4;
 /// Leaves are read when values take this much more than twice the bytes that were last live.
 const VALUE_SLACK: u64 = 4 << 20;
 
-/// How far a collection goes.
+/// The thoroughness of a collection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thoroughness {
-    /// Only marks: nothing is moved or deleted.
+    /// Only marks: does not move or delete chunks.
     pub survey: bool,
     /// Reads leaves to know which values are live, and moves segments that are a sixteenth dead.
     pub full: bool,
@@ -43,20 +43,20 @@ pub struct Thoroughness {
     pub values_before: u64,
 }
 
-/// What a collection knows once it has marked what is live.
+/// The totals that a collection knows once it has marked live chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Bytes of all stored chunks.
     pub stored: u64,
-    /// Bytes of those that are live.
+    /// Bytes of live chunks.
     pub live: u64,
     /// Bytes of live values out of line; where `exact` is false, of all segments that hold only values.
     pub values: u64,
-    /// Whether it is known which values are live: leaves were read, or nothing is dead.
+    /// Whether it is known which values are live: leaves were read, or no chunk is dead.
     pub exact: bool,
 }
 
-/// What the host stores and deletes in one transaction.
+/// The segments that the host stores and deletes in one transaction.
 #[derive(Debug)]
 pub struct Exchange {
     /// Segments to be deleted, once `sealed` are stored.
@@ -87,7 +87,7 @@ pub struct Collect {
 }
 
 impl Collect {
-    /// A collection of the segments that the cache knows to be stored now.
+    /// Begins a collection of the segments that are stored now, as the cache knows them.
     #[must_use]
     pub fn new(cache: &Cache, thoroughness: Thoroughness) -> Self {
         Self {
@@ -101,12 +101,12 @@ impl Collect {
         }
     }
 
-    /// All that `commit` reaches is live.
+    /// Adds a commit: all chunks that it reaches are live.
     pub fn add_commit(&mut self, commit: Hash) {
         self.walk.add(commit);
     }
 
-    /// Whatever is still stored of `commit` is live: a tab has pinned it, but it may be deleted already.
+    /// Adds a commit that a tab has pinned: its chunks that are still stored are live. Some may be deleted already.
     pub fn add_pinned(&mut self, commit: Hash) {
         self.walk.add_pinned(commit);
     }
@@ -121,23 +121,23 @@ impl Collect {
         self.marks.keep(from, to);
     }
 
-    /// The totals, once the first step is done.
+    /// Returns the totals, once the first step is done.
     #[must_use]
     pub const fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// After a survey: the segments that hold anything live, in descending order.
+    /// Returns, after a survey, the segments with live chunks, in descending order.
     #[must_use]
     pub fn surveyed(&self) -> &[SegmentId] {
         if self.thoroughness.survey { &self.chosen } else { &[] }
     }
 
     /// Continues until the host must exchange segments; `None` at the end. If an exchange fails, the
-    /// host may skip it. Costs a read of the internal nodes, and of what is moved.
+    /// host may skip it. Costs a read of the internal nodes and of the moved chunks.
     ///
     /// # Errors
-    /// As [`Cache::node`]: without knowing what is live, nothing is collected.
+    /// As [`Cache::node`]: a collection that does not know all live chunks deletes no segment.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -162,7 +162,7 @@ impl Collect {
             self.choose();
         }
         while let Some(id) = self.chosen.last() {
-            // Segments without live chunks come first, in exchanges that copy nothing: these need no space.
+            // Segments without live chunks come first, in exchanges without copies: these need no space.
             let copies = self.marks.find(*id).is_some_and(|segment| segment.live > 0);
             let is_full = self.moving.is_full() || (copies && self.moving.frees_only());
             if self.thoroughness.survey || is_full {
@@ -181,7 +181,7 @@ impl Collect {
         Ok(Step::Done((!gone.is_empty()).then_some(Exchange { gone, sealed })))
     }
 
-    /// After the nodes: decides whether leaves must be read.
+    /// Decides, after the nodes, whether leaves must be read.
     fn choose_way(&mut self) {
         self.count();
         let Thoroughness { full, values_before, .. } = self.thoroughness;
@@ -219,7 +219,7 @@ impl Collect {
             (false, true) => 8,
             (false, false) => 4,
         };
-        // What names chunks at a remote is never copied.
+        // A segment that names chunks at a remote is never copied.
         let is_named = |segment: &marks::Marked| segment.has_remote && segment.is_used();
         let free = |segment: &marks::Marked| {
             !segment.kept && (exact || !segment.only_values) && !is_named(segment)
@@ -233,7 +233,7 @@ impl Collect {
             if survey { segment.is_used() } else { free(segment) && goes }
         };
         self.chosen.clear();
-        // The last one is taken first: so dead segments are pushed last.
+        // The last one is taken first, so dead segments are pushed last.
         for is_dead in [false, true] {
             for segment in segments.iter().rev() {
                 if is_chosen(&segment) && (segment.live == 0) == is_dead {

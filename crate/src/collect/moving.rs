@@ -24,7 +24,7 @@ struct Moved {
     stream: Stream,
     hash: Hash,
     start: usize,
-    /// Bytes of it as it is stored, and as it is.
+    /// Its bytes in the segment, and unpacked.
     stored: usize,
     len: usize,
 }
@@ -39,7 +39,7 @@ pub struct Moving {
     gone: Vec<SegmentId>,
     /// Little space is left: one segment is copied at a time.
     spares_room: bool,
-    /// Of the segment that is being taken: the position of each chunk among the live ones, so far.
+    /// The position of each chunk of the current segment among the live ones, so far.
     ordinals: Vec<Option<u32>>,
 }
 
@@ -53,7 +53,7 @@ impl Moving {
         self.bytes.len() >= most || self.gone.len() >= BATCH_SEGMENTS
     }
 
-    /// Whether there are segments to delete, and nothing to copy for that.
+    /// Returns whether segments can be deleted without a copy.
     pub fn frees_only(&self) -> bool {
         self.bytes.is_empty() && !self.gone.is_empty()
     }
@@ -71,7 +71,7 @@ impl Moving {
         budget: &mut Budget,
     ) -> Option<SegmentId> {
         if marks.find(id).is_some_and(|marked| marked.has_remote) {
-            // It was chosen, so none of its chunks is live.
+            // It was chosen, so all of its chunks are dead.
             self.gone.push(id);
             return None;
         }
@@ -104,8 +104,8 @@ impl Moving {
         None
     }
 
-    /// Finds the live chunks of a segment: those that were marked, and those whose marked copy, in
-    /// another segment, is damaged. Returns the id of a segment that must be loaded first.
+    /// Finds the live chunks of a segment: marked chunks, and chunks whose marked copy, in another
+    /// segment, is damaged. Returns the id of a segment that must be loaded first.
     fn find_ordinals(&mut self, cache: &Cache, marks: &Marks, id: SegmentId) -> Option<SegmentId> {
         let (marked, table) = (marks.find(id)?, cache.table(id)?);
         while self.ordinals.len() < table.len() {
@@ -146,7 +146,7 @@ impl Moving {
         self.chunks.push(Moved { stream, hash, start, stored: table.range(at).len(), len });
     }
 
-    /// Takes the segments to delete, and those that replace them; empties this.
+    /// Takes the segments to delete, and their replacements; empties this.
     pub fn finish(&mut self) -> (Vec<SegmentId>, Vec<Sealed>) {
         let mut packer = Packer::new();
         for number in core::mem::take(&mut self.order).into_sorted_vec() {

@@ -1,8 +1,8 @@
-//! Walks all that commits reach. It reads internal nodes, but only marks leaves, so that
-//! the walk costs a hundredth of the store. It reads leaves only to find their values.
+//! Walks all chunks that commits reach. It reads internal nodes, but only marks leaves, so that the
+//! walk costs a hundredth of the store. It reads leaves only to find their values.
 //!
 //! First come the commits that must be complete. Then come pinned commits that may be deleted already:
-//! of these, the chunks that still exist are marked.
+//! it marks their chunks that still exist.
 
 use super::marks::Marks;
 use crate::cache::{Cache, Fetch};
@@ -21,7 +21,7 @@ const NODE_WORK: usize = 4096;
 /// The cost of marking a chunk.
 const MARK_WORK: usize = 64;
 
-/// Walks all that commits reach.
+/// Walks all chunks that commits reach.
 #[derive(Debug, Default)]
 pub struct Walk {
     commits: Vec<Hash>,
@@ -48,14 +48,14 @@ const fn malformed(hash: Hash, cause: DecodeError) -> Error {
 }
 
 impl Walk {
-    /// Adds a commit; nothing for [`Hash::ZERO`].
+    /// Adds a commit; ignores [`Hash::ZERO`].
     pub fn add(&mut self, commit: Hash) {
         if commit != Hash::ZERO {
             self.commits.push(commit);
         }
     }
 
-    /// Adds a commit of which chunks may be missing.
+    /// Adds a commit whose chunks may be missing.
     pub fn add_pinned(&mut self, commit: Hash) {
         if commit != Hash::ZERO {
             self.pinned.push(commit);
@@ -146,7 +146,7 @@ impl Walk {
             if !names.is_whole() {
                 return Err(Error::CorruptChunk { hash, cause: None });
             }
-            // The last one is read next: let that be the first.
+            // The last one is read next, so reverse them.
             self.pieces[first..].reverse();
             budget.spend(NODE_WORK);
         }
@@ -156,7 +156,7 @@ impl Walk {
                     return Ok(Step::Yield);
                 }
                 match cache.node(hash)? {
-                    // What is below it is at the remote, too.
+                    // The chunks below it are at the remote, too.
                     Fetch::At(want) if want.is_remote() => {}
                     Fetch::At(want) => {
                         return Ok(Step::Need(cache.ahead(want, self.level[self.at..].iter())));

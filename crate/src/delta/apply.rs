@@ -7,7 +7,7 @@ use crate::ingest::Ingest;
 use crate::step::{Budget, Step};
 use core::fmt;
 
-/// Why a delta was not applied.
+/// The reason for which a delta was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeltaError {
     /// Its bytes are malformed.
@@ -27,9 +27,9 @@ impl fmt::Display for DeltaError {
 
 impl core::error::Error for DeltaError {}
 
-/// Hands the edits of a delta to an ingest. Feed [`ApplyDelta::decoder`], and step until it is done; tell
-/// the decoder the end after the last part, and step until it is done again. Several deltas can be applied
-/// to one ingest, one after the other: the later one wins key by key. Then finish the ingest, step it, and
+/// Hands the edits of a delta to an ingest. Feed [`ApplyDelta::decoder`], and step until it is done; after
+/// the last part call [`Decoder::end`], and step until it is done again. Several deltas can be applied to
+/// one ingest, one after the other: the later one wins key by key. Then finish the ingest, step it, and
 /// compare the root of its rows with the promised one ([`Ingest::row_trees`]) before its commit is stored.
 #[derive(Debug, Default)]
 pub struct ApplyDelta {
@@ -37,13 +37,13 @@ pub struct ApplyDelta {
 }
 
 impl ApplyDelta {
-    /// A delta of which nothing was fed yet.
+    /// Begins to apply a delta.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Its bytes.
+    /// Returns the decoder of its bytes.
     pub const fn decoder(&mut self) -> &mut Decoder {
         &mut self.decoder
     }
@@ -61,7 +61,7 @@ impl ApplyDelta {
     ) -> Result<Step<()>, DeltaError> {
         if !ingest.takes_edits() {
             return match ingest.step(cache, budget).map_err(DeltaError::Failed)? {
-                // What it made must be in the cache for its next step.
+                // Its chunks must be in the cache for its next step.
                 Step::Done(()) => Ok(Step::Yield),
                 waiting => Ok(waiting),
             };

@@ -13,12 +13,12 @@ use core::ops::Range;
 /// The largest buffer that is kept from one part to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// What a decoder finds next.
+/// The next item of a delta.
 #[derive(Debug)]
 pub enum Next<'a> {
     /// An edit: a put of a checked value, or a delete.
     Edit(Key<'a>, Edit<'a>),
-    /// Nothing more until it is fed again.
+    /// No complete edit, until it is fed again.
     More,
     /// The delta is at its end.
     End,
@@ -34,8 +34,8 @@ struct Found {
 }
 
 /// Reads the bytes of a delta, which are cut anywhere into parts. Feed it through [`Decoder::room`], and
-/// call [`Decoder::end`] after the last part. It keeps one edit in memory, and what it was fed at once.
-/// After a fault it must not be used.
+/// call [`Decoder::end`] after the last part. It keeps one edit and one part in memory. After a fault it
+/// must not be used.
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// `buffer[at..filled]` is not read yet.
@@ -56,13 +56,13 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that was not fed yet.
+    /// Begins to decode a delta.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A buffer for the next `len` bytes, which the caller must fill at once.
+    /// Returns a buffer for the next `len` bytes, which the caller must fill at once.
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         if self.at > 0 {
             self.buffer.copy_within(self.at..self.filled, 0);
@@ -88,13 +88,13 @@ impl Decoder {
         self.is_whole = true;
     }
 
-    /// Edits read so far.
+    /// Counts the edits read so far.
     #[must_use]
     pub const fn edits(&self) -> u32 {
         self.edits
     }
 
-    /// The cost of reading since the last call, in bytes of work.
+    /// Takes the cost of reading since the last call, in bytes of work.
     pub const fn take_cost(&mut self) -> usize {
         core::mem::replace(&mut self.cost, 0) + self.scanner.take_cost()
     }
@@ -169,7 +169,7 @@ impl Decoder {
         Ok(if self.is_whole { Next::End } else { Next::More })
     }
 
-    /// Says that the delta goes on to `end` in the buffer at least, and does not have these bytes yet.
+    /// Refuses a delta that ended before the place `end` of the buffer, up to which it must go.
     fn more(&self, end: usize) -> Result<(), DecodeError> {
         let (expected, got) = (self.base + end, self.base + self.filled);
         if self.is_whole {
@@ -178,7 +178,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The number at `at`, and where it ends; `None` if it is not complete.
+    /// Reads the number at `at`; returns it and its end, or `None` if it is not complete.
     fn varint(&self, field: Field, at: usize) -> Result<Option<(u32, usize)>, DecodeError> {
         let bytes = &self.buffer[at..self.filled];
         let mut number = 0_u64;
@@ -188,7 +188,7 @@ impl Decoder {
                 continue;
             }
             let offset = self.base + at;
-            // A last byte of nothing: fewer bytes would do.
+            // A last byte of 0: fewer bytes would do.
             if *byte == 0 && index > 0 {
                 return Err(DecodeError::new(field, offset, index as u64, index as u64 + 1));
             }
@@ -204,7 +204,7 @@ impl Decoder {
         self.more(self.filled + 1).map(|()| None)
     }
 
-    /// The next edit, whose lengths are checked; `None` if it is not complete.
+    /// Finds the next edit, and checks its lengths; returns `None` if it is not complete.
     fn find(&self) -> Result<Option<Found>, DecodeError> {
         let fault = |field, at: usize, expected: usize, got: usize| {
             Err(DecodeError::new(field, self.base + at, expected as u64, got as u64))

@@ -11,7 +11,7 @@ pub struct Encoder {
     out: Vec<u8>,
     /// Bytes that were taken before.
     taken: usize,
-    /// The key before, which the next one shares bytes with.
+    /// The last key, which the next one shares bytes with.
     key: Vec<u8>,
     edits: u32,
 }
@@ -25,7 +25,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// A delta without edits so far.
+    /// Begins a delta without edits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -64,7 +64,7 @@ impl Encoder {
         push_varint(&mut self.out, self.edits);
     }
 
-    /// The bytes since [`Encoder::take`].
+    /// Returns the bytes since [`Encoder::take`].
     pub const fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
@@ -75,19 +75,19 @@ impl Encoder {
         self.out.clear();
     }
 
-    /// Bytes of the delta so far.
+    /// Counts the bytes of the delta so far.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.taken + self.out.len()
     }
 
-    /// Whether it has no edits so far.
+    /// Returns whether it has no edits so far.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.edits == 0
     }
 
-    /// Edits so far.
+    /// Counts the edits so far.
     #[must_use]
     pub const fn edits(&self) -> u32 {
         self.edits

@@ -9,23 +9,23 @@ use crate::step::{Budget, Step};
 use crate::tree::{Rebase, Touched, Tree};
 use alloc::vec::Vec;
 
-/// How a delta has ended.
+/// The end of a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
     /// It is whole, and was the last one.
     Whole,
-    /// It would be longer than it may be: make a checkpoint.
+    /// It would be too long: make a checkpoint.
     TooLong,
 }
 
 /// Writes the edits that lead from one tree of rows to another, at the cost of the nodes that the trees do
 /// not share. After each step take the bytes of [`MakeDelta::encoder`].
 ///
-/// It gathers what a rebase would bring in of a change, so that walk and values are read by the same code.
+/// It gathers edits as a rebase does, so that the same code walks the trees and reads values.
 #[derive(Debug)]
 pub struct MakeDelta {
     walk: Rebase,
-    /// What the walk has touched of its own: nothing.
+    /// The keys that the walk leaves out: always empty.
     touched: Touched,
     encoder: Encoder,
     /// Edits of a step that belong to the next delta, and how many of them were added.
@@ -37,9 +37,9 @@ pub struct MakeDelta {
 }
 
 impl MakeDelta {
-    /// The edits that lead from `old` to `new`, in `max_bytes` at most, or in [`MAX_DELTA_BYTES`] if that is
-    /// less. A delta ends with the edit by which it has `cut_bytes`, and another one follows: each leads on from
-    /// the one before, and their keys ascend.
+    /// Begins the edits that lead from `old` to `new`, in `max_bytes` at most, or in [`MAX_DELTA_BYTES`] if that
+    /// is less. A delta ends with the edit by which it has `cut_bytes`, and another one follows: each leads on
+    /// from the one before, and their keys ascend.
     #[must_use]
     pub fn new(old: Tree, new: Tree, cut_bytes: usize, max_bytes: usize) -> Self {
         Self {
@@ -54,18 +54,18 @@ impl MakeDelta {
         }
     }
 
-    /// The bytes that were written since they were taken, and the number of edits.
+    /// Returns the encoder, with the bytes since they were last taken and the number of edits.
     pub const fn encoder(&mut self) -> &mut Encoder {
         &mut self.encoder
     }
 
-    /// Whether the last step has ended a delta, after which others follow.
+    /// Returns whether the last step has ended a delta, and others follow.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Continues the delta, or begins the next one. Ends at the end of each.
+    /// Continues the delta, or begins the next one. Pauses at the end of each.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -79,7 +79,7 @@ impl MakeDelta {
         (self.edits, self.added) = (Batch::new(), 0);
         let step = self.walk.step(cache, &self.touched, &mut self.edits, budget)?;
         if let Some(end) = self.add_all() {
-            // What the walk has said is said again: it goes on from where it is.
+            // The walk repeats its answer: it continues from its place.
             return Ok(end);
         }
         Ok(match step {
@@ -93,7 +93,7 @@ impl MakeDelta {
         })
     }
 
-    /// Adds the edits that are left. `Some` when a delta is long enough, or too long.
+    /// Adds the edits that are left. Returns `Some` when a delta is long enough, or too long.
     fn add_all(&mut self) -> Option<Step<Made>> {
         let edits = core::mem::take(&mut self.edits);
         let mut end = None;

@@ -1,9 +1,9 @@
-//! Deltas: the edits of one step, from the rows of one commit to those of another, as bytes.
+//! Deltas: the edits of one step, from the rows of one commit to the rows of another, as bytes.
 //!
 //! [`MakeDelta`] walks two trees of rows and writes the edits between them. [`ApplyDelta`] reads such bytes,
 //! which may be hostile, and hands their edits to an ingest: from there on they are a change like any other.
-//! A delta names no root. Who applies one compares the root of the rows that it gave with the promised one,
-//! before the commit is stored.
+//! A delta names no root. Its receiver compares the root of the resulting rows with the promised one, before
+//! it stores the commit.
 //!
 //! ```text
 //! delta    "HDGD" | version:u8 = 1 | edit ... | end
@@ -12,8 +12,8 @@
 //! end      0:u8 | edits:varint
 //! ```
 //!
-//! Keys strictly ascend. `shared` is how many bytes a key has in common with the one before it, all of them.
-//! A varint has seven bits a byte, lowest first, in as few bytes as possible. So one set of edits has one
+//! Keys strictly ascend. `shared` counts all first bytes that a key has in common with the one before it. A
+//! varint has seven bits a byte, lowest first, in as few bytes as possible. So one set of edits has one
 //! encoding.
 
 mod apply;
@@ -26,7 +26,7 @@ pub use decode::{Decoder, Next};
 pub use encode::Encoder;
 pub use make::{Made, MakeDelta};
 
-/// What a delta begins with.
+/// The first bytes of a delta.
 pub const MAGIC: [u8; 4] = *b"HDGD";
 
 /// The version of the format.
@@ -41,7 +41,7 @@ mod op {
     pub const PUT_JSON: u32 = 1;
     pub const PUT_BYTES: u32 = 2;
     pub const DELETE: u32 = 3;
-    /// How many bits they take.
+    /// The number of these bits.
     pub const BITS: u32 = 2;
 }
 

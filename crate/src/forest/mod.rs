@@ -1,10 +1,10 @@
 //! All trees of a store, which a commit chunk names.
 //!
-//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries are not
-//! named, except for indexes ("i" or "j"): these are named as long as the store has rows, so that an
-//! empty index differs from a missing one. A "j" is a partial index: it covers the rows up to a key, its
-//! reach. A sum tree with a definition follows the rows, and is named like an index; one without a
-//! definition is edited by hand.
+//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. A commit names no trees
+//! without entries, except for indexes ("i" or "j"): it names these as long as the store has rows, so
+//! that an empty index differs from a missing one. A "j" is a partial index: it covers the rows up to a
+//! key, its reach. A sum tree with a definition follows the rows, and is named like an index; one
+//! without a definition is edited by hand.
 
 mod commit;
 mod name;
@@ -27,7 +27,7 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// A forest without trees.
+    /// Makes a forest without trees.
     #[must_use]
     pub const fn new() -> Self {
         Self { trees: Vec::new() }
@@ -42,29 +42,29 @@ impl Forest {
         commit::decode(bytes).map(|trees| Self { trees })
     }
 
-    /// The tree `name`; the empty tree if the commit does not name it.
+    /// Returns the tree `name`; the empty tree if the commit does not name it.
     #[must_use]
     pub fn tree(&self, name: &str) -> Tree {
         self.named(name).map_or(Tree::EMPTY, |named| named.tree)
     }
 
-    /// The tree `name`, as the commit names it.
+    /// Returns the tree `name`, as the commit names it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Named> {
         self.trees.iter().find(|named| &*named.name == name)
     }
 
-    /// The trees of indexes, partial ones too.
+    /// Returns the trees of indexes, partial ones too.
     pub fn indexes(&self) -> impl Iterator<Item = &Named> {
         self.trees.iter().filter(|named| is_index(&named.name))
     }
 
-    /// The sum trees.
+    /// Returns the sum trees.
     pub fn sums(&self) -> impl Iterator<Item = &Named> {
         self.trees.iter().filter(|named| named.name.kind() == Some(SUMS))
     }
 
-    /// Whether a sum tree follows the rows.
+    /// Returns whether a sum tree follows the rows.
     #[must_use]
     pub fn has_followers(&self) -> bool {
         self.sums().any(Named::is_bound)
@@ -80,7 +80,7 @@ impl Forest {
         }
     }
 
-    /// All trees.
+    /// Returns all trees.
     pub fn trees(&self) -> impl Iterator<Item = &Named> {
         self.trees.iter()
     }
@@ -102,7 +102,7 @@ impl Forest {
         self.trees.insert(at, named);
     }
 
-    /// Sets all indexes. A forest without rows has none.
+    /// Sets all indexes. A forest without rows has no indexes.
     pub fn set_indexes(&mut self, indexes: impl IntoIterator<Item = Named>) {
         self.trees.retain(|named| !is_index(&named.name));
         if !self.tree(ROWS).is_empty() {
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(packer.chunks(), 0);
     }
 
-    /// A forest of `trees` trees: the rows and sum trees, each with a reach of `reach_len` bytes.
+    /// Makes a forest of `trees` trees: the rows and sum trees, each with a reach of `reach_len` bytes.
     fn wide(trees: usize, reach_len: usize) -> Forest {
         let some = Tree { root: Hash([5; 32]), count: 2 };
         let reach = vec![b'a'; reach_len];

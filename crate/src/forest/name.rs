@@ -28,7 +28,7 @@ impl TreeName {
         Self::of_string(text.into())
     }
 
-    /// The name that consists of the letter `first`, the kind of the tree, and `rest`; `None` if too long.
+    /// Returns the name that consists of the letter `first`, the kind of the tree, and `rest`; `None` if too long.
     #[must_use]
     pub fn of(first: u8, rest: &str) -> Option<Self> {
         let mut text = String::from(char::from(first));
@@ -36,13 +36,13 @@ impl TreeName {
         Self::of_string(text)
     }
 
-    /// The letter that is the kind of the tree.
+    /// Returns the letter that is the kind of the tree.
     #[must_use]
     pub fn kind(&self) -> Option<u8> {
         self.0.as_bytes().first().copied()
     }
 
-    /// The name without its first letter, if that is `first`.
+    /// Returns the name without its first letter, if that is `first`.
     #[must_use]
     pub fn rest(&self, first: u8) -> Option<&str> {
         if self.kind() == Some(first) { self.0.get(1..) } else { None }

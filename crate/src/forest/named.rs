@@ -19,13 +19,13 @@ pub struct Named {
     pub reach: Option<Vec<u8>>,
 }
 
-/// Whether it is the tree of an index, complete or partial.
+/// Returns whether it is the tree of an index, complete or partial.
 pub(super) fn is_index(name: &TreeName) -> bool {
     matches!(name.kind(), Some(INDEX | PARTIAL_INDEX))
 }
 
 impl Named {
-    /// The definition of a sum tree that follows rows; empty for any other tree.
+    /// Returns the definition of a sum tree that follows rows; empty for any other tree.
     #[must_use]
     pub fn sum_definition(&self) -> &[u8] {
         if self.name.kind() != Some(SUMS) {
@@ -34,7 +34,7 @@ impl Named {
         self.reach.as_deref().and_then(|reach| reach.get(SUM_ROOT_BYTES..)).unwrap_or_default()
     }
 
-    /// Whether it is derived from the rows.
+    /// Returns whether it is derived from the rows.
     pub(super) fn is_bound(&self) -> bool {
         is_index(&self.name) || !self.sum_definition().is_empty()
     }

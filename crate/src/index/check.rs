@@ -1,8 +1,8 @@
 //! Checks that an index has exactly the entries that its rows yield.
 //!
-//! Both are read once, in the order in which they are stored. Each entry is hashed under a random key,
-//! and the hashes of each side are added up. Equal entries give equal sums; different entries do so with
-//! a chance of one in 2^128. So nothing is sorted or looked up, and memory does not grow with the rows.
+//! Both are read once, in the order in which they are stored. Each entry is hashed under a random key, and the hashes
+//! of each side are added up. Equal entries give equal sums; different entries do so with a chance of one in 2^128. So
+//! the check needs no sort and no look-up, and its memory does not grow with the rows.
 
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
@@ -33,8 +33,8 @@ pub struct CheckIndex {
 }
 
 impl CheckIndex {
-    /// A check of `index` against `rows`, up to its reach. `key` is random. `None` if this code does not
-    /// know the definition of the index.
+    /// Begins a check of `index` against `rows`, up to its reach. `key` is random. `None` if this code
+    /// does not know the definition of the index.
     #[must_use]
     pub fn new(index: &Named, rows: Tree, key: [u8; 32]) -> Option<Self> {
         let (definition, _) = Definition::of_tree(&index.name)?;

@@ -1,8 +1,8 @@
-//! Letters that are written as two characters: of Latin, Greek, Cyrillic and Hangul, as the normal form NFC composes them.
+//! Letters of Latin, Greek, Cyrillic and Hangul that are written as two characters, composed as in the normal form NFC.
 //! `js/src/core/indexes/words.ts` asks the platform for the same.
 
-/// For each combining mark the small letters that it is a part of: one without it, and the same with it. The dot of a small i
-/// is no other letter.
+/// For each combining mark, pairs of small letters: without it, and with it. The dot of a small i makes no other
+/// letter.
 #[rustfmt::skip]
 #[expect(clippy::unicode_not_nfc, reason = "a mark that is written as an escape stands before a letter")]
 static PAIRS: &str = "\
@@ -32,14 +32,14 @@ static PAIRS: &str = "\
     \u{330}eḛiḭuṵ\
     \u{331}bḇdḏhẖkḵlḻnṉrṟtṯzẕ";
 
-/// The combining marks that letters of these scripts are composed with.
+/// The combining marks of letters of these scripts.
 const MARKS: (u32, u32) = (0x300, 0x33f);
 
-/// Syllables of Hangul are in the order of their first, second and third letters, of which the third may be missing.
+/// Syllables of Hangul are in the order of their first, second and third letters. The third may be missing.
 const SYLLABLES: u32 = 0xac00;
 const FIRSTS: (u32, u32) = (0x1100, 0x1112);
 const SECONDS: (u32, u32) = (0x1161, 0x1175);
-/// From the one before the first third letter on.
+/// The place before the first third letter stands for a missing one.
 const THIRDS: (u32, u32) = (0x11a7, 0x11c2);
 const WITH_THIRDS: u32 = THIRDS.1 - THIRDS.0 + 1;
 const WITH_SECONDS: u32 = SECONDS.1 - SECONDS.0 + 1;
@@ -48,7 +48,7 @@ const fn is_in(code: u32, range: (u32, u32)) -> bool {
     code >= range.0 && code <= range.1
 }
 
-/// The small letter that two characters are together; 0 if there is none.
+/// Returns the small letter that two characters make; 0 if they make no letter.
 pub fn composed(code: u32, part: u32) -> u32 {
     if is_in(part, MARKS) {
         return with_mark(code, part);

@@ -29,7 +29,7 @@ struct Parts {
     columns: Vec<Pointer>,
     /// The column whose texts are split into words.
     words: Option<usize>,
-    /// What is missing or null is listed as null.
+    /// Missing members and nulls are listed as null.
     nulls: bool,
     /// Only entries that come before this scalar are listed; empty if all are.
     below: Vec<u8>,
@@ -45,9 +45,9 @@ impl Eq for Definition {}
 
 impl Definition {
     /// Reads a definition, a JSON array of strings: the prefix of the keys of its rows, and the
-    /// pointers to its columns; `w` before one of them means words. Then may follow `?` for nulls, and
-    /// `<` with an encoded scalar that all entries are below. `None` unless it is in normal form and
-    /// short enough for the name of a tree.
+    /// pointers to its columns; `w` before one of them means words. `?` for nulls may follow, and `<`
+    /// with an encoded scalar that all entries are below. `None` unless it is in normal form and short
+    /// enough for the name of a tree.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -66,7 +66,7 @@ impl Definition {
             at = skip_space(bytes, end) + 1;
             match &member[..] {
                 _ if prefix.is_none() => prefix = Some(member),
-                // What comes last.
+                // The limit comes last.
                 _ if !below.is_empty() => return None,
                 [b'<', scalar @ ..] if secondary_end(scalar, 1)? == scalar.len() => {
                     below.extend_from_slice(scalar);
@@ -91,7 +91,7 @@ impl Definition {
         Some(Self(Rc::new(Parts { text, prefix: prefix?, columns, words, nulls, below })))
     }
 
-    /// The definition of the tree `name`, and whether the index is complete; `None` if it is not an index.
+    /// Returns the definition of the tree `name`, and whether the index is complete; `None` if it is not an index.
     #[must_use]
     pub fn of_tree(name: &TreeName) -> Option<(Self, bool)> {
         let (text, complete) = match name.rest(INDEX) {
@@ -101,43 +101,43 @@ impl Definition {
         Some((Self::parse(text)?, complete))
     }
 
-    /// The definition as it was read.
+    /// Returns the definition as it was read.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// The name of its tree, which begins with `first`: [`INDEX`] or [`PARTIAL_INDEX`].
+    /// Returns the name of its tree, which begins with `first`: [`INDEX`] or [`PARTIAL_INDEX`].
     #[must_use]
     pub fn name(&self, first: u8) -> TreeName {
         TreeName::of(first, &self.0.text).unwrap_or_default()
     }
 
-    /// Number of columns of its secondary keys.
+    /// Returns the number of columns of its secondary keys.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.0.columns.len()
     }
 
-    /// The keys of the rows that may be in the index.
+    /// Returns the keys of the rows that may be in the index.
     #[must_use]
     pub fn range(&self) -> KeyRange {
         KeyRange::prefix(&self.0.prefix)
     }
 
-    /// Whether rows with this key are in the index.
+    /// Returns whether rows with this key are in the index.
     #[must_use]
     pub fn takes(&self, key: &[u8]) -> bool {
         key.starts_with(&self.0.prefix)
     }
 
-    /// Whether the entries that begin with these scalars are below the limit of the index.
+    /// Returns whether the entries that begin with these scalars are below the limit of the index.
     fn lists(&self, scalars: &[u8]) -> bool {
         self.0.below.is_empty() || scalars < &self.0.below[..]
     }
 
     /// Sets `out` to the entries of a row, whose value is JSON in normal form. That is one entry, or one for
-    /// each different member if a column holds an array, or for each different word. There are none if a
+    /// each different member if a column holds an array, or for each different word. A row has no entries if a
     /// column cannot be indexed, if two columns hold several, or if the entries of several exceed `most_bytes`.
     /// An entry that is longer than a key, or not below the limit of the index, is left out. Costs a pass over
     /// the value for each column, and the bytes of the entries; returns the cost. `members` is memory that is
@@ -170,7 +170,7 @@ impl Definition {
             places[at] = found;
         }
         let places = &places[..self.0.columns.len()];
-        // Without several, the entry has all columns before its member, which is nothing.
+        // Without several, the entry has all columns before its member, which is empty.
         let column = several.unwrap_or(places.len());
         let (own, rest) = places.split_at(column);
         let (own_place, rest) = rest.split_first().unwrap_or((&(0..0), rest));
@@ -195,7 +195,7 @@ impl Definition {
         };
         let is_array = end > start && value[start] == b'[';
         let (mut at, close) = if is_array { (start + 1, end - 1) } else { (start, end) };
-        // Without several; or an empty array, which is as if it were missing.
+        // Without several; or an empty array, which counts as missing.
         if at >= close
             && (several.is_none() || push_scalar(b"", self.0.nulls, members.begin_member()))
         {
@@ -215,7 +215,7 @@ impl Definition {
                     has_words = true;
                     add(members, out);
                 }
-                // Without words it is as if it were missing.
+                // A text without words counts as missing.
                 text = b"";
             }
             if !has_words && push_scalar(text, self.0.nulls, members.begin_member()) {
@@ -231,8 +231,8 @@ impl Definition {
     }
 }
 
-/// The most bytes that the entries of an array may take in an index, if its row has `row` bytes: so that
-/// an index does not grow much larger than the rows.
+/// Returns the most bytes that the entries of an array may take in an index, if its row has `row` bytes.
+/// The limit keeps an index from growing much larger than the rows.
 const fn most_bytes(row: usize) -> usize {
     let most = ROW_ENTRIES_FACTOR.saturating_mul(row).saturating_add(FREE_ROW_ENTRIES_BYTES);
     if most < MAX_ROW_ENTRIES_BYTES { most } else { MAX_ROW_ENTRIES_BYTES }

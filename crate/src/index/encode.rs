@@ -9,7 +9,7 @@
 //! string   05 | UTF-8, where 00 is 01 01 and 01 is 01 02 | 00
 //! ```
 //!
-//! Null comes before booleans, these before numbers, and numbers before strings. Each encoding marks its own end, so that
+//! Null comes before booleans, these before numbers, and numbers before strings. Each encoding marks its end, so that
 //! columns can be concatenated, and a string comes after its prefixes. All of it is UTF-8, as keys are.
 
 use crate::json::{double, push_double, push_string, unquote};
@@ -83,7 +83,7 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Where the secondary key of an entry ends, which has `columns` columns; `None` if it is malformed.
+/// Returns where the secondary key of an entry ends, which has `columns` columns; `None` if it is malformed.
 #[must_use]
 pub fn secondary_end(entry: &[u8], columns: usize) -> Option<usize> {
     let mut at = 0;

@@ -28,15 +28,15 @@ pub struct Members {
 }
 
 impl Members {
-    /// Without an array yet. Without knowledge of the `secret`, members cannot be chosen so that their
-    /// hashes collide.
+    /// Begins without an array. Without knowledge of the `secret`, members cannot be chosen so that
+    /// their hashes collide.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { secret, ..Self::default() }
     }
 
-    /// Begins the entries of a text of `text_len` bytes, with a member that is empty. Returns two empty buffers, which the caller fills
-    /// with the bytes before and after the member of each entry.
+    /// Begins the entries of a text of `text_len` bytes, with an empty member. Returns two empty buffers, which the
+    /// caller fills with the bytes before and after the member of each entry.
     pub fn begin(&mut self, text_len: usize) -> (&mut Vec<u8>, &mut Vec<u8>) {
         let Self { before, after, member, places, .. } = self;
         member.clear();
@@ -48,20 +48,20 @@ impl Members {
         (before, after)
     }
 
-    /// Begins a member: an empty buffer for it.
+    /// Begins a member; returns an empty buffer for it.
     pub fn begin_member(&mut self) -> &mut Vec<u8> {
         self.member.clear();
         &mut self.member
     }
 
-    /// The current member.
+    /// Returns the current member.
     #[must_use]
     pub fn member(&self) -> &[u8] {
         &self.member
     }
 
     /// Adds the entry of the current member, unless it exists already or is too long. `out` has entries of
-    /// this array only. If it adds nothing, it costs no more than the member.
+    /// this array only. If it adds no entry, it costs no more than the member.
     pub fn push(&mut self, out: &mut Entries) {
         let fits = self.before.len() + self.member.len() + self.after.len() <= MAX_KEY_BYTES;
         if fits && let Some(place) = self.place(out) {
@@ -72,14 +72,14 @@ impl Members {
                 }
                 true
             };
-            // It fails where the text is damaged.
+            // `write` fails if the text is damaged.
             if out.push(write) {
                 places[place] = out.len() as u32;
             }
         }
     }
 
-    /// The free place of the current member; `None` if the member has an entry already.
+    /// Returns the free place of the current member; `None` if the member has an entry already.
     fn place(&self, out: &Entries) -> Option<usize> {
         let mut place = self.secret.hash(&self.member) as usize;
         loop {
@@ -98,7 +98,7 @@ impl Entries {
     /// Puts an entry into an index: its value is empty.
     pub const PUT: Edit<'static> = Edit::Put(Value::trusted(Kind::Bytes, &[]));
 
-    /// Empties it and keeps its memory.
+    /// Empties the list, and keeps its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -117,37 +117,37 @@ impl Entries {
         is_key
     }
 
-    /// Bytes of all entries.
+    /// Counts the bytes of all entries.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether it has no entries.
+    /// Returns whether it has no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The entry at `index`, below [`Entries::len`].
+    /// Returns the entry at `index`, below [`Entries::len`].
     #[must_use]
     pub fn get(&self, index: usize) -> Key<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         Key::trusted(&self.bytes[start..self.ends[index]])
     }
 
-    /// The entries in the order in which they were added.
+    /// Returns the entries in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Key<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Whether both lists are the same.
+    /// Returns whether both lists are the same.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.ends == other.ends && self.bytes == other.bytes

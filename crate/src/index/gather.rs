@@ -1,4 +1,4 @@
-//! The entries that a changed row removes from indexes, and those that it adds.
+//! The entries that a changed row removes from indexes, and the entries that it adds.
 
 use super::pending::PendingIndex;
 use crate::batch::Edit;
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 pub(super) enum Goal {
     /// Updates the indexes of the first tree to the second.
     Rows(Tree, Tree),
-    /// Extends partial indexes; the number is the work that is left for that, in bytes.
+    /// Extends partial indexes; the number is the work left for it, in bytes.
     Reach(usize),
 }
 
@@ -44,7 +44,7 @@ impl Text {
         Ok(step)
     }
 
-    /// The text of the value; `None` for a byte value, which no pointer can point into.
+    /// Returns the text of the value; `None` for a byte value, which no pointer can point into.
     fn of<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a [u8]> {
         let text = if entry.tag.is_ref { &self.bytes } else { entry.value };
         (entry.tag.kind == Kind::Json).then_some(text)

@@ -2,9 +2,9 @@
 //!
 //! Each index records the tree of rows that it was made from. [`IndexMaintainer::update`] walks that tree and
 //! the new one in lockstep. For each row that differs it removes the old entries and adds the new ones, sorted
-//! and merged into the tree of the index: the cost is that of the difference. Rows that stream into an empty
-//! store are added as they pass ([`IndexMaintainer::add`]) and not read again. A partial index covers the rows
-//! up to its reach; [`IndexMaintainer::extend`] extends that.
+//! and merged into the tree of the index: the cost is in proportion to the difference. Rows that stream into
+//! an empty store are added as they pass ([`IndexMaintainer::add`]) and not read again. A partial index covers
+//! the rows up to its reach; [`IndexMaintainer::extend`] extends it.
 
 use super::gather::{Gatherer, Goal};
 use super::pending::{PendingIndex, Reach, is_full};
@@ -49,7 +49,7 @@ pub struct IndexMaintainer {
 }
 
 impl IndexMaintainer {
-    /// Maintains the indexes of `forest`; if that has no rows, the `wanted` ones.
+    /// Maintains the indexes of `forest`, or the `wanted` ones if it has no rows.
     ///
     /// # Errors
     /// [`Error::UnsupportedFormat`] for an index that this code does not know.
@@ -66,19 +66,19 @@ impl IndexMaintainer {
         Ok(maintainer)
     }
 
-    /// Whether there is no index.
+    /// Returns whether there is no index.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.indexes.is_empty()
     }
 
-    /// Whether the gathered entries should be merged before more are gathered.
+    /// Returns whether the gathered entries should be merged before more are gathered.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Whether rows must be read to update the indexes to `rows`.
+    /// Returns whether rows must be read to update the indexes to `rows`.
     #[must_use]
     pub fn must_read(&self, rows: Tree) -> bool {
         self.extend.is_some() || (!rows.is_empty() && self.indexes.iter().any(|i| i.of != rows))
@@ -120,8 +120,8 @@ impl IndexMaintainer {
         self.indexes.iter_mut().for_each(|index| index.of = rows);
     }
 
-    /// Moves the change onto the commit `theirs`, and maintains the indexes of that. If both have an
-    /// index, the one that reaches further is kept.
+    /// Moves the change onto the commit `theirs`, and maintains its indexes. If both have an index,
+    /// the one that reaches further is kept.
     ///
     /// # Errors
     /// As [`IndexMaintainer::new`].
@@ -184,7 +184,7 @@ impl IndexMaintainer {
         sealed
     }
 
-    /// Chunks made before the last merges, and their bytes.
+    /// Counts the chunks made before the last merges, and their bytes.
     #[must_use]
     pub const fn spilled(&self) -> (u64, u64) {
         (self.spilled.chunks(), self.spilled.bytes())
@@ -221,7 +221,7 @@ impl IndexMaintainer {
         self.merge_all(shape, cache, budget, packer)
     }
 
-    /// Begins the next walk; returns `false` if none is due.
+    /// Begins the next walk; returns `false` if no walk is due.
     fn start_walk(&mut self, rows: Tree) -> bool {
         let behind = self.indexes.iter().find(|index| index.of != rows);
         let (lockstep, goal) = if let Some(index) = behind {

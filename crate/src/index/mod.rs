@@ -1,10 +1,10 @@
 //! Secondary indexes: further trees of a store, derived from its rows only.
 //!
-//! An entry of an index is `secondary key | primary key`, with an empty value: no value is copied.
-//! The secondary key is encoded so that its bytes have the order of values (`encode.rs`). The entries
-//! of a row depend on the [`Definition`] alone, so that equal rows have equal indexes, with equal roots.
-//! The name of an index's tree *is* its definition, so that every writer can maintain all indexes of a
-//! store, also those that it was not opened with.
+//! An entry of an index is `secondary key | primary key`, with an empty value: no value is copied. The
+//! secondary key is encoded so that its bytes have the order of values (`encode.rs`). The entries of a
+//! row depend on the [`Definition`] alone, so that equal rows have equal indexes, with equal roots. The
+//! name of an index's tree *is* its definition, so that every writer can maintain all indexes of a
+//! store, even if it was opened without them.
 
 mod check;
 mod compose;

@@ -15,7 +15,7 @@ const SPILL_BYTES: usize = 24 << 20;
 /// The number of entries that are sorted at once.
 const RUN_ENTRIES: usize = 2048;
 
-/// The rows that an index covers: those up to a key, or all.
+/// The rows that an index covers: up to a key, or all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
     Nothing,
@@ -81,7 +81,7 @@ impl PendingIndex {
         self.batch.close_run()
     }
 
-    /// The tree as a commit names it; `None` if it covers no rows yet.
+    /// Returns the tree as a commit names it; `None` if it covers no rows yet.
     pub(super) fn name(&self) -> Option<Named> {
         let (first, reach) = match &self.reach {
             Reach::Nothing => return None,
@@ -91,7 +91,7 @@ impl PendingIndex {
         Some(Named { name: self.definition.name(first), tree: self.tree, reach })
     }
 
-    /// The indexes that `forest` names.
+    /// Returns the indexes that `forest` names.
     pub(super) fn all_of(forest: &Forest) -> Result<Vec<Self>, Error> {
         let of = forest.tree(ROWS);
         let mut all = Vec::new();
@@ -109,7 +109,7 @@ impl PendingIndex {
     }
 }
 
-/// Whether the gathered edits take too much memory, which is measured only after a run was closed.
+/// Returns whether the gathered edits take too much memory, which is measured only after a run was closed.
 pub(super) fn is_full(indexes: &mut [PendingIndex]) -> bool {
     let mut grown = false;
     for index in indexes.iter_mut() {

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 const FIRST_BLOCK: usize = 32;
 const LARGEST_BLOCK: usize = 1024;
-/// How the secondary key null is written beside values, whose places are marked by null: see [`Output`].
+/// The secondary key null in an output with values, whose places null marks: see [`Output`].
 const NULL_BESIDE_VALUES: &[u8] = b"[]";
 /// The most segments that are asked for at once.
 const MOST_AHEAD: usize = 8;
@@ -53,7 +53,7 @@ pub struct Wanted {
 }
 
 impl IndexScan {
-    /// A scan of the entries of `index` that are in `range`. The index has `columns` columns.
+    /// Begins a scan of the entries of `index` that are in `range`. The index has `columns` columns.
     #[must_use]
     pub fn new(index: Tree, columns: usize, rows: Tree, range: Range, wanted: Wanted) -> Self {
         let Wanted { parts, secondary, reverse, limit } = wanted;
@@ -73,15 +73,15 @@ impl IndexScan {
         }
     }
 
-    /// As [`Scan::after`](crate::tree::Scan::after), of entries.
+    /// Skips the first `count` entries, as [`Scan::after`](crate::tree::Scan::after).
     #[must_use]
     pub const fn after(mut self, count: u64) -> Self {
         self.cursor.skip(count);
         self
     }
 
-    /// As [`Scan::step`](crate::tree::Scan::step). Costs a descent for each row, unless only keys
-    /// are wanted.
+    /// Continues as [`Scan::step`](crate::tree::Scan::step). Costs a descent for each row, unless
+    /// only keys are wanted.
     ///
     /// # Errors
     /// As [`Cache::node`]; [`Error::CorruptChunk`] if an entry is malformed or has no row.
@@ -204,7 +204,7 @@ impl IndexScan {
         Ok(Step::Done(()))
     }
 
-    /// `first`, and what else the rows of this block need.
+    /// Returns `first`, and the other wants of the rows of this block.
     fn ahead(&self, cache: &Cache, first: Want) -> Vec<Want> {
         let rest = (self.next + 1..self.entries.len()).filter_map(|at| {
             let entry = self.entries.get(at).bytes();

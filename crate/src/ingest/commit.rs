@@ -39,24 +39,24 @@ impl Ingest {
         step
     }
 
-    /// Makes it wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
+    /// Makes the ingest wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
     pub const fn expect_sums(&mut self) {
         self.has_sums = true;
     }
 
-    /// Whether the rows and their indexes are done, and the host must update the sum trees of
-    /// [`Ingest::forest`] to [`Ingest::row_trees`] and then call [`Ingest::name`].
+    /// Returns whether the rows and their indexes are done, and the host must update the sum trees
+    /// of [`Ingest::forest`] to [`Ingest::row_trees`] and then call [`Ingest::name`].
     #[must_use]
     pub const fn awaits_sums(&self) -> bool {
         matches!(self.state, State::Sums(_))
     }
 
-    /// The trees that the commit names, as far as they are set.
+    /// Returns the trees that the commit names, as far as they are set.
     pub const fn forest(&mut self) -> &mut Forest {
         &mut self.forest
     }
 
-    /// The tree of rows of the forest, and the new one that replaces it.
+    /// Returns the tree of rows of the forest, and the new one that replaces it.
     #[must_use]
     pub fn row_trees(&self) -> (Tree, Tree) {
         (self.forest.tree(ROWS), self.tree)
@@ -103,31 +103,31 @@ impl Ingest {
         core::mem::take(&mut self.sealed)
     }
 
-    /// The commit chunk and the forest, after the last step.
+    /// Returns the hash of the commit chunk and the forest, after the last step.
     #[must_use]
     pub fn committed(&self) -> Option<(Hash, &Forest)> {
         self.commit.map(|hash| (hash, &self.forest))
     }
 
-    /// Rows read so far.
+    /// Counts the rows read so far.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many edits took the fast path ([`PointEdit`](crate::tree::PointEdit)).
+    /// Counts the edits that took the fast path ([`PointEdit`](crate::tree::PointEdit)).
     #[must_use]
     pub const fn fast(&self) -> u64 {
         self.fast
     }
 
-    /// Chunks made, known after the last step.
+    /// Counts the chunks made; known after the last step.
     #[must_use]
     pub const fn chunks(&self) -> u64 {
         self.chunks + self.indexes.spilled().0
     }
 
-    /// Bytes of those chunks.
+    /// Counts the bytes of these chunks.
     #[must_use]
     pub const fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes + self.indexes.spilled().1

@@ -7,7 +7,7 @@ use crate::key::Key;
 use crate::step::{Budget, COPIED_BYTES};
 
 impl Ingest {
-    /// Whether it takes edits now; if not, step it until it is done, and ask again.
+    /// Returns whether it takes edits now; if not, step it until it is done, and ask again.
     #[must_use]
     pub fn takes_edits(&self) -> bool {
         match &self.state {

@@ -53,7 +53,7 @@ pub struct Ingest {
     spill_bytes: usize,
     tree: Tree,
     state: State,
-    /// What follows the current merge.
+    /// The work after the current merge.
     after: After,
     reader: Reader,
     key: Vec<u8>,
@@ -71,23 +71,23 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
+    /// Begins an ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
         let reader = Reader::Block(Box::new(Block::new(prefix)));
         Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
-    /// An ingest of a stream of bytes on top of `forest`.
+    /// Begins an ingest of a stream of bytes on top of `forest`.
     #[must_use]
     pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
         let reader = Reader::Bytes(Box::new(bytes));
         Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
-    /// An ingest of what `reader` reads on top of `forest`. It maintains the indexes of `forest`; if that
-    /// has no rows, the `wanted` ones. The `secret` salts hashes of keys, so that keys cannot be chosen
-    /// to collide.
+    /// Begins an ingest of the rows of `reader` on top of `forest`. It maintains the indexes of
+    /// `forest`, or the `wanted` ones if that has no rows. The `secret` salts hashes of keys, so that
+    /// keys cannot be chosen to collide.
     #[must_use]
     pub fn indexed(
         forest: Forest,
@@ -161,7 +161,7 @@ impl Ingest {
         }
     }
 
-    /// The stream of bytes, if this is an ingest of one.
+    /// Returns the stream of bytes, if this is an ingest of one.
     pub const fn bytes(&mut self) -> Option<&mut Bytes> {
         match &mut self.reader {
             Reader::Block(_) => None,
@@ -175,9 +175,9 @@ impl Ingest {
         self.drop = Some(range);
     }
 
-    /// Rebases the change, whose commit was made, onto the commit `theirs` that another writer made
-    /// meanwhile: the next steps make a commit of both. This change wins on the keys that it has touched,
-    /// except for `keep_theirs`, which stay as they are in `theirs`. Costs what the other writer changed.
+    /// Rebases the change, whose commit was made, onto the commit `theirs` that another writer has made:
+    /// the next steps make a commit of both. This change wins on the keys that it has touched, except for
+    /// `keep_theirs`, which stay as they are in `theirs`. Costs the changes of the other writer.
     pub fn rebase(&mut self, theirs: Forest, keep_theirs: Vec<Vec<u8>>) {
         self.commit = None;
         if self.base.is_empty() && self.from_empty.is_none() {
@@ -198,9 +198,9 @@ impl Ingest {
         self.state = State::Rebase(Batch::new(), rebase);
     }
 
-    /// Makes the next [`Ingest::rebase`] a three-way merge: it applies what changed from `forest` to the
+    /// Makes the next [`Ingest::rebase`] a three-way merge: it applies the changes from `forest` to the
     /// other commit. `forest` is an ancestor of that commit and of the one that this change began with.
-    /// Only rows and indexes are merged: all other trees stay those that this change began with.
+    /// Only rows and indexes are merged: all other trees stay as they were when this change began.
     pub fn set_merge_base(&mut self, forest: &Forest) {
         let from_empty = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
         self.from_empty.get_or_insert(from_empty);

@@ -13,7 +13,7 @@ use crate::tree::{Builder, Merge, Tree};
 use alloc::boxed::Box;
 
 impl Ingest {
-    /// Streams rows into the build; `None` when the stream has ended.
+    /// Streams rows into the build; returns `None` when the stream has ended.
     pub(super) fn step_stream(
         &mut self,
         cache: &Cache,
@@ -38,7 +38,7 @@ impl Ingest {
         Ok(None)
     }
 
-    /// Gathers rows; `None` when another state follows.
+    /// Gathers rows; returns `None` when another state follows.
     pub(super) fn step_gather(&mut self, budget: &mut Budget) -> Result<Option<Step<()>>, Error> {
         let State::Gather(batch) = &mut self.state else { return Ok(None) };
         if batch.held_bytes() > self.spill_bytes {
@@ -98,7 +98,7 @@ impl Ingest {
             };
             let ascends = || self.last_key.as_ref().is_none_or(|last| *last < self.key);
             match (&mut self.state, edit) {
-                // The key cannot exist: the delete changes nothing, and the stream continues.
+                // The key cannot exist: the delete has no effect, and the stream continues.
                 (State::Stream(_), Edit::Delete) if ascends() => {
                     budget.spend(self.touched.add(&self.key));
                 }
@@ -142,7 +142,7 @@ impl Ingest {
         }
     }
 
-    /// Restarts with an empty tree: drops what was made of the rows so far.
+    /// Restarts with an empty tree: drops the chunks made of the rows so far.
     fn clear(&mut self) {
         self.touched.add_all();
         self.indexes.clear();

@@ -83,7 +83,7 @@ impl Ingest {
         }
     }
 
-    /// Gathers what another writer has changed, and merges it at the end or when it takes too much memory.
+    /// Gathers the changes of another writer, and merges them at the end or when they take too much memory.
     fn step_rebase(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         let State::Rebase(batch, rebase) = &mut self.state else { return Ok(Step::Yield) };
         let step = rebase.step(cache, &self.touched, batch, budget)?;
@@ -105,7 +105,7 @@ impl Ingest {
         Ok(Step::Yield)
     }
 
-    /// Starts to sort and merge what was gathered.
+    /// Starts to sort and merge the gathered edits.
     pub(super) fn start_merge(&mut self) {
         if let State::Gather(batch) = &mut self.state {
             batch.close_run();

@@ -13,7 +13,7 @@ pub(super) enum State {
     Stream(Box<Builder>),
     /// Rows are gathered.
     Gather(Batch),
-    /// What was gathered is sorted, then merged.
+    /// Gathered edits are sorted, then merged.
     Sort(Batch),
     /// Updates are turned into puts.
     Resolve(Box<ResolveUpdates>),
@@ -21,7 +21,7 @@ pub(super) enum State {
     PointEdit(Batch, Box<PointEdit>),
     /// Edits are merged into the tree.
     Merge(Batch, Box<Merge>),
-    /// What another writer changed is gathered.
+    /// Changes of another writer are gathered.
     Rebase(Batch, Box<Rebase>),
     /// The rows are done and indexes are updated. The commit chunk follows the last chunks of these.
     Index(Packer),
@@ -29,7 +29,7 @@ pub(super) enum State {
     Sums(Packer),
 }
 
-/// What follows a merge.
+/// The work after a merge.
 #[derive(Debug, Default)]
 pub(super) enum After {
     /// Further rows, or the end.

@@ -12,22 +12,22 @@ use alloc::vec::Vec;
 /// The most nodes of a segment: its table has about a hundred hashes for each.
 const MOST_NODES: usize = 64;
 
-/// What is taken of records of nodes.
+/// The nodes to take from records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// Nodes that are known to be at the remote, and are not here.
+    /// Nodes that are known to be at the remote but are not here.
     Known,
-    /// The top of a tree, which has this hash, and the nodes below it; each comes after the one that names it.
+    /// The top of a tree, with this hash, and the nodes below it; each comes after the node that names it.
     Below(Hash),
-    /// All, also those that are here: for a repair. Their tables then name all children that are not here.
+    /// All nodes, even if they are here: for a repair. Their tables then name all children that are not here.
     Again,
 }
 
-/// Reads records of internal nodes, `length:u16 | node | length of each child:u16`, and makes segments of those that are
-/// `taken`. Their tables name the children that are not here, as chunks at the remote.
+/// Reads records of internal nodes, `length:u16 | node | length of each child:u16`, and makes segments of the `taken`
+/// ones. Their tables name the children that are not here, as chunks at the remote.
 ///
-/// A node is stored under the hash of its bytes. One that no known node names is not taken: it would say of children what
-/// is not so, such as their last keys. A length that is wrong makes one child unreadable.
+/// A node is stored under the hash of its bytes. A node that no known node names is not taken: it could say false
+/// things of its children, such as their last keys. A wrong length makes one child unreadable.
 ///
 /// # Errors
 /// The first fault, with its offset.
@@ -77,7 +77,8 @@ pub fn land_nodes(cache: &Cache, records: &[u8], taken: Taken) -> Result<Vec<Sea
     Ok(sealed)
 }
 
-/// The node of the record at `at`, its length and where the lengths of its children begin, and where the record ends.
+/// Reads the record at `at`; returns its node, the node's length, where its children's lengths begin, and where it
+/// ends.
 fn record(records: &[u8], at: usize) -> Result<(Inner<'_>, (usize, usize), usize), DecodeError> {
     let got = records.len() as u64;
     let short = |end: usize| DecodeError::new(Field::Length, at, end as u64, got);
@@ -92,7 +93,7 @@ fn record(records: &[u8], at: usize) -> Result<(Inner<'_>, (usize, usize), usize
     };
     let end = lens + 2 * node.len();
     let theirs = records.get(lens..end).ok_or_else(|| short(end))?;
-    // A chunk of no bytes has no place in a table.
+    // An empty chunk has no place in a table.
     if (0..node.len()).any(|index| u16_at(theirs, 2 * index) == 0) {
         return Err(DecodeError::new(Field::Length, lens, 1, 0));
     }

@@ -10,7 +10,7 @@ use crate::step::Budget;
 use crate::tree::Builder;
 use alloc::vec::Vec;
 
-/// A node as its parent tells it.
+/// A node as its parent describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeAt<'a> {
     /// Its address.
@@ -21,7 +21,7 @@ pub struct NodeAt<'a> {
     pub count: u64,
 }
 
-/// Makes leaves, and other nodes, of the rows of a range of keys. Add the deltas that lead to these rows, the oldest first,
+/// Makes leaves, and other nodes, of the rows of a range of keys. Add the deltas that lead to these rows, oldest first,
 /// then [`Leaves::sort`], then ask for nodes whose rows are all among them.
 #[derive(Debug, Default)]
 pub struct Leaves {
@@ -30,7 +30,7 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// Nothing yet.
+    /// Begins without edits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -39,7 +39,7 @@ impl Leaves {
     /// Adds the edits of a delta. Costs its length.
     ///
     /// # Errors
-    /// The first fault, with its offset. Then nothing more may be made of this.
+    /// The first fault, with its offset; do not use this any more then.
     pub fn add(&mut self, delta: &[u8]) -> Result<(), DecodeError> {
         let mut decoder = Decoder::new();
         decoder.room(delta.len()).copy_from_slice(delta);
@@ -58,14 +58,14 @@ impl Leaves {
         Ok(())
     }
 
-    /// Brings the edits in order. Costs a pass over them for each doubling of the deltas.
+    /// Sorts the edits. Costs a pass over them for each doubling of the deltas.
     pub fn sort(&mut self) {
         self.rows.close_run();
         self.rows.sort(&mut Budget::of(usize::MAX));
     }
 
-    /// Makes a node, all below it, and the values out of line: of the last `count` rows up to its last key. `false` if they are
-    /// not there, or make another node: nothing is made then.
+    /// Makes a node, all nodes below it, and the values out of line, from the last `count` rows up to its last key.
+    /// Returns `false` and makes no chunk if rows are missing, or make another node.
     pub fn make(&mut self, node: &NodeAt<'_>) -> bool {
         let Some(end) = self.end_of(node.last_key) else { return false };
         let Ok(count) = usize::try_from(node.count) else { return false };
@@ -75,7 +75,7 @@ impl Leaves {
             return false;
         }
         let mut builder = self.built(rows.into_iter().rev());
-        // The last leaf of a tree ends where no boundary is.
+        // The last leaf of a tree may end without a boundary.
         let is_it = builder.finish().tree.root == node.hash;
         if is_it {
             self.keep(builder, |_| true);
@@ -83,7 +83,7 @@ impl Leaves {
         is_it
     }
 
-    /// Makes the parts of the value out of line of `key`, if one of them has this hash; `false` if none has.
+    /// Makes the parts of the value out of line of `key`, if one of them has this hash; returns whether one has.
     pub fn make_value(&mut self, key: &[u8], hash: &Hash) -> bool {
         let Some(end) = self.end_of(key) else { return false };
         let mut builder = self.built(core::iter::once(end - 1));
@@ -98,7 +98,7 @@ impl Leaves {
         is_found
     }
 
-    /// A builder that has these rows.
+    /// Makes a builder that has these rows.
     fn built(&self, rows: impl Iterator<Item = usize>) -> Builder {
         let mut builder = Builder::new(Shape::STORED);
         for at in rows {
@@ -109,7 +109,7 @@ impl Leaves {
         builder
     }
 
-    /// Keeps the chunks that a builder has made, of the segments that are `wanted`.
+    /// Keeps the chunks of a builder that are in `wanted` segments.
     fn keep(&mut self, builder: Builder, mut wanted: impl FnMut(&Sealed) -> bool) {
         let mut packer = builder.into_packer();
         packer.seal_apart();
@@ -134,7 +134,7 @@ impl Leaves {
         }
     }
 
-    /// The position after the edit of a key, if there is one.
+    /// Returns the position after the edit of a key, if there is one.
     fn end_of(&self, key: &[u8]) -> Option<usize> {
         let (mut from, mut to) = (0, self.rows.len());
         while from < to {
@@ -148,7 +148,7 @@ impl Leaves {
         (from > 0 && self.rows.key(from - 1).bytes() == key).then_some(from)
     }
 
-    /// Takes what was made.
+    /// Takes the segments made.
     pub fn take(&mut self) -> Vec<Sealed> {
         self.packer.seal();
         self.packer.take_sealed()

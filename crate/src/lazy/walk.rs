@@ -8,7 +8,7 @@ use crate::step::{Budget, Step};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// The nodes of one level of a tree, and those below that were found so far.
+/// The nodes of one level of a tree, and the nodes below found so far.
 #[derive(Debug, Default)]
 struct Side {
     /// The level; `None` until its first node is read.
@@ -25,7 +25,7 @@ impl Side {
         Self { level, nodes, ..Self::default() }
     }
 
-    /// Reads the level of the top; what must be loaded for that.
+    /// Reads the level of the top; returns what must be loaded first.
     fn find_level(&mut self, cache: &Cache) -> Result<Option<Want>, Error> {
         if self.level.is_none() {
             match cache.node(&self.nodes[0])? {
@@ -91,19 +91,19 @@ impl Side {
 pub struct NewNodes {
     new: Side,
     old: Side,
-    /// What both levels have was dropped.
+    /// The nodes that both levels have were dropped.
     is_compared: bool,
     out: Vec<u8>,
 }
 
 impl NewNodes {
-    /// The nodes of `new` that `old` does not have.
+    /// Begins to find the nodes of `new` that `old` does not have.
     #[must_use]
     pub fn new(old: Tree, new: Tree) -> Self {
         Self { new: Side::new(new), old: Side::new(old), is_compared: false, out: Vec::new() }
     }
 
-    /// Takes what was found: for each node its level:u8 and its record, as [`land_nodes`](super::land_nodes) reads it.
+    /// Takes the nodes found: for each its level:u8 and its record, as [`land_nodes`](super::land_nodes) reads it.
     pub fn take(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.out)
     }
@@ -121,8 +121,7 @@ impl NewNodes {
             }
             let (new_level, old_level) =
                 (self.new.level.unwrap_or_default(), self.old.level.unwrap_or_default());
-            // Nodes of a level that are in one tree alone have their children in the other one, if at all, below nodes
-            // that are in that one alone.
+            // If only one tree has a node but both have its child, the other has that child below a node of its own.
             if new_level == old_level && !self.is_compared {
                 let (old, new) = (self.old.sorted(), self.new.sorted());
                 self.new.drop_shared(&old);

@@ -13,9 +13,9 @@
 pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
-    /// Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment,
-    /// and where it begins and ends; 0 and 0 for the whole segment. For a chunk whose table has not come:
-    /// `need::NO_SEGMENT`, what its hash begins with, and 1; with 0 and 0 for all tables that have not come.
+    /// Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment, and where
+    /// it begins and ends; 0 and 0 for the whole segment. For a chunk whose table has not come: `need::NO_SEGMENT`, the
+    /// first bytes of its hash, and 1; with 0 and 0 for all tables that have not come.
     pub const NEED: u32 = 1;
     /// The budget is spent.
     pub const YIELD: u32 = 2;
@@ -53,7 +53,7 @@ pub mod status {
     pub const NO_OP: u32 = 0xffff_ffff;
 }
 
-/// In what must be loaded first.
+/// Marks of parts that must be loaded first.
 pub mod need {
     /// In place of the id of a segment: a table is wanted.
     pub const NO_SEGMENT: i32 = -1;
@@ -85,9 +85,9 @@ pub mod read_flag {
 
 /// Flags of a collection.
 pub mod collect_flag {
-    /// Only mark: nothing is moved or deleted.
+    /// Only mark: do not move or delete chunks.
     pub const SURVEY: u32 = 1;
-    /// Collect all that is dead.
+    /// Collect all dead chunks.
     pub const FULL: u32 = 2;
     /// The store is idle.
     pub const REST: u32 = 4;
@@ -125,9 +125,9 @@ pub mod row_shape {
     pub const PATCH: i32 = -2;
 }
 
-/// What is stored under a key.
+/// The kind of the value under a key.
 pub mod value_kind {
-    /// Nothing.
+    /// No value.
     pub const ABSENT: u32 = 0;
     /// JSON text.
     pub const JSON: u32 = 1;
@@ -135,9 +135,9 @@ pub mod value_kind {
     pub const BYTES: u32 = 2;
 }
 
-/// How much of an index a commit has.
+/// The part of an index that a commit has.
 pub mod index_state {
-    /// None.
+    /// No part.
     pub const NONE: u32 = 0;
     /// Up to some row.
     pub const PARTIAL: u32 = 1;
@@ -145,7 +145,7 @@ pub mod index_state {
     pub const COMPLETE: u32 = 2;
 }
 
-/// What a fault has instead of a level, if it is not in a node.
+/// The place of a fault that is not in a node, instead of its level.
 pub mod fault_level {
     /// A value out of line.
     pub const VALUE: u32 = 255;
@@ -173,7 +173,7 @@ pub mod found_leaf {
 pub mod size {
     /// Doubles in a reply.
     pub const REPLY_WORDS: usize = 16;
-    /// Bytes of the shortest segment of which parts are read.
+    /// Bytes of the shortest segment that is read in parts.
     pub const LEAST_BYTES_FOR_PARTS: usize = 65_536;
     /// Doubles of each level in a census: its nodes, their bytes unpacked, the same as they are stored, and the unpacked
     /// bytes of the smallest and the largest.
@@ -211,42 +211,42 @@ replies! {
     /// Doubles: ids of segments, or the levels of a census.
     Numbers { address, count, }
     /// The totals of a collection, after the segments to delete once its new ones are stored (for a survey:
-    /// those with live chunks). At the end there are none.
+    /// segments with live chunks). At the end the list is empty.
     Collected after Numbers { stored_bytes, live_bytes, value_bytes, is_exact, }
     /// A segment that was made, and its table.
     Segment { id, address, length, table, table_length, }
     /// Members that were read. `text` has the values, marks say where byte values are, `keys` has all other
-    /// members or is empty. Positions are those of the keys that a search has found.
+    /// members or is empty. Positions are of the keys that a search has found.
     Output {
         text, text_length, bytes, marks, mark_count, value_count, positions, position_count, keys,
         keys_length,
     }
-    /// What a verification has found sound so far; its faults are the output.
+    /// The counts of the parts that a verification has found sound so far; its faults are the output.
     Tally after Output { rows, nodes, values, bytes, remote_rows, remote_nodes, }
-    /// How many rows or entries a range has.
+    /// The number of rows or entries in a range.
     Count { rows, }
     /// The progress of an ingest; `commit` is the address of a hash, 0 until it is done.
     Ingested { rows, chunks, chunk_bytes, commit, }
-    /// How much of an index a view has; if a part, the key of the last row that it covers.
+    /// The part of an index that a view has; if not all, the key of the last row that it covers.
     IndexReach { state, key, key_length, }
     /// Bytes: a proof, a delta, the root of rows, the root and definition of a sum tree, or the names of all
     /// sum trees.
     Bytes { address, length, }
-    /// How many edits a delta has so far, whether it was given up for its length, and whether it has ended and others
-    /// follow.
+    /// The number of edits of a delta so far, whether it was given up for its length, and whether it has ended
+    /// and others follow.
     Delta after Bytes { edits, is_too_long, has_ended, }
     /// Whether an index has exactly the entries of its rows, and the address of the hash of its root.
     IndexChecked { is_same, root, }
     /// Leaves of a sum tree, and their values.
     SumLeaves { address, count, values, }
-    /// What a verification of a sum tree has found sound so far.
+    /// The counts of the parts that a verification of a sum tree has found sound so far.
     SumTally { leaves, pieces, values, }
-    /// The segments and chunks that the cache knows, how many bytes are in memory, and how many reads of
-    /// chunks found theirs in memory, or not.
+    /// The segments and chunks that the cache knows, the bytes in memory, and the reads that found their
+    /// chunk in memory or not.
     Cache { segments, chunks, stored_bytes, cached_bytes, small_segments, hits, misses, }
-    /// Why a row was refused, and where.
+    /// The reason for which a row was refused, and the place.
     RowFault { row, offset, fault, }
-    /// What is wrong with a chunk or a table, and where.
+    /// The fault of a chunk or a table, and the place.
     ChunkFault { hash, field, offset, expected, got, }
     /// The unknown version.
     FormatFault { version, }

@@ -1,6 +1,6 @@
-//! Exported functions that prove and verify rows and indexes, and the census. They are in the later part
-//! of the module, like those of `sums/`: the names of its exports begin with `check_`, and nothing in the
-//! first part calls them.
+//! Exported functions that prove and verify rows and indexes, and the census. Like the functions of
+//! `sums/` they are in the later part of the module: their names begin with `check_`, and the first part
+//! does not call them.
 
 use super::abi::{IndexChecked, Tally, status};
 use super::engine::with;
@@ -32,7 +32,7 @@ fn add(check: Check) -> u32 {
     CHECKS.with(|checks| checks.add(check))
 }
 
-/// The root that the host wrote after a range.
+/// Reads the root that the host wrote after a range.
 fn root(engine: &Engine, len: u32) -> Hash {
     Hash::read(&engine.scratch[len as usize..])
 }
@@ -73,7 +73,7 @@ pub fn check_prove(flags: u32, len: u32) -> u32 {
 }
 
 /// Starts to verify the proof in the segment buffer, for a range and a root as for [`check_prove`]. Its
-/// output is that of a scan, and proves nothing until it is done.
+/// output is as of a scan, and is proved only when it is done.
 #[wasm_bindgen]
 pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
     let verify = with(|engine| {
@@ -89,7 +89,7 @@ pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
 /// |---|---|---|
 /// | census | [`Numbers`](super::abi::Numbers), [`LEVEL_WORDS`](super::abi::size::LEVEL_WORDS) for each level | the same, so far |
 /// | verify | [`Output`](super::abi::Output) with faults, and [`Tally`] | the same, so far |
-/// | index | [`IndexChecked`] | nothing |
+/// | index | [`IndexChecked`] | no reply |
 /// | prove | [`Bytes`](super::abi::Bytes), the proof | ignore it |
 /// | verify a proof | [`Output`](super::abi::Output), as of a scan | the same; not proved until it is done |
 #[wasm_bindgen]
@@ -147,7 +147,7 @@ fn go_on(check: &mut Check, engine: &mut Engine, budget: &mut Budget) -> u32 {
     reply.step(step)
 }
 
-/// The segments that a verification will need next, as [`ahead`](super::ahead) for a scan.
+/// Finds the segments that a verification will need next, as [`ahead`](super::ahead) for a scan.
 #[wasm_bindgen]
 pub fn check_ahead(op: u32) -> u32 {
     CHECKS.with(|checks| {

@@ -86,7 +86,7 @@ impl Engine {
             let malformed = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
             let decoded = match self.cache.chunk(&hash, ChunkKind::Commit) {
                 Ok(Fetch::Here(bytes)) => Forest::decode(bytes).map_err(malformed),
-                // Beside a commit are the nodes that the first reads need.
+                // Next to a commit are the nodes that the first reads need.
                 Ok(Fetch::At(want)) => return self.reply.need(&[want.whole()]),
                 Err(error) => Err(error),
             };
@@ -144,7 +144,7 @@ impl Engine {
         status::SEGMENT
     }
 
-    /// The budget of a step, before which chunks that may leave memory do.
+    /// Begins a step: frees memory beyond the cache's budget, and returns the budget of the step.
     pub fn begin(&mut self, budget: u32) -> Budget {
         self.cache.settle();
         Budget::of(budget as usize)
@@ -210,8 +210,8 @@ impl Engine {
     }
 }
 
-/// Runs `work` as a function of its own. Browsers compile a function when it is first called, all of it: the first `get` of
-/// a page is not to wait for the code of loads. wasm-opt is told the name of this one.
+/// Runs `work` as a function of its own. Browsers compile a whole function at its first call, and the first `get` of a
+/// page must not wait for the code of loads. A flag of wasm-opt names this function.
 #[inline(never)]
 fn apart<T>(work: impl FnOnce() -> T) -> T {
     work()
@@ -234,7 +234,7 @@ pub fn hand_out(
     step
 }
 
-/// The keys in a JSON array of strings.
+/// Reads the keys in a JSON array of strings.
 pub fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut at = skip_space(text, 1);

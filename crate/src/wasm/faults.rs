@@ -1,4 +1,4 @@
-//! How the faults of a verification are passed to the host.
+//! Passes the faults of a verification to the host.
 
 use super::abi::{fault_level, status};
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Exported functions of indexes. The host names an index by its number, from 1, among those that it
+//! Exported functions of indexes. The host names an index by its number, from 1, in the list that it
 //! passed to [`set_indexes`].
 
 use super::abi::{IndexReach, index_state, status};
@@ -35,12 +35,12 @@ impl Engine {
         Ingest::indexed(self.forest(view), reader, Shape::STORED, &self.indexes, secret)
     }
 
-    /// The definition with this number.
+    /// Returns the definition with this number.
     pub fn definition(&self, number: usize) -> Option<&Definition> {
         self.indexes.get(number.checked_sub(1)?)
     }
 
-    /// The tree of an index, or that of rows for 0.
+    /// Returns the tree of an index, or the tree of rows for 0.
     pub fn tree_of(&self, view: u32, number: usize) -> Tree {
         match self.definition(number) {
             Some(definition) => self.forest(view).tree(&definition.name(INDEX)),
@@ -48,12 +48,12 @@ impl Engine {
         }
     }
 
-    /// The nth index of the view, from 1, in the order of names.
+    /// Returns the nth index of the view, from 1, in the order of names.
     pub fn nth_index(&self, view: u32, nth: u32) -> Option<Named> {
         self.forest(view).indexes().nth((nth as usize).checked_sub(1)?).cloned()
     }
 
-    /// The tree of the nth index, from 1, or that of rows for 0.
+    /// Returns the tree of the nth index, from 1, or the tree of rows for 0.
     pub fn nth_tree(&self, view: u32, nth: u32) -> Tree {
         self.nth_index(view, nth).map_or_else(|| self.tree(view), |named| named.tree)
     }
@@ -66,7 +66,8 @@ impl Engine {
         Op::IndexScan { scan: scan.after(offset), out: Output::new() }
     }
 
-    /// How much of an index a view has; if a part, sets [`Engine::reach`] to the last key that it covers.
+    /// Returns the state of an index in a view; if it is partial, sets [`Engine::reach`] to the last key that it
+    /// covers.
     fn index_state(&mut self, view: u32, number: usize) -> u32 {
         let forest = self.forest(view);
         let Some(text) = self.definition(number).map(Definition::text) else {
@@ -101,7 +102,7 @@ pub fn set_indexes(len: u32) -> u32 {
     with(|engine| engine.set_indexes(len as usize))
 }
 
-/// How much a view has of an index. Reply: `IndexReach`; its state is an [`index_state`].
+/// Reads how much of an index a view has. Reply: `IndexReach`; its state is an [`index_state`].
 #[wasm_bindgen]
 pub fn index_state(view: u32, number: u32) {
     with(|engine| {
@@ -111,7 +112,7 @@ pub fn index_state(view: u32, number: u32) {
     });
 }
 
-/// The number of indexes of a view, partial ones too.
+/// Counts the indexes of a view, partial ones too.
 #[wasm_bindgen]
 pub fn index_count(view: u32) -> u32 {
     with(|engine| engine.forest(view).indexes().count() as u32)

@@ -16,7 +16,7 @@ fn pointer(text: &[u8]) -> Option<Pointer> {
 }
 
 impl Engine {
-    /// The ingest with this handle.
+    /// Returns the ingest with this handle.
     pub fn ingest_op(&mut self, op: u32) -> Option<&mut IngestOp> {
         match self.ops.get_mut(op) {
             Some(Op::Ingest(ingest)) => Some(ingest),
@@ -93,7 +93,7 @@ pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) 
     with(|engine| engine.ingest_stream(view, prefix_len as usize, pointer_len, framing))
 }
 
-/// The address of a buffer for the next `len` bytes of the stream. Fill it before the next call.
+/// Returns the address of a buffer for the next `len` bytes of the stream. Fill it before the next call.
 #[wasm_bindgen]
 pub fn ingest_room(op: u32, len: u32) -> u32 {
     with(|engine| {
@@ -103,7 +103,7 @@ pub fn ingest_room(op: u32, len: u32) -> u32 {
     })
 }
 
-/// Tells an ingest that its stream of bytes is at its end.
+/// Ends the stream of bytes of an ingest.
 #[wasm_bindgen]
 pub fn ingest_end(op: u32) {
     with(|engine| {
@@ -113,7 +113,7 @@ pub fn ingest_end(op: u32) {
     });
 }
 
-/// A buffer for the next block of an ingest.
+/// Returns the address of a buffer for the next block of an ingest.
 #[wasm_bindgen]
 pub fn ingest_buffer(op: u32, len: u32) -> u32 {
     with(|engine| {
@@ -148,7 +148,7 @@ pub fn ingest_drop(op: u32, flags: u32, len: u32) {
     });
 }
 
-/// Whether an ingest that has all rows waits for its sum trees: see `sums/`.
+/// Returns whether an ingest that has all rows waits for its sum trees: see `sums/`.
 #[wasm_bindgen]
 pub fn awaits_sums(op: u32) -> bool {
     with(|engine| engine.ingest_op(op).is_some_and(|op| op.ingest.awaits_sums()))
@@ -164,7 +164,7 @@ pub fn expect_sums(op: u32) {
     });
 }
 
-/// Tells an ingest that it has all rows.
+/// Ends the rows of an ingest.
 #[wasm_bindgen]
 pub fn ingest_finish(op: u32) {
     with(|engine| {

@@ -11,8 +11,8 @@ use crate::le::u32_at;
 use crate::step::{Budget, Step};
 use alloc::vec::Vec;
 
-/// Most bytes of chunks that an ingest leaves unpacked, beside those that were: nobody else reads what it replaces, and a
-/// megabyte of fresh memory takes a millisecond.
+/// Most bytes of chunks that an ingest leaves unpacked, besides earlier ones: no other reader needs the chunks
+/// that it replaces, and a megabyte of fresh memory takes a millisecond.
 const MOST_UNPACKED: usize = 1 << 20;
 
 /// An ingest, and the segments that the host must take from it.
@@ -55,8 +55,8 @@ impl IngestOp {
         next_segment: &mut SegmentId,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
-        // An ingest also yields before its budget is spent, so that what it has made enters the cache. The host must not see
-        // that: it measures how long a whole budget takes, and would make the next ones too large.
+        // An ingest also yields before its budget is spent, so that its chunks enter the cache. The host must not see
+        // that: it measures the time of a whole budget, and would make the next ones too large.
         let step = loop {
             let mut part = Budget::of(budget.left());
             let step = self.ingest.step(cache, &mut part);

@@ -1,4 +1,4 @@
-//! Exported functions of trees that are partly at a remote, in the later part of the module, like those of `remote.rs`.
+//! Exported functions of trees that are partly at a remote, in the later part of the module, like `remote.rs`.
 
 use super::abi::{Bytes, Segment, status};
 use super::engine::{Engine, with};
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 enum Lazy {
-    /// The walk, and what it has found since the last reply.
+    /// The walk, and the nodes found since the last reply.
     Nodes(Box<NewNodes>, Vec<u8>),
     Leaves(Box<Leaves>),
 }
@@ -26,7 +26,7 @@ enum Lazy {
 static LAZY: Global<Slots<Lazy>> = Global::new();
 /// The segments that were made and not taken yet.
 static MADE: Global<Made> = Global::new();
-/// The bytes that the next call is about.
+/// The bytes for the next call.
 static GIVEN: Global<Vec<u8>> = Global::new();
 
 fn add(lazy: Lazy) -> u32 {
@@ -39,7 +39,7 @@ fn keep(engine: &mut Engine, sealed: Vec<Sealed>) {
     MADE.with(|made| made.add(cache, next_segment, sealed));
 }
 
-/// The address of a buffer for `len` bytes that one of the next calls is about. Fill it before that.
+/// Returns the address of a buffer of `len` bytes for one of the next calls. Fill it before that call.
 #[wasm_bindgen]
 pub fn remote_lazy_room(len: u32) -> u32 {
     GIVEN.with(|given| {
@@ -48,15 +48,15 @@ pub fn remote_lazy_room(len: u32) -> u32 {
     })
 }
 
-/// Starts to find the internal nodes of the rows of a view that those of another one do not have.
+/// Starts to find the internal nodes that are in the rows of one view and not in the rows of another.
 #[wasm_bindgen]
 pub fn remote_nodes(from: u32, to: u32) -> u32 {
     let (old, new) = with(|engine| (engine.tree(from), engine.tree(to)));
     add(Lazy::Nodes(Box::new(NewNodes::new(old, new)), Vec::new()))
 }
 
-/// Continues to find nodes, as [`step`](super::step) does. The reply, [`Bytes`], also when it yields: for each node its
-/// level:u8, and its record.
+/// Continues to find nodes, as [`step`](super::step) does. Reply, also when it yields: [`Bytes`], for each node its
+/// level:u8 and its record.
 #[wasm_bindgen]
 pub fn remote_nodes_step(op: u32, budget: u32) -> u32 {
     let mut budget = with(|engine| engine.begin(budget));
@@ -74,8 +74,9 @@ pub fn remote_nodes_step(op: u32, budget: u32) -> u32 {
     })
 }
 
-/// Makes segments of the records of nodes in the buffer, after a hash: of those that are known, and of those below the top
-/// with that hash unless it is zeros; with `again` of all. [`status::MALFORMED`], and nothing is made.
+/// Makes segments of records of nodes. The buffer has a hash, then the records. Takes known nodes if the hash is zeros,
+/// or else the top with that hash and the nodes below it; with `again` all nodes. Makes no segment and returns
+/// [`status::MALFORMED`] at a fault.
 #[wasm_bindgen]
 pub fn remote_land_nodes(again: bool) -> u32 {
     let given = GIVEN.with(core::mem::take);
@@ -107,7 +108,7 @@ fn leaves<T>(op: u32, run: impl FnOnce(&mut Leaves) -> T) -> Option<T> {
     })
 }
 
-/// Adds the delta in the buffer. [`status::MALFORMED`].
+/// Adds the delta in the buffer; returns [`status::MALFORMED`] at a fault.
 #[wasm_bindgen]
 pub fn remote_leaves_add(op: u32) -> u32 {
     let delta = GIVEN.with(core::mem::take);
@@ -117,13 +118,13 @@ pub fn remote_leaves_add(op: u32) -> u32 {
     }
 }
 
-/// All deltas were added: brings their edits in order.
+/// Sorts the edits, once all deltas are added.
 #[wasm_bindgen]
 pub fn remote_leaves_sort(op: u32) {
     leaves(op, Leaves::sort);
 }
 
-/// Makes a node of `count` entries. The buffer has its hash, then its last key. Returns 1, or 0 if the rows do not make it.
+/// Makes a node of `count` entries. The buffer has its hash, then its last key. Returns 1, or 0 if rows do not make it.
 #[wasm_bindgen]
 pub fn remote_leaves_make(op: u32, count: f64) -> u32 {
     let given = GIVEN.with(core::mem::take);
@@ -132,7 +133,8 @@ pub fn remote_leaves_make(op: u32, count: f64) -> u32 {
     leaves(op, |leaves| leaves.make(&node)).unwrap_or_default().into()
 }
 
-/// Makes the value of a key. The buffer has the hash of a part of it, then the key. Returns 1, or 0 if it has no such part.
+/// Makes the value of a key. The buffer has the hash of a part of it, then the key. Returns 1, or 0 if there is no such
+/// part.
 #[wasm_bindgen]
 pub fn remote_leaves_value(op: u32) -> u32 {
     let given = GIVEN.with(core::mem::take);
@@ -140,7 +142,7 @@ pub fn remote_leaves_value(op: u32) -> u32 {
     leaves(op, |leaves| leaves.make_value(key, &Hash::read(&given))).unwrap_or_default().into()
 }
 
-/// Ends the making of leaves, or a walk: adds what was made to the cache.
+/// Ends the making of leaves, or a walk: adds the new segments to the cache.
 #[wasm_bindgen]
 pub fn remote_lazy_free(op: u32) {
     if let Some(Lazy::Leaves(mut leaves)) = LAZY.with(|all| all.take(op)) {

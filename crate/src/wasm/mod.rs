@@ -58,11 +58,11 @@ pub fn scratch(len: u32) -> u32 {
 ///
 /// | operation | reply when it is done | when it yields |
 /// |---|---|---|
-/// | find | [`abi::Output`], with positions | nothing |
+/// | find | [`abi::Output`], with positions | no reply |
 /// | scan, scan of an index, diff | [`abi::Output`], the last members | the next members, if any |
-/// | count | [`abi::Count`] | nothing |
+/// | count | [`abi::Count`] | no reply |
 /// | ingest | [`abi::Ingested`], with the commit once it is finished | the same, so far |
-/// | collection | [`abi::Numbers`], then [`abi::Collected`] | nothing |
+/// | collection | [`abi::Numbers`], then [`abi::Collected`] | no reply |
 ///
 /// `checks.rs`, `lazy.rs`, `remote.rs` and `sums/` have steps of their own.
 #[wasm_bindgen]
@@ -70,8 +70,8 @@ pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget))
 }
 
-/// The segments that a scan will need next: [`abi::status::NEED`] with their ids in the reply as in
-/// [`step`], or [`abi::status::DONE`]. Overwrites the reply of the last step.
+/// Finds the segments that a scan will need next: [`abi::status::NEED`] with their ids in the reply
+/// as in [`step`], or [`abi::status::DONE`]. Overwrites the reply of the last step.
 #[wasm_bindgen]
 pub fn ahead(op: u32) -> u32 {
     with(|engine| engine.ahead(op))

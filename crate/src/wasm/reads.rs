@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// How the host wants to read a range of rows or of an index.
+/// The options of a read of a range of rows or of an index.
 pub struct ReadOptions {
     pub range: Range,
     pub parts: Parts,
@@ -19,13 +19,13 @@ pub struct ReadOptions {
     pub reverse: bool,
     /// The number of an index, from 1; 0 reads rows.
     pub index: usize,
-    /// How many rows at the start of the range are skipped.
+    /// The number of rows to skip at the start of the range.
     pub offset: u64,
     pub limit: u64,
 }
 
 impl ReadOptions {
-    /// Decodes what `js/src/base/range.ts` wrote.
+    /// Decodes the flags and bounds that `js/src/base/range.ts` wrote.
     fn decode(flags: u32, range_bytes: &[u8], offset: f64, limit: f64) -> Self {
         Self {
             range: range(flags, range_bytes),
@@ -42,7 +42,7 @@ impl ReadOptions {
     }
 }
 
-/// The number of an index in the flags.
+/// Reads the number of an index in the flags.
 fn index(flags: u32) -> usize {
     (flags >> read_flag::INDEX_SHIFT) as usize
 }
@@ -67,7 +67,7 @@ fn range(flags: u32, mut rest: &[u8]) -> Range {
 }
 
 impl Engine {
-    /// The range in the first `len` bytes of `scratch`.
+    /// Reads the range in the first `len` bytes of `scratch`.
     pub fn range(&self, flags: u32, len: u32) -> Range {
         range(flags, &self.scratch[..len as usize])
     }
@@ -133,8 +133,8 @@ pub fn find(view: u32, len: u32) -> u32 {
     with(|engine| engine.find(view, len as usize))
 }
 
-/// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`. Flags and
-/// bounds are those that `js/src/base/range.ts` writes.
+/// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`.
+/// `js/src/base/range.ts` writes flags and bounds.
 #[wasm_bindgen]
 pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
     with(|engine| {

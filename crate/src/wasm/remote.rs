@@ -1,5 +1,5 @@
-//! Exported functions of deltas. They are in the later part of the module, like those of `sums/`: the names
-//! of its exports begin with `remote_`, and nothing in the first part calls them.
+//! Exported functions of deltas. Like the functions of `sums/` they are in the later part of the module:
+//! their names begin with `remote_`, and the first part does not call them.
 
 use super::abi::{Bytes, Delta, status};
 use super::engine::{Engine, Op, with};
@@ -42,7 +42,7 @@ fn tell_root(reply: &mut Reply, tree: Tree) -> f64 {
     tree.count as f64
 }
 
-/// The root of the rows of a view. Reply: [`Bytes`]. Returns the number of rows.
+/// Reads the root of the rows of a view. Reply: [`Bytes`]. Returns the number of rows.
 #[wasm_bindgen]
 pub fn remote_rows(view: u32) -> f64 {
     with(|engine| {
@@ -51,8 +51,8 @@ pub fn remote_rows(view: u32) -> f64 {
     })
 }
 
-/// The root of the rows that a finished ingest has made; its commit need not be stored. Reply: [`Bytes`].
-/// Returns the number of rows.
+/// Reads the root of the rows that a finished ingest has made; its commit need not be stored. Reply:
+/// [`Bytes`]. Returns the number of rows.
 #[wasm_bindgen]
 pub fn remote_made_rows(ingest: u32) -> f64 {
     with(|engine| {
@@ -61,8 +61,8 @@ pub fn remote_made_rows(ingest: u32) -> f64 {
     })
 }
 
-/// Starts to make the deltas from the rows of one view to those of another: each ends with the edit by which it has
-/// `cut_bytes`, and has at most `max_bytes`.
+/// Starts to make the deltas from the rows of one view to the rows of another. Each ends with the edit by which it
+/// has `cut_bytes`, and has at most `max_bytes`.
 #[wasm_bindgen]
 pub fn remote_make(from: u32, to: u32, cut_bytes: f64, max_bytes: f64) -> u32 {
     let (old, new) = with(|engine| (engine.tree(from), engine.tree(to)));
@@ -76,22 +76,22 @@ pub fn remote_apply(ingest: u32) -> u32 {
     add(Remote::Apply(Box::default(), ingest))
 }
 
-/// The address of a buffer for the next `len` bytes of a delta. Fill it before the next call.
+/// Returns the address of a buffer for the next `len` bytes of a delta. Fill it before the next call.
 #[wasm_bindgen]
 pub fn remote_room(delta: u32, len: u32) -> u32 {
     applied(delta, |apply| apply.decoder().room(len as usize).as_ptr() as u32)
 }
 
-/// Says that a delta has no further bytes.
+/// Ends the bytes of a delta.
 #[wasm_bindgen]
 pub fn remote_end(delta: u32) {
     applied(delta, |apply| apply.decoder().end());
 }
 
-/// Continues a delta, as [`step`](super::step) does. The reply of one that is made is [`Bytes`], the next of
-/// it, and [`Delta`], also when it yields. One that is applied is done when it has taken all complete edits.
-/// Its reply is [`Delta`], and the segments that it has made are those of its ingest. [`status::MALFORMED`]
-/// says that its bytes are malformed.
+/// Continues a delta, as [`step`](super::step) does. Reply for a delta that is made, also when it yields:
+/// [`Bytes`], its next bytes, and [`Delta`]. A delta that is applied is done when it has taken all complete
+/// edits. Its reply is [`Delta`], and its ingest has the segments that it has made. [`status::MALFORMED`]
+/// means that its bytes are malformed.
 #[wasm_bindgen]
 pub fn remote_step(delta: u32, budget: u32) -> u32 {
     let mut budget = with(|engine| engine.begin(budget));
@@ -154,10 +154,10 @@ fn take(apply: &mut ApplyDelta, ingest: u32, engine: &mut Engine, budget: &mut B
     }
 }
 
-/// The bytes of an object of a remote, which are hashed.
+/// The bytes of an object of a remote, to be hashed.
 static OBJECT: Global<alloc::vec::Vec<u8>> = Global::new();
 
-/// The address of a buffer for the `len` bytes of an object. Fill it before the next call.
+/// Returns the address of a buffer for the `len` bytes of an object. Fill it before the next call.
 #[wasm_bindgen]
 pub fn remote_object(len: u32) -> u32 {
     OBJECT.with(|object| {
@@ -166,7 +166,7 @@ pub fn remote_object(len: u32) -> u32 {
     })
 }
 
-/// The hash of the object, whose memory is freed. Reply: [`Bytes`].
+/// Hashes the object, and frees its memory. Reply: [`Bytes`].
 #[wasm_bindgen]
 pub fn remote_hash() {
     let object = OBJECT.with(core::mem::take);

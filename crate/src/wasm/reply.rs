@@ -14,12 +14,12 @@ use crate::step::Step;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Whether a status is an error of a sum tree.
+/// Returns whether a status is an error of a sum tree.
 pub fn is_of_sums(status: u32) -> bool {
     (status::SUM_OVERFLOW..=status::SUM_VALUE_TOO_LARGE).contains(&status)
 }
 
-/// An address, as a word of a reply.
+/// Returns an address as a word of a reply.
 pub fn address<T>(pointer: *const T) -> f64 {
     f64::from(pointer as u32)
 }
@@ -138,7 +138,7 @@ impl Reply {
         }));
     }
 
-    /// The status of a step. If it is done or yields, the reply is set already.
+    /// Returns the status of a step. If it is done or yields, the reply is set already.
     pub fn step(&mut self, step: Result<Step<()>, Error>) -> u32 {
         match step {
             Ok(Step::Done(())) => status::DONE,

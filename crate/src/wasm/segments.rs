@@ -1,4 +1,4 @@
-//! Exported functions of segments: those that are stored, and those that were made here.
+//! Exported functions of segments: stored ones, and new ones made here.
 
 use super::abi::{Cache, size, status};
 use super::engine::with;
@@ -43,7 +43,7 @@ pub fn segment_buffer(len: u32) -> u32 {
     })
 }
 
-/// Loads what was wanted of the segment `id` from the segment buffer: `from` and `to` are those of the want.
+/// Loads a want of the segment `id` from the segment buffer: `from` and `to` are as in the want.
 #[wasm_bindgen]
 pub fn load_segment(id: f64, from: u32, to: u32) {
     with(|engine| {
@@ -52,7 +52,7 @@ pub fn load_segment(id: f64, from: u32, to: u32) {
     });
 }
 
-/// Sets what a request to storage costs: see [`Cache::set_request_cost`](crate::cache::Cache).
+/// Sets the cost of a request to storage: see [`Cache::set_request_cost`](crate::cache::Cache).
 #[wasm_bindgen]
 pub fn set_request_cost(bytes: u32) {
     with(|engine| engine.cache.set_request_cost(bytes as usize));
@@ -93,7 +93,7 @@ pub fn take_segment(op: u32) -> u32 {
     with(|engine| engine.take_segment(op))
 }
 
-/// The size of the cache. Reply: `Cache`.
+/// Measures the cache. Reply: `Cache`.
 #[wasm_bindgen]
 pub fn cache_stats() {
     with(|engine| {

@@ -46,27 +46,27 @@ pub struct SumBatch {
 }
 
 impl SumBatch {
-    /// An empty batch.
+    /// Makes an empty batch.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty batch for leaves of rows. Edits may come in any order. Each key may have one put (by
-    /// [`SumBatch::add`] or [`SumBatch::put`]) and one [`SumBatch::delete`]; the put counts.
+    /// Makes an empty batch for leaves of rows. Edits may come in any order. Each key may have one
+    /// put (by [`SumBatch::add`] or [`SumBatch::put`]) and one [`SumBatch::delete`]; the put counts.
     #[must_use]
     pub fn of_rows() -> Self {
         Self { is_unique: true, ..Self::default() }
     }
 
-    /// About how many bytes it takes in memory.
+    /// Estimates the bytes that it takes in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.bytes.len() + self.edits.len() * 128
     }
 
-    /// As [`SumBatch::put`], for a row that had no leaf of this key before. The merge fails if another row
-    /// puts the same key, or if the tree has a leaf of it that the batch does not delete.
+    /// Puts a leaf as [`SumBatch::put`], for a row that had no leaf of this key before. The merge fails if
+    /// another row puts the same key, or if the tree has a leaf of it that the batch does not delete.
     ///
     /// # Errors
     /// As [`SumBatch::put`].
@@ -103,13 +103,13 @@ impl SumBatch {
         self.edits.push(edit);
     }
 
-    /// The number of edits.
+    /// Returns the number of edits.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.edits.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no edits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0

@@ -24,11 +24,11 @@ pub(crate) struct Chain {
     pub(crate) sum: u64,
     /// The depth of the last branch.
     pub(crate) to: u16,
-    /// The hash of the subtree; afterwards, that of the last branch.
+    /// The hash of the subtree; afterwards, of the last branch.
     pub(crate) hash: State,
 }
 
-/// Whether `path` goes to the right at `depth`.
+/// Returns whether `path` goes to the right at `depth`.
 #[inline]
 pub(crate) fn bit(path: &[u8; 32], depth: u16) -> bool {
     path[usize::from(depth / 8)] >> (7 - depth % 8) & 1 == 1

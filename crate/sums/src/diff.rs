@@ -35,7 +35,7 @@ fn is_equal(a: &Record<'_>, b: &Record<'_>) -> bool {
 }
 
 impl SumDiff {
-    /// The changes that lead from `old` to `new`.
+    /// Begins the changes that lead from `old` to `new`.
     #[must_use]
     pub fn new(old: Tree, new: Tree) -> Self {
         let (old, new) = if old == new { (Tree::EMPTY, Tree::EMPTY) } else { (old, new) };

@@ -55,7 +55,7 @@ impl Definition {
         })
     }
 
-    /// The leaf of a row; `None` if the row has no sum, value or key, or has `null` there.
+    /// Returns the leaf of a row; `None` if the row has no sum, value or key, or has `null` there.
     fn leaf(&self, key: &[u8], row: &[u8]) -> Result<Option<Leaf>, Error> {
         let at = |pointer: &Pointer| pointer.find(row).filter(|at| &row[at.clone()] != b"null");
         let (Some(sum), Some(value)) = (at(&self.sum), at(&self.value)) else { return Ok(None) };
@@ -107,7 +107,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// The changes from `old` to `new`, two trees of rows.
+    /// Begins the changes from `old` to `new`, two trees of rows.
     #[must_use]
     pub fn new(definition: Definition, old: Tree, new: Tree) -> Self {
         let diff = Diff::new(old, new, Range::prefix(&definition.prefix));
@@ -149,13 +149,13 @@ impl Follow {
         core::mem::replace(&mut self.batch, SumBatch::of_rows())
     }
 
-    /// Whether all edits were gathered.
+    /// Returns whether all edits were gathered.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The key of the last row that was read. After a failed step, it is the row that failed.
+    /// Returns the key of the last row that was read. After a failed step, it is the row that failed.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key

@@ -104,7 +104,7 @@ impl Fresh {
         Step::Done(())
     }
 
-    /// Packs the new chunks, each after those that it names.
+    /// Packs the new chunks, each after the chunks that it names.
     pub(crate) fn pack(
         &mut self,
         trie: &mut Trie,

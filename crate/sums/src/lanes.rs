@@ -195,7 +195,7 @@ fn round<L: Lanes>(state: &mut [L; 8], word: L) {
     *state = [first.add(second), a, b, c, d.add(first), e, f, g];
 }
 
-/// The message schedule of a block, with the constants of the rounds added.
+/// Returns the message schedule of a block, with the constants of the rounds added.
 #[inline(never)]
 fn schedule<L: Lanes>(block: &[L; 16]) -> [L; 64] {
     let mut words = [L::splat(0); 64];
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// 64 bytes that depend on `seed`.
+    /// Returns 64 bytes that depend on `seed`.
     fn block(seed: usize) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (half, bytes) in bytes.chunks_mut(32).enumerate() {
@@ -316,7 +316,7 @@ mod tests {
         u32::from_be_bytes([word[0], word[1], word[2], word[3]])
     }
 
-    /// The four lanes under test: those of WebAssembly, where they are.
+    /// The four lanes under test: of WebAssembly, where it is the target.
     #[cfg(target_arch = "wasm32")]
     type Four = Wide;
     #[cfg(not(target_arch = "wasm32"))]

@@ -35,7 +35,7 @@ pub struct SumLeaves {
 }
 
 impl SumLeaves {
-    /// The value of a leaf of this block.
+    /// Returns the value of a leaf of this block.
     #[must_use]
     pub fn value(&self, leaf: &SumLeaf) -> &[u8] {
         &self.bytes[leaf.value.0..leaf.value.1]
@@ -47,7 +47,7 @@ impl SumLeaves {
         self.leaves.clear();
     }
 
-    /// Whether a long value is half read.
+    /// Returns whether a long value is half read.
     #[must_use]
     pub const fn is_reading(&self) -> bool {
         self.reading.is_some()
@@ -115,7 +115,7 @@ impl Cursor {
         Self { root: tree.root, frames, after: 0 }
     }
 
-    /// The next record; `None` after the last.
+    /// Returns the next record; `None` after the last.
     pub(crate) fn peek<'c>(
         &mut self,
         cache: &'c Cache,

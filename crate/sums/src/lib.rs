@@ -1,9 +1,9 @@
-//! Sum trees: Merkle-sum sparse Merkle trees (MS-SMT), byte for byte those of taproot-assets. Use
-//! them through the crate `hedgerow`.
+//! Sum trees: Merkle-sum sparse Merkle trees (MS-SMT), byte for byte as in taproot-assets. Use them
+//! through the crate `hedgerow`.
 //!
 //! They are a package of their own, compiled for speed. A page loads them with the later part of the
-//! module, when it first uses them, so nothing in the first part may call them. There are no trait
-//! objects, because these are called through the table, which would put them in the first part.
+//! module, when it first uses them, so the first part may not call them. There are no trait objects,
+//! because these are called through the table, which would put them in the first part.
 
 #![no_std]
 
@@ -46,13 +46,13 @@ pub use scan::SumScan;
 pub use trie::Root;
 pub use verify::SumVerify;
 
-/// The hash of a leaf.
+/// Returns the hash of a leaf.
 #[must_use]
 pub fn leaf_hash(value: &[u8], sum: u64) -> [u8; 32] {
     rules::bytes(&rules::leaf(value, sum))
 }
 
-/// The hash of a branch over two subtrees with these hashes and this total.
+/// Returns the hash of a branch over two subtrees with these hashes and this total.
 #[must_use]
 pub fn branch_hash(left: &[u8; 32], right: &[u8; 32], sum: u64) -> [u8; 32] {
     rules::bytes(&rules::branch(&rules::words(left), &rules::words(right), sum))

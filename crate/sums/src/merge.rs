@@ -3,7 +3,7 @@
 //! First it opens all pieces that the batch leads into, level by level. Then it changes the trie in
 //! memory: each branch splits the edits between its two sides by their next bit, and the sums are
 //! checked. Then it hashes new leaves and branches, and only then makes chunks (`fresh.rs`): a merge
-//! that fails stores nothing.
+//! that fails stores no chunks.
 
 use crate::batch::SumBatch;
 use crate::fresh::Fresh;
@@ -53,7 +53,7 @@ pub struct SumMerge {
 }
 
 impl SumMerge {
-    /// A merge of `batch` into `tree`.
+    /// Begins a merge of `batch` into `tree`.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, batch: SumBatch) -> Self {
         Self {
@@ -70,13 +70,13 @@ impl SumMerge {
         }
     }
 
-    /// The new tree and its root, once it is done.
+    /// Returns the new tree and its root, once it is done.
     #[must_use]
     pub fn made(&self) -> (Tree, Root) {
         (self.tree, self.trie.total())
     }
 
-    /// Continues. Chunks are packed only in the last steps, when nothing can fail any more.
+    /// Continues. Chunks are packed only in the last steps, which cannot fail.
     ///
     /// # Errors
     /// [`Error::SumOverflow`], [`Error::SumKeyTwice`], and as [`Cache::node`].
@@ -138,7 +138,7 @@ impl SumMerge {
         Ok(())
     }
 
-    /// Changes the trie. Nothing is hashed.
+    /// Changes the trie, without hashing.
     fn change(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         while let Some(task) = self.tasks.pop() {
             if budget.is_spent() {

@@ -34,7 +34,7 @@ fn descend<'c>(
     }
 }
 
-/// The sum of the leaf of this key; `None` if there is no leaf. Costs one piece for about seven branches.
+/// Returns the sum of the leaf of this key; `None` if there is no leaf. Costs one piece for about seven branches.
 ///
 /// # Errors
 /// As [`Cache::node`].
@@ -61,7 +61,7 @@ pub struct SumMultiGet {
 }
 
 impl SumMultiGet {
-    /// A search for `keys`.
+    /// Begins a search for `keys`.
     #[must_use]
     pub fn new(tree: Tree, keys: &[[u8; 32]]) -> Self {
         let wanted = |(at, key)| Wanted { path: path(key), mark: at as u32, link: None };

@@ -14,22 +14,22 @@ pub(crate) use hedgerow_trees::sum_piece::{
 use hedgerow_trees::sum_piece::{check, value_ref};
 use hedgerow_trees::value::ValueRef;
 
-/// The reference to the value, and the hash of the leaf, from the rest of a leaf with a longer value.
+/// Reads the reference to the value, and the hash of the leaf, from the rest of a leaf with a longer value.
 pub(crate) fn ref_and_hash(rest: &[u8]) -> (ValueRef, State) {
     (value_ref(rest), words(&rest[REF_BYTES - HASH_BYTES..]))
 }
 
-/// The hash and the sum of a root, at the start of `bytes`.
+/// Reads the hash and the sum of a root, at the start of `bytes`.
 pub(crate) fn root_at(bytes: &[u8]) -> (State, u64) {
     (words(&bytes[..HASH_BYTES]), u64_at(bytes, HASH_BYTES))
 }
 
-/// The hash and the sum that a top states for its tree.
+/// Returns the hash and the sum that a top states for its tree.
 pub(crate) fn stated(top: &[u8]) -> (State, u64) {
     root_at(&top[HEADER_BYTES..])
 }
 
-/// The hash of the piece that a link leads to; without a link, that of the top.
+/// Returns the hash of the piece that a link leads to; without a link, of the top.
 pub(crate) const fn address_of(root: Hash, link: Option<&Record<'_>>) -> Hash {
     match link {
         Some(Record { form: Form::Link(link), .. }) => link.chunk,
@@ -37,8 +37,8 @@ pub(crate) const fn address_of(root: Hash, link: Option<&Record<'_>>) -> Hash {
     }
 }
 
-/// The piece that a link leads to; without a link, the top `root`. If it `is_new` to the reader, it is
-/// decoded and checked against the link.
+/// Returns the piece that a link leads to; without a link, the top `root`. If it `is_new` to the
+/// reader, it is decoded and checked against the link.
 ///
 /// # Errors
 /// As [`Cache::node`].

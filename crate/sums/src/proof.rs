@@ -11,8 +11,8 @@
 //! A key is absent if its leaf is the empty one.
 //!
 //! With many keys, each leaf from the left is hashed up to the branch with the next one. Where two
-//! meet, they continue as one. So each sibling is listed once, and none that follows from the leaves.
-//! The bitmap is as short as possible; its unused last bits are zero.
+//! meet, they continue as one. So each sibling is listed once, and siblings that follow from the
+//! leaves are left out. The bitmap is as short as possible; its unused last bits are zero.
 
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, leaf, path, sort, words};
 use crate::trie::Root;
@@ -101,7 +101,7 @@ impl Siblings {
         if side == empty { Err(Error::InvalidProof) } else { Ok(side) }
     }
 
-    /// Checks that nothing is left over.
+    /// Checks that no bytes are left over.
     fn end(self, proof: &[u8]) -> Result<(), Error> {
         let rest = &proof[self.bitmap..];
         let last = self.bit % 8;
@@ -112,7 +112,7 @@ impl Siblings {
 }
 
 /// Verifies that the tree of `root` has `leaf`, a value and a sum, under `key`; `None` if the key is
-/// absent. Costs 514 compressions, and allocates nothing.
+/// absent. Costs 514 compressions; does not allocate.
 ///
 /// # Errors
 /// [`Error::InvalidProof`].
@@ -131,7 +131,7 @@ pub fn verify(
     is_root(made, root)
 }
 
-/// The leaf of a claim; the empty leaf for an absent key.
+/// Returns the leaf of a claim; the empty leaf for an absent key.
 fn claimed(leaf_of: Option<(&[u8], u64)>) -> Result<Side, Error> {
     match leaf_of {
         Some(([], 0)) => Err(Error::InvalidProof),
@@ -175,7 +175,7 @@ pub struct VerifySums {
 }
 
 impl VerifySums {
-    /// A verification of claims about the tree of `root`.
+    /// Begins to verify claims about the tree of `root`.
     ///
     /// # Errors
     /// [`Error::InvalidProof`] if there are no claims, as then no root would be checked, if two claims

@@ -49,19 +49,19 @@ impl SumProve {
         }
     }
 
-    /// The proof of one key, present or absent.
+    /// Begins a proof of one key, present or absent.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, key: &[u8; 32]) -> Self {
         Self::of(rules, tree, core::slice::from_ref(key), false)
     }
 
-    /// One proof of many keys.
+    /// Begins one proof of many keys.
     #[must_use]
     pub fn many(rules: &Rules, tree: Tree, keys: &[[u8; 32]]) -> Self {
         Self::of(rules, tree, keys, true)
     }
 
-    /// The root of the tree and the proof, once it is done.
+    /// Returns the root of the tree and the proof, once it is done.
     #[must_use]
     pub fn proof(&self) -> (Root, Vec<u8>) {
         let count = (self.nodes.len() / 40) as u32;
@@ -127,7 +127,7 @@ impl SumProve {
 }
 
 impl Trie {
-    /// The leaf at the end of a path, and all siblings on the path.
+    /// Returns the leaf at the end of a path, and all siblings on the path.
     fn siblings(&self, path: &[u8; 32], siblings: &mut [u32; DEPTH as usize]) -> Side {
         let mut at = self.root;
         while at != NONE {
@@ -157,7 +157,7 @@ impl Trie {
         }
     }
 
-    /// As [`Trie::hash_at`], also if the stored hash of the leaf is for a higher place than `depth`.
+    /// Returns the hash as [`Trie::hash_at`], also if the stored hash of the leaf is for a higher place than `depth`.
     fn hash_below(&self, node: &Node, depth: u16) -> State {
         if node.at >= depth {
             return self.hash_at(node, depth);

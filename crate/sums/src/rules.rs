@@ -17,7 +17,7 @@ use hedgerow_trees::step::Budget;
 pub use hedgerow_trees::sum_piece::DEPTH;
 pub(crate) use hedgerow_trees::sum_piece::{common, prefix};
 
-/// The path of a key, or the key of a path.
+/// Returns the path of a key, or the key of a path.
 #[must_use]
 pub fn path(key: &[u8; 32]) -> [u8; 32] {
     key.map(u8::reverse_bits)
@@ -60,7 +60,7 @@ pub(crate) fn sort_some(
     true
 }
 
-/// A hash as bytes.
+/// Returns a hash as bytes.
 pub(crate) fn bytes(state: &State) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (bytes, word) in bytes.chunks_exact_mut(4).zip(state) {
@@ -69,7 +69,7 @@ pub(crate) fn bytes(state: &State) -> [u8; 32] {
     bytes
 }
 
-/// The words of a hash of 32 bytes.
+/// Returns the words of a hash of 32 bytes.
 pub(crate) fn words(bytes: &[u8]) -> State {
     let mut state = [0; 8];
     for (word, bytes) in state.iter_mut().zip(bytes.chunks_exact(4)) {
@@ -93,7 +93,7 @@ fn compress(state: &mut State, blocks: &[[u8; 64]]) {
     }
 }
 
-/// The hash of bytes and a tail of at most 8.
+/// Returns the hash of bytes and a tail of at most 8.
 fn hash(value: &[u8], tail: &[u8]) -> State {
     let mut state = START;
     let (blocks, rest) = value.as_chunks();
@@ -111,18 +111,18 @@ fn hash(value: &[u8], tail: &[u8]) -> State {
     state
 }
 
-/// The hash of a leaf.
+/// Returns the hash of a leaf.
 pub(crate) fn leaf(value: &[u8], sum: u64) -> State {
     hash(value, &sum.to_be_bytes())
 }
 
-/// The key of a text: its SHA-256.
+/// Returns the key of a text: its SHA-256.
 #[must_use]
 pub fn key_of(text: &[u8]) -> [u8; 32] {
     bytes(&hash(text, &[]))
 }
 
-/// The hash of a branch with this sum.
+/// Returns the hash of a branch with this sum.
 pub(crate) fn branch(left: &State, right: &State, sum: u64) -> State {
     let mut blocks = [[0; 64]; 2];
     blocks[0][..32].copy_from_slice(&bytes(left));
@@ -159,7 +159,7 @@ impl Rules {
         Self { empty: empty.into() }
     }
 
-    /// The hash of an empty subtree at `depth`, at most [`DEPTH`].
+    /// Returns the hash of an empty subtree at `depth`, at most [`DEPTH`].
     #[must_use]
     pub fn empty_hash(&self, depth: u16) -> [u8; 32] {
         bytes(&self.empty[usize::from(depth)])
@@ -174,7 +174,7 @@ impl Rules {
         &self.empty
     }
 
-    /// The hash at the depth `to` of a subtree whose only content is a subtree at `from` with this hash.
+    /// Returns the hash at the depth `to` of a subtree whose only content is a subtree at `from` with this hash.
     pub(crate) fn fold(
         &self,
         mut hash: State,

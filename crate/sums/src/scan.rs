@@ -17,7 +17,7 @@ pub struct SumScan {
 }
 
 impl SumScan {
-    /// A scan of `tree` from `key`, or from the first leaf.
+    /// Begins a scan of `tree` from `key`, or from the first leaf.
     #[must_use]
     pub fn new(tree: Tree, key: Option<&[u8; 32]>) -> Self {
         Self { cursor: Cursor::new(tree), from: key.map_or([0; 32], path) }

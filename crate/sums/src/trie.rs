@@ -19,7 +19,7 @@ pub(crate) const UNKNOWN: u16 = DEPTH + 1;
 /// The cost of opening a piece: two compressions for each of about forty branches.
 const OPEN_WORK: usize = 8 << 10;
 
-/// How the trie has the value of a leaf.
+/// The form in which the trie has the value of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
     /// The value itself, which its record contains.
@@ -73,7 +73,7 @@ pub(crate) struct Trie {
     pub(crate) root: u32,
     /// Nodes on the way to paths, each with the range of its paths; see [`Trie::reach`].
     frontier: Vec<(u32, u32, u32)>,
-    /// Nodes like those, whose pieces must be loaded first.
+    /// Such nodes whose pieces must be loaded first.
     missing: Vec<(u32, u32, u32)>,
 }
 
@@ -115,7 +115,7 @@ impl Trie {
         })
     }
 
-    /// How the trie has the value of a leaf, and the bytes.
+    /// Returns the form in which the trie has the value of a leaf, and the bytes.
     pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
         match node.kind {
             Kind::Leaf { held, start, len } => {
@@ -125,8 +125,8 @@ impl Trie {
         }
     }
 
-    /// Which of two siblings are cut off as pieces of their own. It depends only on the two subtrees, so
-    /// that equal leaves are always cut in the same way.
+    /// Returns which of two siblings are cut off as pieces of their own. This depends only on the two
+    /// subtrees, so that equal leaves are always cut in the same way.
     ///
     /// If they are too large for one piece, both are cut off. Further up, pieces have links rather than
     /// leaves, so that few of them lead to many. But if most leaves are on one side, only the other side is
@@ -172,12 +172,12 @@ impl Trie {
         Ok(self.push(node))
     }
 
-    /// The hash at `depth` of a subtree whose only content is `node`, which is below.
+    /// Returns the hash at `depth` of a subtree whose only content is `node`, which is below.
     pub(crate) fn hash_at(&self, node: &Node, depth: u16) -> State {
         self.rules.fold(node.hash, node.sum, &node.path, node.at, depth)
     }
 
-    /// Computes the hash of a branch from those of its children.
+    /// Computes the hash of a branch from the hashes of its children.
     pub(crate) fn hash_branch(&mut self, at: u32) {
         let node = self.node(at);
         if let Kind::Branch { left, right } = node.kind {
@@ -293,7 +293,7 @@ impl Trie {
         Ok(None)
     }
 
-    /// The root of the whole tree.
+    /// Returns the root of the whole tree.
     pub(crate) fn total(&self) -> Root {
         if self.root == NONE {
             return Root { hash: self.rules.empty_hash(0), sum: 0 };

@@ -37,7 +37,7 @@ const fn wrong(hash: Hash, field: Field) -> Error {
 }
 
 impl SumVerify {
-    /// A verification of `tree`. The first 40 bytes of `claim` are the hash and the sum of its root, as its
+    /// Begins to verify `tree`. The first 40 bytes of `claim` are the hash and the sum of its root, as its
     /// commit claims them.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, claim: &[u8]) -> Self {
@@ -53,7 +53,7 @@ impl SumVerify {
         }
     }
 
-    /// The numbers of leaves, pieces and values out of line that were found sound so far.
+    /// Counts the leaves, pieces and values out of line that were found sound so far.
     #[must_use]
     pub const fn tally(&self) -> [u64; 3] {
         self.counts

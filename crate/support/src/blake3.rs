@@ -1,5 +1,5 @@
-//! BLAKE3 as its paper has it, block by block and word by word: what the core's hash, which is hashed in vectors, is
-//! compared with. It shares nothing with the crate `blake3`.
+//! BLAKE3 by its paper, block by block and word by word, to compare with the core's hash, which uses vector
+//! instructions. It is independent of the crate `blake3`.
 
 use std::array::from_fn;
 
@@ -33,7 +33,7 @@ const PARENT: u32 = 4;
 const ROOT: u32 = 8;
 const KEYED: u32 = 16;
 
-/// The hash of `bytes`, under a key if there is one.
+/// Returns the hash of `bytes`, under a key if there is one.
 pub fn blake3(key: Option<&[u8; 32]>, bytes: &[u8]) -> [u8; 32] {
     let (start, flags) = match key {
         Some(key) => (words(key), KEYED),
@@ -43,7 +43,7 @@ pub fn blake3(key: Option<&[u8; 32]>, bytes: &[u8]) -> [u8; 32] {
     from_fn(|at| hash[at / 4].to_le_bytes()[at % 4])
 }
 
-/// The hash of the chunks from number `first` on. `root` is the flag of the root, or 0.
+/// Returns the hash of the chunks from number `first` on. `root` is the flag of the root, or 0.
 fn subtree(start: &[u32; 8], bytes: &[u8], first: u64, flags: u32, root: u32) -> [u32; 8] {
     if bytes.len() <= CHUNK_BYTES {
         return chunk(start, bytes, first, flags, root);

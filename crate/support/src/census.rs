@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// the largest.
 pub type Level = [u64; LEVEL_WORDS];
 
-/// The levels that were counted so far.
+/// Returns the levels counted so far.
 #[must_use]
 #[allow(clippy::cast_sign_loss, reason = "they are counts")]
 pub fn levels(census: &Census) -> Vec<Level> {
@@ -19,20 +19,20 @@ pub fn levels(census: &Census) -> Vec<Level> {
     levels.iter().map(|level| level.map(|word| word as u64)).collect()
 }
 
-/// The bytes of a tree as they are stored: the sum of its levels.
+/// Sums up the stored bytes of a tree's levels.
 #[must_use]
 pub fn stored_bytes(levels: &[Level]) -> u64 {
     levels.iter().map(|level| level[2]).sum()
 }
 
-/// The levels of a tree as a census has them.
+/// Returns the levels of a tree as a census counts them.
 pub fn counted(host: &mut Host, tree: Tree) -> Vec<Level> {
     let mut census = Census::new(tree);
     host.run(|cache, budget| census.step(cache, budget)).expect("a census");
     levels(&census)
 }
 
-/// The levels of a tree whose nodes are all stored. Of several copies the one in the segment that was made last counts.
+/// Counts the levels of a tree whose nodes are all stored. Of several copies the one in the newest segment counts.
 #[must_use]
 pub fn walked(host: &Host, tree: Tree) -> Vec<Level> {
     let mut chunks = BTreeMap::new();

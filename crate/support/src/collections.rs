@@ -55,24 +55,24 @@ pub fn try_collect(
     Ok((collect.totals(), deleted))
 }
 
-/// As [`try_collect`], for a sound store.
+/// Calls [`try_collect`] on a sound store.
 pub fn collect(host: &mut Host, thoroughness: Thoroughness, pins: &[Hash]) -> (Totals, usize) {
     try_collect(host, thoroughness, pins, 0..0).expect("a collection")
 }
 
-/// Bytes of all stored segments.
+/// Counts the bytes of all stored segments.
 #[must_use]
 pub fn stored_bytes(host: &Host) -> u64 {
     host.stored.values().map(|(bytes, _)| bytes.len() as u64).sum()
 }
 
-/// The bytes that a host with the same rows, written at once, stores.
+/// Counts the bytes that a host with the same rows, written at once, stores.
 pub fn needed_bytes(host: &mut Host) -> u64 {
     let rows: Rows = host.contents();
     stored_bytes(&Host::of(host.shape, &rows))
 }
 
-/// A host whose rows were all written `times` times, in parts of every seventh row.
+/// Makes a host whose rows were all written `times` times, in parts of every seventh row.
 #[must_use]
 pub fn rewritten(rows: usize, times: usize) -> Host {
     let mut host = Host::new(Shape::STORED);
@@ -88,7 +88,7 @@ pub fn rewritten(rows: usize, times: usize) -> Host {
     host
 }
 
-/// Values out of line, some of them in several pieces.
+/// Makes values out of line, some of them in several pieces.
 #[must_use]
 pub fn big(seed: usize) -> Values {
     (0..40)

@@ -1,4 +1,4 @@
-//! Deltas: made and applied by a host, and an encoder of them that shares nothing with the core's.
+//! Deltas: made and applied by a host, and an encoder of them that is independent of the core's.
 
 use crate::host::Host;
 use crate::output::Value;
@@ -9,19 +9,19 @@ use hedgerow::tree::Tree;
 use hedgerow::value::Kind;
 use std::collections::BTreeMap;
 
-/// Edits by their keys: a value, or nothing for a delete.
+/// Edits by their keys: a value, or `None` for a delete.
 pub type Edits = BTreeMap<Vec<u8>, Option<Value>>;
 
-/// What a delta begins with.
+/// The first bytes of a delta.
 pub const HEADER: [u8; 5] = *b"HDGD\x01";
 
-/// A number of seven bits a byte.
+/// Encodes a number with seven bits a byte.
 pub fn varint(number: usize) -> Vec<u8> {
     let low = (number % 128) as u8;
     if number < 128 { vec![low] } else { [vec![low + 128], varint(number / 128)].concat() }
 }
 
-/// The bytes of one edit, after the key `before`.
+/// Encodes one edit, after the key `before`.
 pub fn edit(before: &[u8], key: &[u8], value: Option<&Value>) -> Vec<u8> {
     let mut shared = 0;
     while shared < before.len() && shared < key.len() && before[shared] == key[shared] {
@@ -38,7 +38,7 @@ pub fn edit(before: &[u8], key: &[u8], value: Option<&Value>) -> Vec<u8> {
     [varint(4 * rest.len() + code), varint(shared), rest.to_vec(), tail].concat()
 }
 
-/// The delta of these edits.
+/// Encodes the delta of these edits.
 pub fn encoded(edits: &Edits) -> Vec<u8> {
     let mut bytes = HEADER.to_vec();
     let mut before: &[u8] = &[];
@@ -51,7 +51,7 @@ pub fn encoded(edits: &Edits) -> Vec<u8> {
     bytes
 }
 
-/// Makes the delta between two trees of a host, of at most `max_bytes`; nothing if it is longer.
+/// Makes the delta between two trees of a host, of at most `max_bytes`; returns `None` if it is longer.
 pub fn made(host: &mut Host, old: Tree, new: Tree, max_bytes: usize) -> Option<Vec<u8>> {
     let mut make = MakeDelta::new(old, new, usize::MAX, max_bytes);
     let mut bytes = Vec::new();
@@ -90,7 +90,7 @@ pub fn made_cut(host: &mut Host, old: Tree, new: Tree, cut: usize) -> Vec<Vec<u8
 /// Hands a delta to an ingest, in parts of `part` bytes.
 ///
 /// # Errors
-/// Those of [`ApplyDelta::step`].
+/// The errors of [`ApplyDelta::step`].
 pub fn take(
     host: &mut Host,
     ingest: &mut Ingest,
@@ -129,7 +129,7 @@ pub fn take(
 /// Applies a delta to the last commit of a host, in parts of `part` bytes, and moves to its commit.
 ///
 /// # Errors
-/// Those of [`ApplyDelta::step`]; the host stays where it was.
+/// The errors of [`ApplyDelta::step`]; the host stays where it was.
 pub fn apply(host: &mut Host, delta: &[u8], part: usize) -> Result<u32, DeltaError> {
     let mut ingest = host.ingest();
     let edits = take(host, &mut ingest, delta, part)?;

@@ -10,7 +10,7 @@ use hedgerow::rows::{Block, Reader};
 use hedgerow::tree::Range;
 
 impl Host {
-    /// An ingest on top of the last commit.
+    /// Begins an ingest on top of the last commit.
     pub fn ingest(&self) -> Ingest {
         let reader = Reader::Block(Box::new(Block::new(Vec::new())));
         let secret = self.cache.secret();
@@ -20,7 +20,7 @@ impl Host {
     /// Continues an ingest until it waits for the next block, or has made its commit.
     ///
     /// # Errors
-    /// Those of [`Ingest::step`].
+    /// The errors of [`Ingest::step`].
     pub fn drive(&mut self, ingest: &mut Ingest) -> Result<(), Error> {
         self.steps(|cache, budget| {
             let result = ingest.step(cache, budget);
@@ -31,7 +31,7 @@ impl Host {
     /// Feeds an ingest a block of rows with values of any kind.
     ///
     /// # Errors
-    /// Those of [`Ingest::step`].
+    /// The errors of [`Ingest::step`].
     pub fn feed_values<'v>(
         &mut self,
         ingest: &mut Ingest,
@@ -52,7 +52,7 @@ impl Host {
     /// Feeds an ingest a block of JSON text.
     ///
     /// # Errors
-    /// Those of [`Ingest::step`].
+    /// The errors of [`Ingest::step`].
     pub fn feed(&mut self, ingest: &mut Ingest, text: &str, format: &Format) -> Result<(), Error> {
         ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), format.clone());
         self.drive(ingest)
@@ -61,7 +61,7 @@ impl Host {
     /// Makes the commit of an ingest, and moves to it.
     ///
     /// # Errors
-    /// Those of [`Ingest::step`].
+    /// The errors of [`Ingest::step`].
     pub fn finish(&mut self, ingest: &mut Ingest) -> Result<(), Error> {
         ingest.finish();
         self.drive(ingest)?;
@@ -73,7 +73,7 @@ impl Host {
     /// Commits blocks of JSON text; returns the ingest, which has its statistics.
     ///
     /// # Errors
-    /// Those of [`Ingest::step`].
+    /// The errors of [`Ingest::step`].
     pub fn commit(&mut self, blocks: &[(String, Format)]) -> Result<Ingest, Error> {
         let mut ingest = self.ingest();
         for (text, format) in blocks {

@@ -10,12 +10,12 @@ use hedgerow::tree::{Fault, Part};
 /// The parts of a [`DecodeError`]: the field, the offset, the value expected and the value found.
 pub type Facts = (Field, usize, u64, u64);
 
-/// The fault, if any.
+/// Returns the fault, if any.
 pub fn facts<T>(result: Result<T, DecodeError>) -> Option<Facts> {
     result.err().map(|error| (error.field, error.offset, error.expected, error.got))
 }
 
-/// The chunk that an error names, and its fault: `None` if its hash is wrong.
+/// Returns the chunk that an error names, and its fault: `None` if its hash is wrong.
 pub fn cause(error: Error) -> (Hash, Option<Facts>) {
     match error {
         Error::CorruptChunk { hash, cause } => (hash, cause.and_then(|c| facts::<()>(Err(c)))),
@@ -23,18 +23,18 @@ pub fn cause(error: Error) -> (Hash, Option<Facts>) {
     }
 }
 
-/// As [`cause`], for a result that must be an error.
+/// Calls [`cause`] on a result that must be an error.
 pub fn failed<T>(result: Result<T, Error>) -> (Hash, Option<Facts>) {
     cause(result.err().expect("an error"))
 }
 
-/// The faults by which rows are lost, without those of the form.
+/// Returns the faults by which rows are lost: all but faults of the form.
 pub fn lost(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.retain(|fault| fault.part != Part::Form);
     faults
 }
 
-/// A cache with `chunks`, all in one stored segment that is in memory.
+/// Makes a cache with `chunks`, all in one stored segment that is in memory.
 pub fn cache(chunks: &[impl AsRef<[u8]>]) -> (Cache, Vec<Hash>) {
     let chunks: Vec<&[u8]> = chunks.iter().map(AsRef::as_ref).collect();
     let (hashes, sealed) = seal(&chunks);

@@ -20,7 +20,7 @@ pub const MAX_STEPS: usize = 100_000;
 
 const CACHE_BYTES: usize = 64 << 20;
 
-/// What a request costs: less than a node of the smallest shape.
+/// The cost of a request: less than a node of the smallest shape.
 const REQUEST_COST: usize = 64;
 
 /// The secret, which a real host draws at random.
@@ -61,7 +61,7 @@ pub fn seal(chunks: &[&[u8]]) -> (Vec<Hash>, Vec<Sealed>) {
     (hashes, packer.take_sealed())
 }
 
-/// A cache that asks for parts of the small segments of tests, and for few of them rather than the whole.
+/// Makes a cache that reads the small segments of tests in parts, if it needs few of them.
 fn cache(bytes: usize) -> Cache {
     let mut cache = Cache::keyed(bytes, SECRET);
     cache.read_parts_from(0);
@@ -70,7 +70,7 @@ fn cache(bytes: usize) -> Cache {
 }
 
 impl Host {
-    /// A host without rows.
+    /// Makes a host without rows.
     pub fn new(shape: Shape) -> Self {
         Self {
             cache: cache(CACHE_BYTES),
@@ -87,7 +87,7 @@ impl Host {
         }
     }
 
-    /// A host with `rows`, written at once.
+    /// Makes a host with `rows`, written at once.
     pub fn of(shape: Shape, rows: &Rows) -> Self {
         let mut host = Self::new(shape);
         let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -95,7 +95,7 @@ impl Host {
         host
     }
 
-    /// A host with indexes and `rows`, written at once.
+    /// Makes a host with indexes and `rows`, written at once.
     pub fn indexed(shape: Shape, indexes: &[Definition], rows: &Rows) -> Self {
         let mut host = Self { indexes: indexes.to_vec(), ..Self::new(shape) };
         let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -103,7 +103,7 @@ impl Host {
         host
     }
 
-    /// The tree of rows.
+    /// Returns the tree of rows.
     pub fn tree(&self) -> Tree {
         self.forest.tree(ROWS)
     }
@@ -119,7 +119,7 @@ impl Host {
         self.wanted.clear();
     }
 
-    /// All stored chunks: where each is, its hash and its bytes.
+    /// Lists all stored chunks: where each is, its hash and its bytes.
     pub fn chunks(&self) -> impl Iterator<Item = (SegmentId, Hash, Vec<u8>)> {
         self.stored.iter().flat_map(|(id, (bytes, table))| {
             (0..table.len()).map(|at| (*id, table.hash(at), table.chunk(bytes, at).into_owned()))
@@ -164,7 +164,7 @@ impl Host {
         }
     }
 
-    /// The stored segment that `choice` selects.
+    /// Returns the stored segment that `choice` selects.
     fn any(&self, choice: usize) -> Option<SegmentId> {
         let nth = choice % self.stored.len().max(1);
         self.stored.keys().nth(nth).copied()
@@ -181,7 +181,7 @@ impl Host {
         self.load_part(Want::whole_of(id));
     }
 
-    /// Loads what is wanted; of a segment that was cut off, what there is.
+    /// Loads a want; of a segment that was cut off, the bytes that exist.
     pub fn load_part(&mut self, want: Want) {
         let bytes = &self.stored[&want.segment].0;
         let to = if want.is_whole() { bytes.len() } else { (want.to as usize).min(bytes.len()) };
@@ -198,7 +198,7 @@ impl Host {
         budget
     }
 
-    /// Loads what an operation asks for.
+    /// Loads the wants of an operation.
     pub fn answer(&mut self, wanted: &[Want]) {
         assert!(!wanted.is_empty(), "an empty need");
         for (at, want) in wanted.iter().enumerate() {
@@ -246,7 +246,7 @@ impl Host {
     /// Steps an operation that makes no segments.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The errors of `step`.
     pub fn run<T>(
         &mut self,
         mut step: impl FnMut(&Cache, &mut Budget) -> Result<Step<T>, Error>,
@@ -262,7 +262,7 @@ impl Host {
     /// Runs a lookup, and loads the segments that it needs.
     ///
     /// # Errors
-    /// Those of `look`.
+    /// The errors of `look`.
     pub fn fetch<T>(
         &mut self,
         mut look: impl FnMut(&Cache) -> Result<Fetch<T>, Error>,

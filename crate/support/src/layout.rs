@@ -1,5 +1,5 @@
-//! Writes chunks byte by byte, as `docs/format.md` describes them: an encoder that shares nothing
-//! with the core's.
+//! Writes chunks byte by byte, as `docs/format.md` describes them: an encoder that is independent
+//! of the core's.
 
 use hedgerow::hash::Hash;
 use hedgerow::node::{Child, Entry, Node};
@@ -12,7 +12,7 @@ pub const FAR: u16 = 1 << 15;
 /// The tag bit for a byte value.
 pub const BYTES: u16 = 1 << 14;
 
-/// A leaf of records: the tag bits, the key and the value of each.
+/// Encodes a leaf of records: the tag bits, the key and the value of each.
 pub fn leaf(records: &[(u16, &[u8], &[u8])]) -> Vec<u8> {
     let (mut ends, mut body) = (Vec::new(), Vec::new());
     for (tag, key, value) in records {
@@ -25,7 +25,7 @@ pub fn leaf(records: &[(u16, &[u8], &[u8])]) -> Vec<u8> {
     [&[0, VERSION][..], &count, &ends, &body].concat()
 }
 
-/// A leaf of `entries`.
+/// Encodes a leaf of `entries`.
 pub fn leaf_of(entries: &[Entry<'_>]) -> Vec<u8> {
     let tag = |entry: &Entry<'_>| {
         let kind = if entry.tag.kind == Kind::Bytes { BYTES } else { 0 };
@@ -36,7 +36,7 @@ pub fn leaf_of(entries: &[Entry<'_>]) -> Vec<u8> {
     leaf(&records.collect::<Vec<_>>())
 }
 
-/// An internal node of children: the last key, the cumulative count and the hash of each.
+/// Encodes an internal node of children: the last key, the cumulative count and the hash of each.
 pub fn inner(level: u8, children: &[(&[u8], u64, Hash)]) -> Vec<u8> {
     let (mut ends, mut counts, mut hashes, mut keys) = (vec![], vec![], vec![], vec![]);
     for (key, count, hash) in children {
@@ -49,7 +49,7 @@ pub fn inner(level: u8, children: &[(&[u8], u64, Hash)]) -> Vec<u8> {
     [&[level, VERSION][..], &count, &ends, &counts, &hashes, &keys].concat()
 }
 
-/// An internal node over `children`.
+/// Encodes an internal node over `children`.
 pub fn inner_of(level: u8, children: &[Child<'_>]) -> Vec<u8> {
     let mut total = 0_u64;
     let sums = children.iter().map(|child| {
@@ -59,7 +59,7 @@ pub fn inner_of(level: u8, children: &[Child<'_>]) -> Vec<u8> {
     inner(level, &sums.collect::<Vec<_>>())
 }
 
-/// The bytes of `node`.
+/// Encodes `node`.
 pub fn node(node: &Node<'_>) -> Vec<u8> {
     match node {
         Node::Leaf(leaf) => leaf_of(&(0..leaf.len()).map(|at| leaf.entry(at)).collect::<Vec<_>>()),
@@ -70,23 +70,23 @@ pub fn node(node: &Node<'_>) -> Vec<u8> {
     }
 }
 
-/// A value ref: what a leaf has for a value of `len` bytes that is stored out of line.
+/// Encodes a value ref, which a leaf has for a value of `len` bytes that is stored out of line.
 pub fn far(len: u32, hash: &Hash) -> Vec<u8> {
     [&len.to_le_bytes()[..], &hash.0].concat()
 }
 
-/// A piece of a value.
+/// Encodes a piece of a value.
 pub fn piece(bytes: &[u8]) -> Vec<u8> {
     [&[0xe0, VERSION], bytes].concat()
 }
 
-/// The list of a value's pieces.
+/// Encodes the list of a value's pieces.
 pub fn piece_list(pieces: &[Hash]) -> Vec<u8> {
     let hashes: Vec<u8> = pieces.iter().flat_map(|hash| hash.0).collect();
     [&[0xe1, VERSION][..], &hashes].concat()
 }
 
-/// A commit of trees: the name, the count and the root of each.
+/// Encodes a commit of trees: the name, the count and the root of each.
 pub fn commit(trees: &[(&[u8], u64, Hash)]) -> Vec<u8> {
     let mut bytes = vec![0xc0, VERSION];
     bytes.extend_from_slice(&(trees.len() as u16).to_le_bytes());
@@ -99,7 +99,7 @@ pub fn commit(trees: &[(&[u8], u64, Hash)]) -> Vec<u8> {
     bytes
 }
 
-/// A table of chunks that end at `ends`, none of them packed, all of them with the same hash.
+/// Encodes a table of unpacked chunks that end at `ends`, all with the same hash.
 pub fn table(ends: &[u32]) -> Vec<u8> {
     let mut bytes = b"HDGT\x01\0\0\0".to_vec();
     bytes.extend_from_slice(&(ends.len() as u32).to_le_bytes());
@@ -113,30 +113,30 @@ pub fn table(ends: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// A leaf to damage: records at 10..14 (`a`), 14..20 (`bb`) and 20..59 (`c`, a value ref), after offsets
-/// at 4, 6 and 8.
+/// Encodes a leaf to damage: records at 10..14 (`a`), 14..20 (`bb`) and 20..59 (`c`, a value ref), after
+/// offsets at 4, 6 and 8.
 pub fn good_leaf() -> Vec<u8> {
     leaf(&[(0, b"a", b"1"), (BYTES, b"bb", b"22"), (FAR, b"c", &far(5000, &Hash([7; 32])))])
 }
 
-/// An internal node to damage: offsets at 4 and 6, counts at 8 and 16, hashes at 24 and 56, keys at 88 and 89.
+/// Encodes an internal node to damage: offsets at 4 and 6, counts at 8 and 16, hashes at 24 and 56, keys at 88 and 89.
 pub fn good_inner() -> Vec<u8> {
     inner(1, &[(b"b", 3, Hash([1; 32])), (b"dd", 5, Hash([2; 32]))])
 }
 
-/// A commit to damage: trees at 4..46 (`r`) and 46..90 (`two`).
+/// Encodes a commit to damage: trees at 4..46 (`r`) and 46..90 (`two`).
 pub fn good_commit() -> Vec<u8> {
     commit(&[(b"r", 3, Hash([1; 32])), (b"two", 2, Hash([2; 32]))])
 }
 
-/// `bytes` with other bytes at `at`.
+/// Returns `bytes` with other bytes at `at`.
 pub fn with(bytes: &[u8], at: usize, other: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[at..at + other.len()].copy_from_slice(other);
     bytes
 }
 
-/// `bytes` with `more` after them.
+/// Returns `bytes` with `more` after them.
 pub fn and(bytes: &[u8], more: &[u8]) -> Vec<u8> {
     [bytes, more].concat()
 }

@@ -1,6 +1,6 @@
 //! Shared by tests, fuzz targets and benches of Hedgerow's core: a host that steps operations,
-//! sample rows, the expected output of reads, and an encoder of chunks that shares nothing with
-//! the core's.
+//! sample rows, the expected output of reads, and an encoder of chunks that is independent of the
+//! core's.
 
 // Every fault panics here, so that the test or the fuzz target fails.
 #![allow(clippy::missing_panics_doc)]

@@ -32,14 +32,14 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row with this payload.
+    /// Makes a row with this payload.
     pub fn new(key: &str, payload: &str) -> Self {
         let id = quote(key);
         let value = format!(r#"{{"id":{id},"n":{{"id":{id}}},"p":{payload}}}"#);
         Self { key: key.to_owned(), payload: payload.to_owned(), value }
     }
 
-    /// A row whose value is a text of `len` bytes.
+    /// Makes a row whose value is a text of `len` bytes.
     pub fn of_len(len: usize) -> Self {
         let short = Self::new("k", "\"\"").value.len();
         let row = Self::new("k", &format!("\"{}\"", "x".repeat(len - short)));
@@ -47,7 +47,7 @@ impl Row {
         row
     }
 
-    /// The same row before it is updated.
+    /// Returns the same row before it is updated.
     fn before(&self) -> Self {
         Self::new(&self.key, "0")
     }
@@ -56,7 +56,7 @@ impl Row {
 /// The contents of a store before a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// Nothing: rows stream into a new tree.
+    /// No rows: they stream into a new tree.
     Empty,
     /// Other rows: rows are merged.
     Others,
@@ -70,7 +70,7 @@ pub const BASES: [Base; 3] = [Base::Empty, Base::Others, Base::Same];
 const OTHERS: usize = 40;
 
 impl Base {
-    /// A store with indexes, before `row` is written, and its tree of rows.
+    /// Makes a store with indexes, before `row` is written; returns it and its tree of rows.
     pub fn host(self, shape: Shape, indexes: &[Definition], row: &Row) -> (Host, Tree) {
         let mut host = Host::indexed(shape, indexes, &Rows::new());
         host.put(&self.rows(&row.before()));
@@ -78,7 +78,7 @@ impl Base {
         (host, tree)
     }
 
-    /// The rows of this base, with `row` if it has the same key.
+    /// Returns the rows of this base, with `row` if it has the same key.
     fn rows(self, row: &Row) -> Vec<(String, String)> {
         let other = |at: usize| Row::new(&format!("{}{at:03}", ["a", "z"][at % 2]), "[1]");
         let mut rows: Vec<_> = (0..OTHERS).map(other).collect();
@@ -123,7 +123,7 @@ fn put(row: &Row) -> String {
     format!(r#"{{"op":"put","key":{},"value":{}}}"#, quote(&row.key), row.value)
 }
 
-/// A put of the row without its payload, and then an update with it.
+/// Prints a put of the row without its payload, and then an update with it.
 fn update(row: &Row) -> String {
     let (key, payload) = (quote(&row.key), &row.payload);
     format!(r#"{},{{"op":"update","key":{key},"merge":{{"p":{payload}}}}}"#, put(&row.before()))
@@ -184,7 +184,7 @@ pub const WRITERS: [Writer; 14] = [
 /// Commits a row.
 ///
 /// # Errors
-/// Those of [`Ingest::step`]; the host is then unchanged.
+/// The errors of [`Ingest::step`]; the host is then unchanged.
 pub fn write(host: &mut Host, writer: &Writer, row: &Row) -> Result<(), Error> {
     match &writer.how {
         How::Block(format, text) => {
@@ -197,7 +197,7 @@ pub fn write(host: &mut Host, writer: &Writer, row: &Row) -> Result<(), Error> {
 /// Commits one row of a stream of bytes.
 ///
 /// # Errors
-/// Those of [`Ingest::step`].
+/// The errors of [`Ingest::step`].
 pub fn feed_stream(
     host: &mut Host,
     columns: Columns,
@@ -234,7 +234,7 @@ pub struct Outcome<'r> {
 }
 
 impl Outcome<'_> {
-    /// All rows of the store after the write, sorted.
+    /// Returns all rows of the store after the write, sorted.
     fn expected(&self) -> Vec<(String, String)> {
         let mut rows = self.base.rows(self.row);
         if self.base != Base::Same {
@@ -317,7 +317,7 @@ pub const READERS: [(&str, Reads); 12] = [
             let is_in = |(key, _): &(String, String)| {
                 definition.takes(key.as_bytes()) && 2 * key.len() + 2 <= 1024
             };
-            // The columns are the keys, so the order is that of keys.
+            // The columns are the keys, so rows are in the order of keys.
             entries(&out) == outcome.expected().into_iter().filter(is_in).collect::<Vec<_>>()
         })
     }),
@@ -332,7 +332,7 @@ pub const READERS: [(&str, Reads); 12] = [
     }),
 ];
 
-/// The number of rows of a tree; `None` if it has a fault.
+/// Counts the rows of a tree; `None` if it has a fault.
 fn verified(host: &mut Host, tree: Tree) -> Option<u64> {
     let walk = RefCell::new(Verify::new(tree, host.shape));
     let step = host.run(|cache, budget| Ok(walk.borrow_mut().step(cache, budget)));

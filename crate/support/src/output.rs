@@ -14,7 +14,7 @@ pub type Change<V = String> = (String, Option<V>, Option<V>);
 /// A value: its kind and its bytes.
 pub type Value = (Kind, Vec<u8>);
 
-/// The members of an output in their order: keys, values and others.
+/// Splits an output into its members, in their order: keys, values and others.
 pub fn members(out: &Output) -> Vec<String> {
     let values = array(&out.text);
     if out.keys.is_empty() {
@@ -29,7 +29,7 @@ pub fn members(out: &Output) -> Vec<String> {
     members
 }
 
-/// Splits an array with the core's own scanner, which has unit tests of its own.
+/// Splits an array with the core's scanner, which has unit tests of its own.
 fn array(text: &[u8]) -> Vec<String> {
     let mut values = Vec::new();
     let mut at = 1;
@@ -48,12 +48,12 @@ fn unquoted(quoted: &str) -> String {
     String::from_utf8(key).expect("a key is text")
 }
 
-/// The rows in the output of a scan of keys and values.
+/// Reads the rows in the output of a scan of keys and values.
 pub fn entries(out: &Output) -> Vec<(String, String)> {
     members(out).chunks(2).map(|pair| (unquoted(&pair[0]), pair[1].clone())).collect()
 }
 
-/// The changes in the output of a diff.
+/// Reads the changes in the output of a diff.
 pub fn changes(out: &Output) -> Vec<Change> {
     let mut members = members(out).into_iter();
     let mut changes = Vec::new();
@@ -70,7 +70,7 @@ pub fn changes(out: &Output) -> Vec<Change> {
     changes
 }
 
-/// The changes that lead from `old` to `new`, which are entries in the order of keys.
+/// Finds the changes that lead from `old` to `new`, which are entries in the order of keys.
 pub fn changes_between<'r, K, V>(
     old: impl IntoIterator<Item = (&'r K, &'r V)>,
     new: impl IntoIterator<Item = (&'r K, &'r V)>,
@@ -139,7 +139,7 @@ impl Expected {
         old.iter().chain(new).for_each(|value| self.value(value));
     }
 
-    /// The expected output of a scan of `entries`.
+    /// Returns the expected output of a scan of `entries`.
     pub fn entries<'v>(
         entries: impl Iterator<Item = (&'v String, &'v Value)>,
         parts: Parts,

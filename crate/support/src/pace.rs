@@ -1,4 +1,4 @@
-//! How badly a host treats an operation.
+//! The pace of a host: how badly it treats an operation.
 
 use hedgerow::cache::{SegmentId, Want};
 use hedgerow::step::Budget;
@@ -15,7 +15,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A pace with these choices.
+    /// Makes a pace with these choices.
     pub fn new(choices: &[u8]) -> Self {
         Self { choices: choices.to_vec(), at: 0, evictions: 0 }
     }
@@ -30,7 +30,7 @@ impl Pace {
         self.evictions = EVICTIONS;
     }
 
-    /// The budget of the next step, and a choice of a stored segment that leaves memory before it, if any.
+    /// Chooses the budget of the next step, and a stored segment that leaves memory before it, if any.
     pub fn budget(&mut self) -> (Budget, Option<usize>) {
         let choice = self.choice();
         let mut leaves = None;
@@ -41,7 +41,7 @@ impl Pace {
         (Budget::of([1, 1, 7, 64, 300, 4096, 1 << 16, usize::MAX][choice % 8]), leaves)
     }
 
-    /// What is loaded when this is wanted, in its order; `any` returns any stored segment.
+    /// Chooses what to load for these wants, in order; `any` returns any stored segment.
     pub fn answer(
         &mut self,
         wanted: &[Want],

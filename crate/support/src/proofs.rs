@@ -15,16 +15,16 @@ use std::ops::Bound;
 /// Bytes before the first chunk of a proof.
 pub const HEADER: [u8; 2] = [0xf0, 1];
 
-/// The range that contains only `key`.
+/// Returns the range that contains only `key`.
 pub fn only(key: &str) -> Range {
     let key = key.as_bytes().to_vec();
     Range { lower: Bound::Included(key.clone()), upper: Bound::Included(key) }
 }
 
-/// A proof of `range` in the last commit of `host`.
+/// Makes a proof of `range` in the last commit of `host`.
 ///
 /// # Errors
-/// Those of [`Prove::step`].
+/// The errors of [`Prove::step`].
 pub fn prove(host: &mut Host, range: &Range) -> Result<Vec<u8>, Error> {
     let mut prove = Prove::new(host.root, range.clone());
     host.run(|cache, budget| prove.step(cache, budget))?;
@@ -34,7 +34,7 @@ pub fn prove(host: &mut Host, range: &Range) -> Result<Vec<u8>, Error> {
 /// Verifies `proof` in steps of `slice` bytes of work; returns the rows that it proves.
 ///
 /// # Errors
-/// Those of [`VerifyProof::step`].
+/// The errors of [`VerifyProof::step`].
 pub fn verify(root: Hash, range: &Range, proof: &[u8], slice: usize) -> Result<Output, Error> {
     let mut verify = VerifyProof::new(root, range.clone(), proof.to_vec());
     let mut out = Output::new();
@@ -57,7 +57,7 @@ pub fn check_proved(values: &Values, range: &Range, out: &Output, context: &dyn 
     Expected::entries(inside, Parts { keys: true, values: true }).check(out, context);
 }
 
-/// The chunks of a well-formed proof.
+/// Returns the chunks of a well-formed proof.
 pub fn chunks(proof: &[u8]) -> Vec<Vec<u8>> {
     let mut chunks = Vec::new();
     let mut rest = &proof[HEADER.len()..];
@@ -69,7 +69,7 @@ pub fn chunks(proof: &[u8]) -> Vec<Vec<u8>> {
     chunks
 }
 
-/// A proof of `chunks` without any checks: an encoder that shares nothing with the core's.
+/// Encodes a proof of `chunks` without any checks: an encoder that is independent of the core's.
 pub fn of_chunks(chunks: &[Vec<u8>]) -> Vec<u8> {
     let mut proof = HEADER.to_vec();
     for chunk in chunks {

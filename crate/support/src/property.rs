@@ -2,8 +2,8 @@
 //! and the actual value, and the command that runs only this seed.
 //!
 //! A run takes an eighth of the seeds, from `SEED_BASE` on, which moves from day to day; `DEEP=1` takes all, from 1 on.
-//! `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it those from m on. Proptest
-//! draws its cases by `SEED_BASE`, too, after those of `*.proptest-regressions`, which failed before.
+//! `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and with `FIRST_SEED=m` only from m on. Proptest draws
+//! its cases by `SEED_BASE`, too, after the cases of `*.proptest-regressions`, which failed before.
 
 use std::env;
 use std::fmt::{self, Debug, Display, Formatter};
@@ -11,10 +11,10 @@ use std::iter::Enumerate;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-/// How many times less than a deep run others do.
+/// A run that is not deep takes one seed in this many.
 const SHARE: u64 = 8;
 
-/// Which seeds and items a run takes.
+/// The seeds and items that a run takes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     is_deep: bool,
@@ -40,7 +40,7 @@ impl Run {
         Self::of(|name| env::var(name).ok())
     }
 
-    /// The seeds that this run takes of the `count` of a deep one.
+    /// Returns the seeds that this run takes of the `count` of a deep one.
     fn seeds(self, count: u64) -> Range<u64> {
         match (self.seed, self.seeds) {
             (Some(seed), _) => seed..seed + 1,
@@ -50,7 +50,7 @@ impl Run {
         }
     }
 
-    /// Whether this run takes at least `count` fixed seeds.
+    /// Returns whether this run takes at least `count` fixed seeds.
     fn has_all_seeds(self, count: u64) -> bool {
         let seeds = self.seeds(count);
         (self.is_deep || self.seeds.is_some()) && seeds.end.saturating_sub(seeds.start) >= count
@@ -64,30 +64,31 @@ impl Run {
         Sample { items: some.collect::<Vec<_>>().into_iter().enumerate(), run: self, last: None }
     }
 
-    /// The variables that have another run take what this one takes.
+    /// Prints the variables by which another run takes the same sample.
     fn again(self) -> String {
         let deep = if self.is_deep { "DEEP=1 " } else { "" };
         format!("{deep}SEED_BASE={} ", self.base)
     }
 }
 
-/// Whether everything runs.
+/// Returns whether this run is deep.
 pub fn is_deep() -> bool {
     Run::current().is_deep
 }
 
-/// Whether this run takes at least `count` fixed seeds. Of fewer, or of moving ones, totals are a matter of chance.
+/// Returns whether this run takes at least `count` fixed seeds. With fewer or moving seeds, totals are a matter of
+/// chance.
 pub fn has_all_seeds(count: u64) -> bool {
     Run::current().has_all_seeds(count)
 }
 
-/// Where the seeds of this run begin, if it is not deep.
+/// Returns where the seeds of this run begin, if it is not deep.
 pub fn seed_base() -> u64 {
     Run::current().base
 }
 
-/// Of `items` every `of`-th, of which the first moves with `SEED_BASE`, so that the turn of each comes; in deep runs all.
-/// A loop within a loop takes a sample of the pairs: two samples would meet in few of them.
+/// Takes every `of`-th of `items`, from a start that moves with `SEED_BASE`, so that each has its turn; in deep runs
+/// all. For nested loops sample the pairs: two samples would meet in few of them.
 pub fn sampled<T>(items: impl IntoIterator<Item = T>, of: usize) -> Sample<T> {
     Run::current().sampled(items, of)
 }
@@ -120,7 +121,7 @@ impl<T> Drop for Sample<T> {
     }
 }
 
-/// The command that runs only this test, with some variables.
+/// Prints the command that runs only this test, with some variables.
 fn command(variables: &str) -> String {
     let file = env::args().next().unwrap_or_default();
     let file = file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -160,7 +161,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps of a case that proptest draws.
+    /// Begins the steps of a case that proptest draws.
     pub fn new() -> Self {
         Self::default()
     }
@@ -218,7 +219,7 @@ impl Steps {
         Differs(format!("{self}{what}{}", self.command()))
     }
 
-    /// The command that runs only this seed, or draws the cases of proptest again.
+    /// Prints the command that runs only this seed, or draws the cases of proptest again.
     fn command(&self) -> String {
         command(&self.seed.map_or_else(|| Run::current().again(), |seed| format!("SEED={seed} ")))
     }
@@ -263,7 +264,7 @@ pub fn for_seeds(count: u64, mut body: impl FnMut(u64, &mut Steps) -> Result<(),
     }
 }
 
-/// The debug text of a value, cut off if it is long.
+/// Prints a value for debugging, cut off if it is long.
 pub fn short(value: &impl Debug) -> String {
     let mut text = format!("{value:?}");
     if text.len() > LONGEST_TEXT {
@@ -336,7 +337,7 @@ mod tests {
                         seen[at] += 1;
                     }
                 }
-                // Of fewer items than bases some samples are alike.
+                // With fewer items than bases some samples are alike.
                 assert!(seen.iter().all(|count| if len < of { *count > 0 } else { *count == 1 }));
             }
         }

@@ -9,7 +9,7 @@ use hedgerow::output::Output;
 use hedgerow::tree::{Count, Diff, MultiGet, Parts, Range, Scan, Tree, get};
 
 impl Host {
-    /// The output of a scan of `tree`, up to its end or its error.
+    /// Scans `tree`; returns the output up to the end or the error.
     pub fn scanned(
         &mut self,
         tree: Tree,
@@ -25,7 +25,7 @@ impl Host {
         (out, result)
     }
 
-    /// At most `limit` rows of a range, without the first `offset`.
+    /// Scans at most `limit` rows of a range, without the first `offset`.
     pub fn scan_after(
         &mut self,
         range: &Range,
@@ -41,7 +41,7 @@ impl Host {
         entries(&out)
     }
 
-    /// The rows of a range, in the order of a scan.
+    /// Scans a range; returns its rows in order.
     pub fn scan(&mut self, range: &Range, reverse: bool, limit: u64) -> Vec<(String, String)> {
         let parts = Parts { keys: true, values: true };
         let (out, result) = self.scanned(self.tree(), range, reverse, limit, parts);
@@ -49,12 +49,12 @@ impl Host {
         entries(&out)
     }
 
-    /// All rows.
+    /// Reads all rows.
     pub fn contents(&mut self) -> Rows {
         self.scan(&Range::ALL, false, u64::MAX).into_iter().collect()
     }
 
-    /// The value of a key, which must be inline in its leaf.
+    /// Reads the value of a key, which must be inline in its leaf.
     ///
     /// # Errors
     /// As [`get`].
@@ -71,13 +71,13 @@ impl Host {
         })
     }
 
-    /// The value of a key.
+    /// Reads the value of a key.
     pub fn get(&mut self, key: &str) -> Option<String> {
         let value = self.look_up(self.tree(), key).expect("a get")?;
         Some(String::from_utf8(value).expect("JSON text"))
     }
 
-    /// The values of keys, in one descent.
+    /// Reads the values of keys, in one descent.
     pub fn get_many(&mut self, keys: &[String]) -> Vec<Option<String>> {
         let mut find = MultiGet::new(self.tree(), keys.iter().map(String::as_bytes));
         let (mut out, mut found) = (Output::new(), Vec::new());
@@ -92,7 +92,7 @@ impl Host {
         result
     }
 
-    /// The output of a diff of two trees.
+    /// Diffs two trees; returns the output.
     ///
     /// # Errors
     /// As [`Diff::step`].
@@ -104,12 +104,12 @@ impl Host {
         Ok(out)
     }
 
-    /// The changes from `old` to the tree of rows.
+    /// Diffs `old` and the tree of rows.
     pub fn diff(&mut self, old: Tree, range: &Range) -> Vec<Change> {
         changes(&self.differ(old, self.tree(), range).expect("a diff"))
     }
 
-    /// The number of rows in a range.
+    /// Counts the rows in a range.
     pub fn count(&mut self, range: &Range) -> u64 {
         let count = Count::new(self.tree(), range.clone());
         self.run(|cache, _| count.step(cache)).expect("a count")

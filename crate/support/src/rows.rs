@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Keys with the JSON text of their values.
 pub type Rows = BTreeMap<String, String>;
 
-/// Issue-like rows: about 147 bytes of JSON each.
+/// Makes a row like an issue: about 147 bytes of JSON.
 pub fn issue(index: usize) -> (String, String) {
     let id = format!("issue/{index:08}");
     let value = format!(
@@ -18,10 +18,10 @@ pub fn issue(index: usize) -> (String, String) {
     (id, value)
 }
 
-/// Rows of places, whose coordinates have about 17 digits: about 150 bytes of JSON each.
+/// Makes a row of a place, whose coordinates have about 17 digits: about 150 bytes of JSON.
 pub fn place(index: usize) -> (String, String) {
     let id = format!("place/{index:08}");
-    // These factors give fractions of which hardly any prints with few digits.
+    // These factors give fractions that rarely print with few digits.
     let spread = |step: f64, range: f64| (f64::from(index as u32) * step).fract() * range;
     let value = format!(
         "{{\"id\":\"{id}\",\"lat\":{},\"lon\":{},\"height\":{},\"weight\":{},\"name\":\"Place {index}\",\
@@ -34,7 +34,7 @@ pub fn place(index: usize) -> (String, String) {
     (id, value)
 }
 
-/// A JSON string of `len` letters and digits of which none repeats what came before: chunks of it are not packed.
+/// Makes a JSON string of `len` letters and digits without repeats, so that its chunks are not packed.
 #[must_use]
 pub fn noise(seed: usize, len: usize) -> String {
     let mut state = seed as u64;
@@ -42,12 +42,12 @@ pub fn noise(seed: usize, len: usize) -> String {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         char::from_digit((state >> 59) as u32, 32).expect("five bits")
     };
-    // Seeds that are alike begin alike.
+    // Similar seeds begin with similar letters.
     let letters: String = (0..len + 8).map(|_| next()).skip(8).collect();
     format!("\"{letters}\"")
 }
 
-/// The text of a value as Python prints it: a space after each comma and colon between
+/// Prints the text of a value as Python does: with a space after each comma and colon between
 /// tokens.
 pub fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
@@ -64,21 +64,21 @@ pub fn spaced(text: &str) -> String {
     out
 }
 
-/// A string as JSON text.
+/// Prints a string as JSON text.
 pub fn quote(text: &str) -> String {
     let mut out = Vec::new();
     push_string(&mut out, text.as_bytes());
     String::from_utf8(out).expect("JSON text")
 }
 
-/// A block of rows, as pairs.
+/// Prints a block of rows, as pairs.
 pub fn pairs(rows: &[(String, String)]) -> String {
     let members: Vec<_> =
         rows.iter().map(|(key, value)| format!("{},{value}", quote(key))).collect();
     format!("[{}]", members.join(","))
 }
 
-/// A block of keys.
+/// Prints a block of keys.
 pub fn list(keys: &[String]) -> String {
     let members: Vec<_> = keys.iter().map(|key| quote(key)).collect();
     format!("[{}]", members.join(","))

@@ -11,17 +11,17 @@ use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Builder, Diff, Merge, Parts, PointEdit, Range, Scan, Tree};
 use hedgerow::value::{Kind, Value};
 
-/// A text as a key.
+/// Returns a text as a key.
 pub fn a_key(text: &str) -> Key<'_> {
     Key::parse(text.as_bytes()).expect("a key")
 }
 
-/// JSON text in normal form as a value.
+/// Returns JSON text in normal form as a value.
 pub fn a_text(text: &str) -> Value<'_> {
     Value::trusted(Kind::Json, text.as_bytes())
 }
 
-/// Rows `0, 10, 20, ...`, so that others fit between them.
+/// Makes rows `0, 10, 20, ...`, so that others fit between them.
 pub fn rows(count: usize) -> Vec<(String, String)> {
     (0..count).map(|index| issue(10 * index)).collect()
 }
@@ -46,7 +46,7 @@ pub fn build(rows: &[(String, String)]) -> (Tree, Packer) {
 }
 
 impl Store {
-    /// A store of sorted rows.
+    /// Makes a store of sorted rows.
     pub fn new(rows: &[(String, String)]) -> Self {
         let (tree, mut packer) = build(rows);
         let mut store = Self { cache: Cache::new(usize::MAX), tree };
@@ -71,7 +71,7 @@ impl Store {
         merge
     }
 
-    /// As [`Store::merge`], and returns the new tree.
+    /// Calls [`Store::merge`]; returns the new tree, too.
     pub fn merged(&self, batch: &Batch) -> (Tree, Merge) {
         let mut merge = Merge::new(self.tree, batch, Shape::STORED);
         match merge.step(&self.cache, batch, &mut Budget::of(usize::MAX)) {
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-/// Where the keys of a batch are.
+/// The places of the keys of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum Spread {
     /// Every n-th row.
@@ -119,7 +119,7 @@ pub enum Spread {
     Append,
 }
 
-/// `count` changed or new rows for a store of `rows` rows, as a sorted batch.
+/// Makes a sorted batch of `count` changed or new rows for a store of `rows` rows.
 pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
     let mut batch = Batch::new();
     for edit in 0..count {
@@ -137,7 +137,7 @@ pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
     batch
 }
 
-/// One edit as a batch.
+/// Makes a batch of one edit.
 pub fn one(index: usize, value: Option<&str>) -> Batch {
     let mut batch = Batch::new();
     let edit = value.map_or(Edit::Delete, |value| Edit::Put(a_text(value)));

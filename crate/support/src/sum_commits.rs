@@ -27,7 +27,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// The value as it is stored.
+    /// Returns the value as it is stored.
     pub fn value(&self) -> Value {
         match self {
             Self::Object(members) => {
@@ -64,7 +64,7 @@ pub struct Def {
 }
 
 impl Def {
-    /// Its text.
+    /// Returns its text.
     pub fn text(&self) -> Vec<u8> {
         let pointer = |name: Option<&str>| name.map_or(String::new(), |name| format!("/{name}"));
         let Self { key, sum, value, prefix } = self;
@@ -138,7 +138,7 @@ fn total(leaves: &Leaves) -> Option<u64> {
 }
 
 impl Model {
-    /// The leaves of all trees by their names.
+    /// Returns the leaves of all trees by their names.
     ///
     /// # Errors
     /// All errors that a commit of this state may return.
@@ -199,7 +199,7 @@ impl Model {
         }
     }
 
-    /// The whole state as one change of an empty store.
+    /// Returns the whole state as one change of an empty store.
     pub fn change(&self) -> Change {
         let rows = self.rows.iter().map(|(key, row)| (key.clone(), row.clone())).collect();
         let staged = self.hand.iter().map(|(name, leaves)| {
@@ -242,7 +242,7 @@ impl Model {
 /// Verifies all sum trees of a host; returns the number of their leaves.
 ///
 /// # Errors
-/// Those of [`SumVerify::step`].
+/// The errors of [`SumVerify::step`].
 pub fn verify_all(host: &mut Host) -> Result<u64, Error> {
     let (rules, mut leaves) = (Rules::new(), 0);
     let sums: Vec<_> = host.forest.sums().cloned().collect();
@@ -293,11 +293,11 @@ pub fn start(host: &mut Host, change: &Change) -> Ingest {
 /// The state to retry a commit that lost a race: [`SumUpdate::into_retry_state`].
 pub type Made = (Vec<Base>, Vec<Staged>);
 
-/// Updates the sum trees of an ingest, if it awaits that; returns the state for a retry, and the number of
+/// Updates the sum trees of an ingest, if it awaits them; returns the state for a retry, and the number of
 /// steps.
 ///
 /// # Errors
-/// Those of [`SumUpdate::step`].
+/// The errors of [`SumUpdate::step`].
 pub fn bring(
     host: &mut Host,
     ingest: &mut Ingest,
@@ -341,7 +341,7 @@ pub fn adopt(host: &mut Host, ingest: &Ingest) {
 /// Commits a change.
 ///
 /// # Errors
-/// Those of [`SumUpdate::step`]; then the host is unchanged.
+/// The errors of [`SumUpdate::step`]; then the host is unchanged.
 pub fn commit(host: &mut Host, change: &Change, spill_bytes: usize) -> Result<(), Error> {
     let mut ingest = start(host, change);
     bring(host, &mut ingest, change, &Made::default(), spill_bytes)?;

@@ -1,11 +1,11 @@
 //! Two models of sum trees, after the reference implementation. The full tree keeps every node on the
 //! path to a leaf. In the compacted tree, a leaf replaces a subtree in which it is the only leaf. They
-//! are slow, keep everything in memory and share nothing with the core.
+//! are slow, keep everything in memory and are independent of the core.
 
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// SHA-256.
+/// Computes SHA-256.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
@@ -25,18 +25,18 @@ pub struct Sided {
 /// A value and a sum. An empty value with the sum 0 stands for an absent leaf.
 pub type Leaf = (Vec<u8>, u64);
 
-/// The side of `key` at `depth`.
+/// Returns the side of `key` at `depth`.
 pub fn side(key: &Key, depth: usize) -> bool {
     (key[depth / 8] >> (depth % 8)) & 1 == 1
 }
 
-/// The node of a leaf.
+/// Returns the node of a leaf.
 pub fn leaf(value: &[u8], sum: u64) -> Sided {
     let hash = Sha256::new().chain_update(value).chain_update(sum.to_be_bytes()).finalize();
     Sided { hash: hash.into(), sum }
 }
 
-/// The branch over two nodes, whose sums must fit.
+/// Returns the branch over two nodes, whose sums must fit.
 ///
 /// # Errors
 /// If they do not fit.
@@ -50,7 +50,7 @@ pub fn branch(left: Sided, right: Sided) -> Result<Sided, Overflow> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow;
 
-/// The empty subtrees of all depths, from 0 to 256.
+/// Returns the empty subtrees of all depths, from 0 to 256.
 pub fn empty() -> Vec<Sided> {
     let mut empty = vec![leaf(&[], 0)];
     for depth in 0..256 {
@@ -65,15 +65,15 @@ pub trait Model {
     /// Puts a leaf, or deletes one.
     ///
     /// # Errors
-    /// If the sums do not fit: then nothing changes.
+    /// If the sums do not fit; the model does not change then.
     fn insert(&mut self, key: &Key, leaf: &Leaf) -> Result<(), Overflow>;
-    /// The root.
+    /// Returns the root.
     fn root(&self) -> Sided;
-    /// The siblings of a key from the leaf up.
+    /// Returns the siblings of a key from the leaf up.
     fn siblings(&self, key: &Key) -> Vec<Sided>;
 }
 
-/// The root over a leaf with these siblings, from the leaf up.
+/// Returns the root over a leaf with these siblings, from the leaf up.
 ///
 /// # Errors
 /// If the sums do not fit.
@@ -86,7 +86,7 @@ pub fn root_of(key: &Key, leaf: Sided, siblings: &[Sided]) -> Result<Sided, Over
     Ok(node)
 }
 
-/// The compressed encoding of a proof.
+/// Returns the compressed encoding of a proof.
 pub fn encode(siblings: &[Sided]) -> Vec<u8> {
     let empty = empty();
     let (mut nodes, mut bits, mut count) = (Vec::new(), [0u8; 32], 0u16);
@@ -184,7 +184,7 @@ impl Default for Compacted {
 }
 
 impl Compacted {
-    /// The node of a subtree at `depth`.
+    /// Returns the node of a subtree at `depth`.
     fn node(&self, subtree: &Subtree, depth: usize) -> Sided {
         match subtree {
             Subtree::Empty => self.empty[depth],

@@ -30,7 +30,7 @@ pub struct Sums {
     pub rules: Rules,
 }
 
-/// A batch of puts; an empty value with the sum 0 deletes.
+/// Makes a batch of puts; an empty value with the sum 0 deletes.
 pub fn batch<'l>(edits: impl IntoIterator<Item = (&'l [u8; 32], &'l Held)>) -> SumBatch {
     let mut batch = SumBatch::new();
     for (key, (value, sum)) in edits {
@@ -40,14 +40,14 @@ pub fn batch<'l>(edits: impl IntoIterator<Item = (&'l [u8; 32], &'l Held)>) -> S
 }
 
 impl Sums {
-    /// An empty tree in a host.
+    /// Makes an empty tree in a host.
     pub fn new(host: Host) -> Self {
         let rules = Rules::new();
         let root = Root { hash: rules.empty_hash(0), sum: 0 };
         Self { host, tree: Tree::EMPTY, root, rules }
     }
 
-    /// A tree of these leaves, put at once.
+    /// Makes a tree of these leaves, put at once.
     pub fn of(host: Host, leaves: &Leaves) -> Self {
         let mut sums = Self::new(host);
         sums.merge(batch(leaves)).expect("leaves that fit");
@@ -57,7 +57,7 @@ impl Sums {
     /// Merges a batch.
     ///
     /// # Errors
-    /// Those of [`SumMerge::step`]: then nothing was packed.
+    /// The errors of [`SumMerge::step`]; no chunk was packed then.
     pub fn merge(&mut self, batch: SumBatch) -> Result<(), Error> {
         let mut merge = SumMerge::new(&self.rules, self.tree, batch);
         let mut packer = Packer::new();
@@ -72,10 +72,10 @@ impl Sums {
         Ok(())
     }
 
-    /// The sum of a leaf.
+    /// Reads the sum of a leaf.
     ///
     /// # Errors
-    /// Those of [`hedgerow::sum_tree::get`].
+    /// The errors of [`hedgerow::sum_tree::get`].
     pub fn get(&mut self, key: &[u8; 32]) -> Result<Option<u64>, Error> {
         let tree = self.tree;
         self.host.fetch(|cache| {
@@ -86,10 +86,10 @@ impl Sums {
         })
     }
 
-    /// The leaves of some keys, in the order of the keys.
+    /// Reads the leaves of some keys, in the order of the keys.
     ///
     /// # Errors
-    /// Those of [`SumMultiGet::step`].
+    /// The errors of [`SumMultiGet::step`].
     pub fn find(&mut self, keys: &[[u8; 32]]) -> Result<Vec<Option<Held>>, Error> {
         let mut find = SumMultiGet::new(self.tree, keys);
         let mut out = SumLeaves::default();
@@ -102,10 +102,10 @@ impl Sums {
         Ok(found)
     }
 
-    /// All leaves from a key, or from the first, from left to right.
+    /// Reads all leaves from a key, or from the first, from left to right.
     ///
     /// # Errors
-    /// Those of [`SumScan::step`].
+    /// The errors of [`SumScan::step`].
     pub fn scan(&mut self, from: Option<&[u8; 32]>) -> Result<Vec<Leaf>, Error> {
         let mut scan = SumScan::new(self.tree, from);
         let mut out = SumLeaves::default();
@@ -113,10 +113,10 @@ impl Sums {
         Ok(out.leaves.iter().map(|leaf| (leaf.key, (out.value(leaf).to_vec(), leaf.sum))).collect())
     }
 
-    /// All leaves.
+    /// Reads all leaves.
     ///
     /// # Errors
-    /// Those of [`SumScan::step`].
+    /// The errors of [`SumScan::step`].
     pub fn contents(&mut self) -> Result<Leaves, Error> {
         let scanned = self.scan(None)?;
         let paths: Vec<_> = scanned.iter().map(|(key, _)| hedgerow::sum_tree::path(key)).collect();
@@ -124,10 +124,10 @@ impl Sums {
         Ok(scanned.into_iter().collect())
     }
 
-    /// The changes from `old`: for each key the old leaf and the new one.
+    /// Reads the changes from `old`: for each key the old leaf and the new one.
     ///
     /// # Errors
-    /// Those of [`SumDiff::step`].
+    /// The errors of [`SumDiff::step`].
     pub fn diff(&mut self, old: Tree) -> Result<BTreeMap<[u8; 32], Change>, Error> {
         let mut diff = SumDiff::new(old, self.tree);
         let mut out = SumLeaves::default();
@@ -142,7 +142,7 @@ impl Sums {
         Ok(changes)
     }
 
-    /// All chunks that the tree reaches, including values, and the length of the longest path of pieces.
+    /// Finds all chunks that the tree reaches, including values, and the length of the longest path of pieces.
     pub fn reached(&self) -> (BTreeSet<Hash>, usize) {
         let stored: BTreeMap<Hash, Vec<u8>> =
             self.host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
@@ -172,10 +172,10 @@ pub type Leaf = ([u8; 32], Held);
 /// An old leaf and a new one.
 pub type Change = (Option<Held>, Option<Held>);
 impl Sums {
-    /// A proof of keys: of many, or of the first one only.
+    /// Makes a proof of keys: of many, or of the first one only.
     ///
     /// # Errors
-    /// Those of [`SumProve::step`].
+    /// The errors of [`SumProve::step`].
     pub fn prove(&mut self, keys: &[[u8; 32]], is_many: bool) -> Result<Vec<u8>, Error> {
         let mut prove = if is_many {
             SumProve::many(&self.rules, self.tree, keys)

@@ -28,15 +28,15 @@ pub const LENGTHS: [usize; 12] = [
 /// Keys with their values.
 pub type Values = BTreeMap<String, Value>;
 
-/// `len` bytes that look random.
+/// Makes `len` bytes that look random.
 pub fn bytes(len: usize, seed: usize) -> Vec<u8> {
-    // Hardly anything repeats: pieces of it are not packed.
+    // The bytes hardly repeat, so that pieces of them are not packed.
     let mixed = |at: u64| (at ^ at >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) >> 56;
     let scattered = |at: usize| ((at + seed) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..len).map(|at| mixed(scattered(at)) as u8).collect()
 }
 
-/// A JSON string of `len` bytes.
+/// Makes a JSON string of `len` bytes.
 pub fn text(len: usize, seed: usize) -> Vec<u8> {
     let mut text = bytes(len, seed);
     for byte in &mut text {
@@ -46,7 +46,7 @@ pub fn text(len: usize, seed: usize) -> Vec<u8> {
     text
 }
 
-/// Values of all [`LENGTHS`] and both kinds, with small ones between them.
+/// Makes values of all [`LENGTHS`] and both kinds, with small ones between them.
 pub fn values() -> Values {
     let mut values = Values::new();
     for (at, len) in LENGTHS.into_iter().enumerate() {
@@ -58,8 +58,8 @@ pub fn values() -> Values {
     values
 }
 
-/// A block of pairs, as a host feeds it: the text followed by the byte values, the length of the text,
-/// and where the byte values are.
+/// Makes a block of pairs as a host feeds it; returns the text followed by the byte values, the length
+/// of the text, and where the byte values are.
 pub fn block<'v>(
     rows: impl IntoIterator<Item = (&'v String, &'v Value)>,
 ) -> (Vec<u8>, usize, Vec<ByteValue>) {

@@ -1,5 +1,5 @@
 //! Hostile deltas: each fault is refused with its field and its offset, however the bytes are cut, and
-//! nothing is taken before it was checked.
+//! no edit is taken before it was checked.
 
 use hedgerow::batch::Edit;
 use hedgerow::delta::{Decoder, DeltaError, Next};
@@ -63,7 +63,7 @@ fn sample() -> Vec<u8> {
     ]))
 }
 
-/// A delta of one edit.
+/// Makes a delta of one edit.
 fn one(bytes: &[u8]) -> Vec<u8> {
     delta(&[bytes.to_vec()], 1)
 }

@@ -22,7 +22,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// A value: its text in `json`, or its bytes in `bytes`.
+/// Returns a value: its text in `json`, or its bytes in `bytes`.
 fn value(cell: &Json) -> Option<Value> {
     match (cell.get("json"), cell.get("bytes")) {
         (Some(text), None) => Some((Kind::Json, text.as_str().expect("a text").into())),

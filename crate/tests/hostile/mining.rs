@@ -22,7 +22,7 @@ fn mine(key: &mut [u8], nonce: usize, mut fits: impl FnMut(&[u8]) -> bool) {
     }
 }
 
-/// `count` ascending keys of `len` bytes under `m/`, the last `nonce` of which are mined.
+/// Makes `count` ascending keys of `len` bytes under `m/`, whose last `nonce` bytes are mined.
 pub fn mined(
     count: usize,
     len: usize,
@@ -40,17 +40,17 @@ pub fn mined(
         .collect()
 }
 
-/// A JSON string that takes `len` bytes.
+/// Makes a JSON string that takes `len` bytes.
 pub fn text(len: usize) -> String {
     format!("\"{}\"", "v".repeat(len - 2))
 }
 
-/// The row ends a leaf that begins with it, and so any leaf that it is in.
+/// Returns whether the row ends a leaf that begins with it, and so any leaf that it is in.
 pub fn ends_alone(key: &[u8], value: &str) -> bool {
     SHAPE.ends(0, key, 0, LEAF_ENTRY_BYTES + key.len() + value.len(), 1)
 }
 
-/// The key, with an entry of `size` bytes, ends no node below [`Shape::full`].
+/// Returns whether the key, with an entry of `size` bytes, ends no node below [`Shape::full`].
 pub fn dodges(level: u8, key: &[u8], size: usize) -> bool {
     let full = SHAPE.full as usize;
     !SHAPE.ends(level, key, full - 1 - size, full - 1, MIN_CHILDREN)

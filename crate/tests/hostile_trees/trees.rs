@@ -16,8 +16,8 @@ use hedgerow_support::faults::{Facts, cache, cause, failed, lost};
 use hedgerow_support::layout::{inner, leaf};
 use std::time::Duration;
 
-/// Descends into the second child of a parent that says `what` of it; every operation that
-/// does must fail with the same error.
+/// Descends into the second child of a parent that states this `level`, `key` and `count`. Every
+/// operation that does so must fail with the same error.
 pub fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     let first = leaf(&[(0, b"a", b"1"), (0, b"b", b"2")]);
     let hashes = [Hash::of(&first), Hash::of(child)];
@@ -60,7 +60,7 @@ pub fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     facts
 }
 
-/// What a verification tells: sound rows, and faults, but for those of the form: no boundary
+/// Verifies a tree; returns the number of sound rows, and the faults except for faults of the form, as no boundary
 /// function has made these trees. It ends after as many steps as there are names of nodes.
 pub fn verified(cache: &Cache, tree: Tree) -> (u64, Vec<Fault>) {
     let mut verify = Verify::new(tree, Shape::with_target(128));
@@ -74,7 +74,7 @@ pub fn verified(cache: &Cache, tree: Tree) -> (u64, Vec<Fault>) {
     panic!("no end in sight");
 }
 
-/// A batch on top of `tree`; `None` when it is refused, with an error that names a chunk.
+/// Merges a batch into `tree`; returns `None` if it is refused with an error that names a chunk.
 pub fn changed(cache: &Cache, tree: Tree, text: &str) -> Option<Vec<Sealed>> {
     let mut forest = Forest::new();
     forest.set_rows(tree);
@@ -113,7 +113,7 @@ pub fn check_nodes(sealed: &[Sealed]) {
     }
 }
 
-/// A few nodes that stand for more than can be counted: each names the one below it 60 times.
+/// Adds a few nodes that stand for more than can be counted: each names the one below it 60 times.
 pub fn bomb(chunks: &mut Vec<Vec<u8>>, levels: u8) {
     let keys: Vec<_> = (0..60).map(|at| format!("k{at:02}")).collect();
     for level in 1..=levels {
@@ -126,7 +126,7 @@ pub fn bomb(chunks: &mut Vec<Vec<u8>>, levels: u8) {
     }
 }
 
-/// Fails when `act` is still at it after five seconds. WebAssembly has no threads: there the whole run has an end.
+/// Fails if `act` takes more than five seconds. WebAssembly has no threads: there the whole run has a limit.
 pub fn in_time(act: impl FnOnce() + Send + 'static) {
     if cfg!(target_arch = "wasm32") {
         return act();
@@ -139,7 +139,7 @@ pub fn in_time(act: impl FnOnce() + Send + 'static) {
     assert!(wait.recv_timeout(Duration::from_secs(5)).is_ok(), "no end in sight");
 }
 
-/// Keys ascend in each node of the tree, but not from one to the next: two leaves under
+/// Makes a tree whose keys ascend in each node, but not from one to the next: two leaves under
 /// parents of their own, `first` before `second`.
 pub fn crossed(first: &[u8], second: &[u8]) -> (Cache, Tree) {
     let last = |leaf: &[u8]| match Node::decode(leaf) {

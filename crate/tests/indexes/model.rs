@@ -17,7 +17,7 @@ pub enum Member {
     One(Scalar),
     Many(Vec<Option<Scalar>>),
     Null,
-    /// There is no such member.
+    /// The row does not have the member.
     Missing,
 }
 
@@ -42,7 +42,7 @@ impl Member {
         }
     }
 
-    /// The scalars that a column lists of it, and whether there may be several.
+    /// Lists the scalars of it in a column; also returns whether there may be several.
     fn scalars(&self, words: bool) -> (Vec<Scalar>, bool) {
         let of_one = |scalar: &Scalar| match scalar {
             Scalar::Text(text) if words => words_of(text),
@@ -61,7 +61,7 @@ impl Member {
     }
 }
 
-/// The words of a text of the characters that rows here have; null if there are none.
+/// Lists the words of a text of the characters that rows here have; null for a text without words.
 fn words_of(text: &str) -> Vec<Scalar> {
     let words: Vec<_> = text
         .split([' ', '～'])
@@ -71,7 +71,7 @@ fn words_of(text: &str) -> Vec<Scalar> {
     if words.is_empty() { vec![Scalar::Null] } else { words }
 }
 
-/// A row: two members, and how much there is besides them.
+/// A row: two members, and the size of the rest.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub a: Member,
@@ -98,7 +98,7 @@ pub fn rows_of(model: &Model) -> Rows {
     model.iter().map(|(key, row)| (key.clone(), row.json())).collect()
 }
 
-/// All that is tried: on `a`, on the nested member for some rows, and on both; with null, with a limit, and
+/// The definitions: on `a`, on the nested member for some rows, and on both; with null, with a limit, and
 /// with words.
 pub const DEFINITIONS: [&str; 8] = [
     r#"["","/a"]"#,

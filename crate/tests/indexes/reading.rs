@@ -12,7 +12,7 @@ pub fn index_tree(forest: &Forest, which: usize) -> Tree {
     forest.tree(&format!("i{}", DEFINITIONS[which]))
 }
 
-/// The keys of an index: secondary keys as JSON, and primary keys.
+/// Reads the keys of an index: secondary keys as JSON, and primary keys.
 pub fn entries(host: &mut Host, tree: Tree, columns: usize) -> Vec<(String, String)> {
     let parts = Parts { keys: true, values: true };
     let mut scan = Scan::new(tree, Range::ALL, false, u64::MAX, parts);
@@ -33,7 +33,7 @@ pub fn entries(host: &mut Host, tree: Tree, columns: usize) -> Vec<(String, Stri
     found
 }
 
-/// The rows in the order of an index, with their secondary keys.
+/// Scans the rows in the order of an index, with their secondary keys.
 pub fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
     let (index, rows) = (index_tree(&host.forest, which), host.tree());
     let mut both = [false, true].map(|reverse| {
@@ -50,7 +50,7 @@ pub fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
             .chunks(3)
             .map(|row| {
                 let key: String = serde_json::from_str(&row[0]).unwrap();
-                // Beside values null stands for one of them.
+                // In an output with values, null marks a value, and `[]` stands for null.
                 let secondary = if row[2] == "[]" { "null" } else { &row[2] };
                 (key, row[1].clone(), secondary.to_owned())
             })

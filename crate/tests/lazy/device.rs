@@ -1,4 +1,4 @@
-//! A remote with all rows, and a device that has what it has read of them.
+//! A remote with all rows, and a device that has the chunks that it has read.
 
 use hedgerow::batch::Batch;
 use hedgerow::boundary::Shape;
@@ -68,7 +68,7 @@ impl Remote {
         Self { rows, tree, chunks, nodes }
     }
 
-    /// A cache with all chunks in memory.
+    /// Makes a cache with all chunks in memory.
     pub fn cache(&self) -> Cache {
         let mut cache = Cache::new(usize::MAX);
         for (id, (hash, bytes)) in (1..).zip(&self.chunks) {
@@ -77,18 +77,18 @@ impl Remote {
         cache
     }
 
-    /// The records of all nodes of a level and above.
+    /// Joins the records of all nodes of a level and above.
     pub fn records(&self, least: u8) -> Vec<u8> {
         let wanted = self.nodes.values().filter(|(level, _)| *level >= least);
         wanted.flat_map(|(_, record)| record.clone()).collect()
     }
 
-    /// The number of all nodes.
+    /// Counts all nodes.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The nth leaf.
+    /// Finds the nth leaf.
     pub fn leaf(&self, nth: usize) -> FoundLeaf {
         let mut leaves: Vec<_> = self
             .chunks
@@ -108,7 +108,7 @@ impl Remote {
         leaves.remove(nth)
     }
 
-    /// The puts of a range of rows as a delta, all with another value if it is given.
+    /// Encodes the puts of a range of rows as a delta, all with another value if it is given.
     pub fn delta(&self, range: impl RangeBounds<String>, value: Option<&str>) -> Vec<u8> {
         let mut encoder = Encoder::new();
         for (key, own) in self.rows.range(range) {
@@ -121,7 +121,7 @@ impl Remote {
     }
 }
 
-/// A device that has what it has read.
+/// A device that has the chunks that it has read.
 pub struct Device<'r> {
     remote: &'r Remote,
     pub cache: Cache,
@@ -129,13 +129,13 @@ pub struct Device<'r> {
     commit: Hash,
     stored: BTreeMap<u64, (Vec<u8>, Table)>,
     next: u64,
-    /// Chunks that were fetched, and how often some were asked for at once.
+    /// The chunks fetched, and the times that some were asked for at once.
     pub fetched: usize,
     pub rounds: usize,
 }
 
 impl<'r> Device<'r> {
-    /// A device that has the nodes above level 1.
+    /// Makes a device that has the nodes above level 1.
     pub fn new(remote: &'r Remote) -> Self {
         let mut device = Self {
             remote,
@@ -162,7 +162,7 @@ impl<'r> Device<'r> {
         }
     }
 
-    /// Loads what is wanted: from here, or from the remote.
+    /// Loads wants: from here, or from the remote.
     fn answer(&mut self, wanted: &[Want]) {
         assert!(!wanted.is_empty(), "an empty need");
         self.rounds += usize::from(wanted.iter().any(|want| want.is_remote()));
@@ -193,11 +193,11 @@ impl<'r> Device<'r> {
             self.store(made);
             return;
         }
-        // As the host does: the parent, which is here, tells the last key and the number of rows.
+        // As in the host, the parent, which is here, gives the last key and the number of rows.
         let (last_key, count) = self.told(&hash);
         let mut leaves = Leaves::new();
         let text = String::from_utf8(last_key.clone()).expect("a key");
-        // Some more rows than those of the leaf.
+        // Some more rows than the leaf has.
         let up_to = self.remote.rows.range(..=text.clone()).rev().take(count as usize + 9);
         let first = up_to.last().expect("a row").0.clone();
         leaves.add(&self.remote.delta(first..=text, None)).expect("a delta");
@@ -259,7 +259,7 @@ impl<'r> Device<'r> {
         found.len()
     }
 
-    /// The keys of a range.
+    /// Reads the keys of a range.
     pub fn scan(&mut self, range: Range, reverse: bool) -> String {
         let parts = Parts { keys: true, values: false };
         let mut scan = Scan::new(self.tree, range, reverse, u64::MAX, parts);
@@ -278,7 +278,7 @@ impl<'r> Device<'r> {
         tree
     }
 
-    /// The members of a difference.
+    /// Counts the members of a diff.
     pub fn diff(&mut self, old: Tree, new: Tree) -> u32 {
         let mut diff = Diff::new(old, new, Range::ALL);
         let mut out = Output::new();
@@ -286,7 +286,7 @@ impl<'r> Device<'r> {
         out.members()
     }
 
-    /// Collects what the tree does not reach.
+    /// Collects the chunks that the tree does not reach.
     pub fn collect(&mut self, thoroughness: Thoroughness) {
         let mut forest = Forest::new();
         forest.set_rows(self.tree);

@@ -22,7 +22,7 @@ pub enum Op {
     Put(String, Row),
     Del(String),
     Clear,
-    /// With the names to keep, and those to remove.
+    /// With the names to keep, and the names to remove.
     Update(String, Option<Members>, Option<Vec<String>>, Option<Vec<String>>),
 }
 
@@ -33,7 +33,7 @@ fn set(members: &mut Members, name: &str, value: &str) {
     }
 }
 
-/// Without repeated names.
+/// Removes repeated names.
 pub fn unique(row: &Row) -> Row {
     let Row::Object(members) = row else { return row.clone() };
     let mut unique = Members::new();
@@ -49,7 +49,7 @@ pub fn text_of(row: &Row) -> String {
         return text.clone();
     };
     let mut unique = members.clone();
-    // None of the names is another spelling of an index but for a leading zero.
+    // No name is another spelling of an index, except with a leading zero.
     let index = |name: &String| {
         let parsed = name.parse::<u32>().ok().filter(|_| !name.starts_with('0'));
         parsed.unwrap_or(u32::MAX)
@@ -58,7 +58,7 @@ pub fn text_of(row: &Row) -> String {
     object(&unique)
 }
 
-/// As text, in the order given, with repeated names.
+/// Prints an object in the order given, with repeated names.
 fn object(members: &Members) -> String {
     let texts: Vec<_> =
         members.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
@@ -66,7 +66,7 @@ fn object(members: &Members) -> String {
 }
 
 impl Op {
-    /// As the wrapper prints it, or as other programs may.
+    /// Prints the operation as the wrapper does, or as other programs may.
     pub fn text(&self, normal: bool) -> String {
         let space = if normal { "" } else { " " };
         let body = |members: &Members| {
@@ -82,7 +82,7 @@ impl Op {
                 if normal {
                     format!("{{\"op\":\"put\",\"key\":{key},\"value\":{value}}}")
                 } else {
-                    // Members in another order, one of them twice, and one that is unknown.
+                    // Members in another order, one of them twice, and an unknown one.
                     format!(
                         "{{\"value\":1, \"value\": {value},\"more\":[{{}}],\"k\\u0065y\":{key} , \"op\":\"put\"}}"
                     )
@@ -106,7 +106,7 @@ impl Op {
     }
 }
 
-/// Applies one operation; `false` if it updates a value that is not an object.
+/// Applies one operation; returns `false` if it updates a value that is not an object.
 pub fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
     match op {
         Op::Put(key, row) => drop(rows.insert(key.clone(), unique(row))),
@@ -127,7 +127,7 @@ pub fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
     true
 }
 
-/// Whether a later operation overrides this one.
+/// Returns whether a later operation overrides this one.
 pub fn is_moot(ops: &[Op], at: usize) -> bool {
     let Op::Update(key, ..) = &ops[at] else { return false };
     ops[at..].iter().any(|op| match op {

@@ -17,7 +17,7 @@ fn id() -> impl Strategy<Value = Option<String>> {
     prop_oneof![
         40 => (0_u32..1_000_000).prop_map(|id| Some(format!("\"id{id}\""))),
         10 => text(0..1_000_000).prop_map(Some),
-        // Some of these meet.
+        // Some of these are equal.
         1 => text(0..10).prop_map(Some),
         2 => Just(None),
         1 => Just(Some("null".into())),
@@ -75,7 +75,7 @@ fn def() -> impl Strategy<Value = Def> {
     let value = prop::sample::select(vec![None, Some("v"), Some("id")]);
     let key = prop::sample::select(vec![None, Some("id")]);
     (key, sum, value, prefix).prop_map(|(key, sum, value, prefix)| {
-        // Ids are no sums; but that is for the tests of errors.
+        // Ids are not sums; the tests of errors cover that.
         let key = if sum == Some("id") { None } else { key };
         Def { key, sum, value, prefix }
     })

@@ -4,8 +4,8 @@ use hedgerow_support::sums::Leaves;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Keys of many shapes: random ones, ones that share a long prefix, and ones that differ from
-/// others in a single bit.
+/// Draws a key: random, or with a long prefix of another, or different from another in a single
+/// bit.
 pub fn key(random: &mut ChaCha8Rng, known: &[[u8; 32]]) -> [u8; 32] {
     let mut key: [u8; 32] = random.random();
     match random.random_range(0..6) {

@@ -84,7 +84,7 @@ struct Merging {
 /// The cost of moving an edit.
 const MOVE_COST: usize = 4;
 
-/// The cost of comparing the key of an edit with another.
+/// Returns the cost of comparing the key of an edit with another.
 const fn compare_cost(item: &Item) -> usize {
     2 + item.key_len as usize / 8
 }
@@ -95,7 +95,7 @@ fn key<'a>(pages: &'a [Vec<u8>], item: &Item) -> &'a [u8] {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Makes an empty batch.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -231,39 +231,39 @@ impl Batch {
         true
     }
 
-    /// Whether it has updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
+    /// Returns whether it has updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
     #[must_use]
     pub const fn has_updates(&self) -> bool {
         self.has_updates
     }
 
-    /// Number of edits. After [`Batch::sort`] there is one put or deletion for each key at most, followed
-    /// by the updates of the key that were added after it, in their order.
+    /// Returns the number of edits. After [`Batch::sort`] each key has at most one put or deletion,
+    /// followed by the updates of the key that were added after it, in their order.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether it has no edits.
+    /// Returns whether it has no edits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Bytes that it takes in memory.
+    /// Returns the bytes that it takes in memory.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.pages.iter().map(Vec::capacity).sum::<usize>()
             + (self.items.capacity() + self.merging.into.capacity()) * size_of::<Item>()
     }
 
-    /// The key at `index`, below [`Batch::len`].
+    /// Returns the key at `index`, below [`Batch::len`].
     #[must_use]
     pub fn key(&self, index: usize) -> Key<'_> {
         Key::trusted(key(&self.pages, &self.items[index]))
     }
 
-    /// The edit at `index`, below [`Batch::len`].
+    /// Returns the edit at `index`, below [`Batch::len`].
     #[must_use]
     pub fn edit(&self, index: usize) -> Edit<'_> {
         let item = &self.items[index];
@@ -278,8 +278,8 @@ impl Batch {
         }
     }
 
-    /// The first index, not below `from`, whose key is above `key`. Costs the logarithm of the distance
-    /// (a galloping search).
+    /// Returns the first index, not below `from`, whose key is above `key`. Costs the logarithm of the
+    /// distance (a galloping search).
     #[must_use]
     pub fn after(&self, from: usize, key: &[u8]) -> usize {
         let mut low = from;

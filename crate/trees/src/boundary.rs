@@ -9,8 +9,8 @@
 //!    entry on, which bounds the height of a tree whose keys were mined;
 //! 2. or the node has [`Shape::full`] bytes: a bound against keys mined to avoid rule 1.
 //!
-//! Nothing *after* an entry affects the decision. So a node that is not the last of its level ends
-//! there regardless of what follows, and an edit can relink every node that starts at a boundary.
+//! Entries *after* an entry do not affect the decision. So a node that is not the last of its level
+//! ends there whatever follows, and an edit can relink every node that starts at a boundary.
 //! Integers only: equal on every platform. `docs/decisions.md` has the alternatives that were
 //! measured.
 
@@ -34,15 +34,15 @@ impl Shape {
     /// The shape of every stored tree. Changing it changes every root.
     pub const STORED: Self = Self::with_target(4096);
 
-    /// The shape for an average of `target` bytes, from 64 to 4096.
+    /// Returns the shape for an average of `target` bytes, from 64 to 4096.
     #[must_use]
     pub const fn with_target(target: u32) -> Self {
         // The mean of a Rayleigh distribution is scale * sqrt(pi) / 2.
         Self { target, full: 4 * target, scale: (target * 11_284 + 5000) / 10_000 }
     }
 
-    /// Whether a node of `level` ends after the entry of `key`. The entry is the `nth` of the node, from
-    /// 1, and takes the bytes `from..to` of its entries. Costs one hash of the key.
+    /// Returns whether a node of `level` ends after the entry of `key`. The entry is the `nth` of the
+    /// node, from 1, and takes the bytes `from..to` of its entries. Costs one hash of the key.
     #[must_use]
     pub fn ends(&self, level: u8, key: &[u8], from: usize, to: usize, nth: usize) -> bool {
         if level > 0 && nth < MIN_CHILDREN {
@@ -54,8 +54,8 @@ impl Shape {
     }
 }
 
-/// The hash of `key` at `level` that decides boundaries: the upper half of XXH64, seeded with the
-/// level.
+/// Returns the hash of `key` at `level` that decides boundaries: the upper half of XXH64, seeded
+/// with the level.
 #[must_use]
 pub fn key_hash(level: u8, key: &[u8]) -> u32 {
     (xxh64(key, u64::from(level)) >> 32) as u32

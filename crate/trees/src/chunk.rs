@@ -38,7 +38,7 @@ const PIECE: u8 = 0xe0;
 const PIECE_LIST: u8 = 0xe1;
 
 impl ChunkKind {
-    /// The first two bytes of a chunk of this kind.
+    /// Returns the first two bytes of a chunk of this kind.
     #[must_use]
     pub const fn header(self) -> [u8; HEADER_BYTES] {
         let kind = match self {
@@ -84,7 +84,7 @@ fn expect_kind(bytes: &[u8], kind: ChunkKind) -> Result<&[u8], DecodeError> {
     Ok(&bytes[HEADER_BYTES..])
 }
 
-/// The part of a value that the piece chunk `bytes` holds.
+/// Returns the part of a value that the piece chunk `bytes` holds.
 ///
 /// # Errors
 /// If it is not a piece, or is empty or larger than [`PIECE_BYTES`].
@@ -97,13 +97,13 @@ pub fn piece(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     Ok(part)
 }
 
-/// The number of pieces of a value of `len` bytes.
+/// Returns the number of pieces of a value of `len` bytes.
 #[must_use]
 pub const fn pieces_of(len: usize) -> usize {
     len.div_ceil(PIECE_BYTES)
 }
 
-/// The bytes of the hashes that the chunk `bytes` lists.
+/// Returns the bytes of the hashes that the chunk `bytes` lists.
 ///
 /// # Errors
 /// If it is not a list of pieces, or has fewer than two or more than the largest value needs.
@@ -117,7 +117,7 @@ pub fn listed(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     Ok(hashes)
 }
 
-/// The hashes of the pieces that the chunk `bytes` lists, for a value of `len` bytes.
+/// Returns the hashes of the pieces that the chunk `bytes` lists, for a value of `len` bytes.
 ///
 /// # Errors
 /// If it is not a list of pieces, or not as long as a value of `len` bytes needs.

@@ -3,7 +3,7 @@
 use crate::hash::Hash;
 use core::fmt;
 
-/// The part of a chunk or table that was malformed.
+/// The malformed part of a chunk or table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Field {
@@ -58,7 +58,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// A fault at `offset`.
+    /// Makes a fault at `offset`.
     #[must_use]
     pub const fn new(field: Field, offset: usize, expected: u64, got: u64) -> Self {
         Self { field, offset, expected, got }
@@ -74,7 +74,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-/// Why a row was refused.
+/// The reason to refuse a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowFault {
@@ -129,7 +129,7 @@ pub enum Error {
     CorruptChunk {
         /// The hash of the chunk.
         hash: Hash,
-        /// What is wrong with its form.
+        /// The fault of its form.
         cause: Option<DecodeError>,
     },
     /// A chunk was written by a later version of this library.

@@ -1,15 +1,15 @@
 //! The check of a chunk by its kind, at its first use.
 //!
-//! It covers what can be checked in a chunk alone. Readers check what needs more: what a parent says of
-//! a child, the length of the value of a list, and the hashes of a sum tree.
+//! It checks a chunk alone. Readers check the rest: a child against its parent, the length of the value
+//! of a list, and the hashes of a sum tree.
 
 use crate::chunk::{self, ChunkKind};
 use crate::error::DecodeError;
 use crate::node::Node;
 
-/// Checks a chunk by the kind in its first byte. Afterwards a node may be viewed. Of a commit and of a
+/// Checks a chunk by the kind in its first byte. Afterwards a node may be viewed. For a commit and a
 /// piece of a sum tree it checks the header only: their readers decode them completely each time
-/// ([`sum_piece::check`](crate::sum_piece::check)). Allocates nothing.
+/// ([`sum_piece::check`](crate::sum_piece::check)). Does not allocate.
 ///
 /// # Errors
 /// The first fault.

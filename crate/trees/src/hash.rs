@@ -13,13 +13,13 @@ impl Hash {
     /// Stands for "no chunk": the root of an empty tree.
     pub const ZERO: Self = Self([0; HASH_BYTES]);
 
-    /// The hash of `bytes`.
+    /// Returns the hash of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The hash of `bytes` under a key: collisions cannot be found without the key.
+    /// Returns the hash of `bytes` under a key: collisions cannot be found without the key.
     #[must_use]
     pub fn keyed(key: &[u8; HASH_BYTES], bytes: &[u8]) -> Self {
         Self(*blake3::keyed_hash(key, bytes).as_bytes())

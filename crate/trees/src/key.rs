@@ -8,7 +8,7 @@ use core::ops::Deref;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'k>(&'k [u8]);
 
-/// Why bytes are not a key.
+/// The reason for which bytes are not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFault {
     /// There are more than [`MAX_KEY_BYTES`].
@@ -30,7 +30,7 @@ impl<'k> Key<'k> {
         }
     }
 
-    /// A key of bytes that are known to be UTF-8, such as those of a JSON string.
+    /// Makes a key of bytes that are known to be UTF-8, such as the bytes of a JSON string.
     ///
     /// # Errors
     /// [`KeyFault::TooLong`].
@@ -39,14 +39,14 @@ impl<'k> Key<'k> {
         if bytes.len() > MAX_KEY_BYTES { Err(KeyFault::TooLong) } else { Ok(Self(bytes)) }
     }
 
-    /// A key of bytes that were checked before, such as those of a chunk in the cache, or of a list of keys.
+    /// Makes a key of bytes that were checked before, such as a key in the cache or in a list of keys.
     #[must_use]
     pub const fn trusted(bytes: &'k [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_KEY_BYTES, "no key is so long");
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     #[must_use]
     pub const fn bytes(self) -> &'k [u8] {
         self.0

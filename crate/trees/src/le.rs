@@ -1,13 +1,13 @@
 //! Little-endian integers in bytes.
 
-/// The 16-bit number at `at`. Panics if `bytes` ends before.
+/// Reads the 16-bit number at `at`. Panics if `bytes` ends before.
 #[inline]
 #[must_use]
 pub fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// The 32-bit number at `at`. Panics if `bytes` ends before.
+/// Reads the 32-bit number at `at`. Panics if `bytes` ends before.
 #[inline]
 #[must_use]
 pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -16,7 +16,7 @@ pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// The 64-bit number at `at`. Panics if `bytes` ends before.
+/// Reads the 64-bit number at `at`. Panics if `bytes` ends before.
 #[inline]
 #[must_use]
 pub fn u64_at(bytes: &[u8], at: usize) -> u64 {

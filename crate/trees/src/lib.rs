@@ -1,7 +1,7 @@
 //! The parts of Hedgerow's core that decide its speed: nodes, trees, segments, and readers of rows.
 //! Use them through the crate `hedgerow`, which re-exports all of them.
 //!
-//! They are a package of their own so that they are compiled for speed. Code that runs seldom, such
+//! They are a package of their own so that they are compiled for speed. Code that runs rarely, such
 //! as once for a commit, is compiled for size, because a page waits for every byte of the module.
 
 #![no_std]

@@ -2,7 +2,7 @@
 //!
 //! Each is checked in one place: by the constructor of a type that encoders and decoders both take
 //! ([`Key`](crate::key::Key), [`Value`](crate::value::Value)), or by the one function that reads or
-//! makes what it limits. So everything that is written can be read.
+//! makes the limited data. So everything that is written can be read.
 
 /// Longest key, in bytes of UTF-8.
 pub const MAX_KEY_BYTES: usize = 1024;
@@ -26,16 +26,16 @@ pub const MAX_ENTRIES: u64 = 1 << 48;
 /// A segment is sealed as soon as it holds this many bytes.
 pub const SEGMENT_BYTES: usize = 512 << 10;
 
-/// A segment below this is small: a collection joins those that are many.
+/// A segment below this is small: a collection joins small ones if there are many.
 pub const SMALL_SEGMENT_BYTES: usize = 64 << 10;
 
-/// Segments below this are read as a whole; of longer ones adapters can read parts, without the rest.
+/// Segments below this are read as a whole; adapters can read parts of longer ones, without the rest.
 pub const LEAST_BYTES_FOR_PARTS: usize = 64 << 10;
 
 /// Bytes of the smallest chunk: the last piece of a value has its two bytes of header and one more.
 pub const MIN_CHUNK_BYTES: usize = 3;
 
-/// Most chunks in one segment: those that fit before it is sealed.
+/// Most chunks in one segment: as many as fit before it is sealed.
 pub const MAX_SEGMENT_CHUNKS: usize = SEGMENT_BYTES.div_ceil(MIN_CHUNK_BYTES);
 
 /// Longest chunk that is packed in a segment: its two bytes of header, and a whole piece. No leaf is longer.

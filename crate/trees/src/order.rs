@@ -1,4 +1,4 @@
-//! A sort with little code, for lists that are sorted seldom.
+//! A sort with little code, for lists that are sorted rarely.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;

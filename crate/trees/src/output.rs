@@ -47,13 +47,13 @@ fn separate(text: &mut Vec<u8>) {
 }
 
 impl Output {
-    /// An empty output.
+    /// Makes an empty output.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Empties it and keeps its memory.
+    /// Empties it, and keeps its memory.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.text.clear();
@@ -106,14 +106,14 @@ impl Output {
         }
     }
 
-    /// Starts a value whose bytes come in parts: they go to [`Output::part`], and
-    /// [`Output::end`] ends it.
+    /// Starts a value whose bytes come in parts: they go to [`Output::part`], and [`Output::end`]
+    /// ends it.
     pub fn begin(&mut self, kind: Kind) {
         self.value(kind, |_| ());
         self.partial = true;
     }
 
-    /// The buffer for the bytes of a value that was begun.
+    /// Returns the buffer for the bytes of a value that was begun.
     pub const fn part(&mut self, kind: Kind) -> &mut Vec<u8> {
         match kind {
             Kind::Json => &mut self.text,
@@ -131,7 +131,7 @@ impl Output {
         }
     }
 
-    /// Whether it ends in the middle of a value, so that it cannot be handed out yet.
+    /// Returns whether it ends in the middle of a value, so that it cannot be handed out yet.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.partial
@@ -149,25 +149,25 @@ impl Output {
         self.closed = true;
     }
 
-    /// Number of members: keys, values and others.
+    /// Returns the number of members: keys, values and others.
     #[must_use]
     pub const fn members(&self) -> u32 {
         self.members
     }
 
-    /// Number of values among them.
+    /// Returns the number of values among them.
     #[must_use]
     pub const fn values(&self) -> u32 {
         self.values
     }
 
-    /// Bytes of all blocks.
+    /// Counts the bytes of all blocks.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.keys.len() + self.text.len() + self.bytes.len()
     }
 
-    /// Whether it has no members.
+    /// Returns whether it has no members.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.members == 0

@@ -1,7 +1,7 @@
 //! A keyed hash, SipHash-1-3, for hash tables of untrusted data.
 //!
 //! Without knowledge of the key, texts cannot be chosen so that their hashes collide. The host draws the
-//! key at random, and nothing that is stored or returned depends on it.
+//! key at random. Stored and returned data do not depend on it.
 //!
 //! Source: Aumasson and Bernstein, `SipHash: a fast short-input PRF`, 2012.
 
@@ -12,7 +12,7 @@ pub struct Secret {
 }
 
 impl Default for Secret {
-    /// [`Secret::PUBLIC`].
+    /// Returns [`Secret::PUBLIC`].
     fn default() -> Self {
         Self::PUBLIC
     }
@@ -22,13 +22,13 @@ impl Secret {
     /// A public key, for tests and for trusted data.
     pub const PUBLIC: Self = Self { key: [0, 0] };
 
-    /// A key of 128 random bits.
+    /// Makes a key of 128 random bits.
     #[must_use]
     pub const fn new(low: u64, high: u64) -> Self {
         Self { key: [low, high] }
     }
 
-    /// The hash of `bytes`.
+    /// Returns the hash of `bytes`.
     #[must_use]
     pub fn hash(&self, bytes: &[u8]) -> u64 {
         let [low, high] = self.key;

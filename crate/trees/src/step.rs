@@ -2,7 +2,7 @@
 //!
 //! The core does no I/O and has no clock. An operation that may need stored segments, or may take
 //! long, is a value with a `step` method. The host calls it until it is [`Step::Done`]. After
-//! [`Step::Need`] the host first loads what is wanted into the [`Cache`](crate::cache::Cache); after
+//! [`Step::Need`] the host first loads the wants into the [`Cache`](crate::cache::Cache); after
 //! [`Step::Yield`] it calls again with a new [`Budget`].
 
 use crate::cache::Want;
@@ -33,7 +33,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of about `bytes` bytes of work; at least one, so that each step makes progress.
+    /// Makes a budget of about `bytes` bytes of work; at least one, so that each step makes progress.
     #[must_use]
     pub const fn of(bytes: usize) -> Self {
         Self { given: if bytes == 0 { 1 } else { bytes }, spent: 0 }
@@ -45,26 +45,26 @@ impl Budget {
         self.spent = self.spent.saturating_add(bytes);
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the budget is spent.
     #[inline]
     #[must_use]
     pub const fn is_spent(&self) -> bool {
         self.spent >= self.given
     }
 
-    /// The work that was done, which may exceed the budget.
+    /// Returns the work that was done, which may exceed the budget.
     #[must_use]
     pub const fn spent(&self) -> usize {
         self.spent
     }
 
-    /// The work that is left.
+    /// Returns the work that is left.
     #[must_use]
     pub const fn left(&self) -> usize {
         self.given.saturating_sub(self.spent)
     }
 
-    /// Ends the budget: nothing is left.
+    /// Spends the rest of the budget.
     pub const fn end(&mut self) {
         self.given = self.spent;
     }

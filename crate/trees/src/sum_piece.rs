@@ -1,7 +1,7 @@
 //! How a sum tree is stored: pieces of its compacted trie, each a chunk.
 //!
 //! The package of sum trees works on them. They are decoded here because collections, which every page
-//! loads, read which chunks a piece names.
+//! loads, read the names of chunks in pieces.
 //!
 //! ```text
 //! piece    0xd0 | version | n x record, in the order of their paths
@@ -16,8 +16,8 @@
 //!
 //! The branches of a piece follow from its paths: between two neighbours there is one, at the first bit
 //! in which they differ. So branches are not stored, and cannot be stored wrong. The hash of a leaf is
-//! that of the subtree in which it is the only leaf, below the branch above it. The hash of a link is
-//! that of its first branch.
+//! the hash of the subtree in which it is the only leaf, below the branch above it. The hash of a link
+//! is the hash of its first branch.
 
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
@@ -95,20 +95,20 @@ pub struct Record<'b> {
 }
 
 impl Record<'_> {
-    /// The depth of its first branch; [`DEPTH`], below all branches, for a leaf.
+    /// Returns the depth of its first branch; [`DEPTH`], below all branches, for a leaf.
     #[must_use]
     pub const fn depth(&self) -> u16 {
         if let Form::Link(link) = &self.form { link.depth } else { DEPTH }
     }
 
-    /// The record of a link, without a borrow of the chunk; `None` for a leaf.
+    /// Returns the record of a link, without a borrow of the chunk; `None` for a leaf.
     #[must_use]
     pub const fn link(&self) -> Option<Record<'static>> {
         let Form::Link(link) = self.form else { return None };
         Some(Record { form: Form::Link(link), path: self.path, hash: self.hash, sum: self.sum })
     }
 
-    /// The fault of this record, as far as it can be checked alone.
+    /// Finds the fault of this record, as far as it can be checked alone.
     #[inline(never)]
     fn fault(&self) -> Option<Field> {
         match &self.form {
@@ -129,20 +129,20 @@ impl Record<'_> {
         }
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     #[must_use]
     pub const fn count(&self) -> u64 {
         if let Form::Link(link) = &self.form { link.count } else { 1 }
     }
 }
 
-/// The reference to the value, from the rest of a leaf with a longer value.
+/// Returns the reference to the value, from the rest of a leaf with a longer value.
 #[must_use]
 pub fn value_ref(rest: &[u8]) -> ValueRef {
     ValueRef::read(&rest[..REF_BYTES - HASH_BYTES])
 }
 
-/// The number of leading bits that two paths share.
+/// Returns the number of leading bits that two paths share.
 #[must_use]
 #[inline(never)]
 pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
@@ -158,7 +158,7 @@ pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
     DEPTH
 }
 
-/// The first `bits` bits of a path, followed by zeros.
+/// Returns the first `bits` bits of a path, followed by zeros.
 #[must_use]
 #[inline(never)]
 pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
@@ -171,7 +171,7 @@ pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
     prefix
 }
 
-/// Bytes of the rest of a record with this head; `None` for an invalid head.
+/// Returns the bytes of the rest of a record with this head; `None` for an invalid head.
 const fn rest_bytes(head: u16) -> Option<usize> {
     match head {
         REF => Some(REF_BYTES),
@@ -198,14 +198,14 @@ pub struct Names<'b> {
 }
 
 impl<'b> Names<'b> {
-    /// The names in a chunk that the cache has checked.
+    /// Reads the names in a chunk that the cache has checked.
     #[must_use]
     #[inline]
     pub fn of(chunk: &'b [u8]) -> Self {
         Self { rest: chunk.get(records_at(chunk)..).unwrap_or(chunk) }
     }
 
-    /// After the last name: whether all records were read.
+    /// Returns, after the last name, whether all records were read.
     #[must_use]
     #[inline]
     pub const fn is_whole(&self) -> bool {
@@ -233,7 +233,7 @@ impl Iterator for Names<'_> {
     }
 }
 
-/// The offset of the first record of a piece or a top.
+/// Returns the offset of the first record of a piece or a top.
 fn records_at(chunk: &[u8]) -> usize {
     if chunk.starts_with(&ChunkKind::SumTop.header()) { TOP_BYTES } else { HEADER_BYTES }
 }
@@ -247,13 +247,13 @@ pub struct Records<'b> {
 }
 
 impl<'b> Records<'b> {
-    /// The records of a chunk that [`check`] accepted.
+    /// Reads the records of a chunk that [`check`] accepted.
     #[must_use]
     pub fn of(chunk: &'b [u8]) -> Self {
         Self { bytes: chunk, at: records_at(chunk) }
     }
 
-    /// Bytes of the records that are left.
+    /// Counts the bytes of the records that are left.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.bytes.len() - self.at

@@ -23,7 +23,7 @@ pub struct Value<'v> {
     bytes: &'v [u8],
 }
 
-/// Why bytes may not be stored as a value.
+/// The reason not to store bytes as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueFault {
     /// It is longer than [`MAX_VALUE_BYTES`].
@@ -45,7 +45,7 @@ impl<'v> Value<'v> {
         Ok(value)
     }
 
-    /// A value of bytes, or of text that a reader of rows has scanned and brought to normal form.
+    /// Makes a value of bytes, or of text that a reader of rows has scanned and brought to normal form.
     ///
     /// # Errors
     /// [`ValueFault::TooLarge`].
@@ -54,20 +54,20 @@ impl<'v> Value<'v> {
         if is_large { Err(ValueFault::TooLarge) } else { Ok(Self { kind, bytes }) }
     }
 
-    /// A value of bytes that were checked before, such as those of a tree or of a batch.
+    /// Makes a value of bytes that were checked before, such as the values of a tree or of a batch.
     #[must_use]
     pub const fn trusted(kind: Kind, bytes: &'v [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_VALUE_BYTES, "no value is so long");
         Self { kind, bytes }
     }
 
-    /// Its kind.
+    /// Returns its kind.
     #[must_use]
     pub const fn kind(self) -> Kind {
         self.kind
     }
 
-    /// The text, or the bytes.
+    /// Returns the text, or the bytes.
     #[must_use]
     pub const fn bytes(self) -> &'v [u8] {
         self.bytes
@@ -101,7 +101,7 @@ impl Tag {
         kind | if self.is_ref { 2 } else { 0 }
     }
 
-    /// The tag of a value.
+    /// Returns the tag of a value.
     #[must_use]
     pub const fn of(value: Value<'_>) -> Self {
         Self { kind: value.kind, is_ref: value.bytes.len() > MAX_INLINE_VALUE_BYTES }
@@ -143,7 +143,7 @@ impl ValueRef {
         Self { len: u32_at(bytes, 0), hash: Hash::read(&bytes[4..]) }
     }
 
-    /// The reference as it is stored.
+    /// Returns the reference as it is stored.
     #[must_use]
     pub fn bytes(&self) -> [u8; VALUE_REF_BYTES] {
         let mut bytes = [0; VALUE_REF_BYTES];

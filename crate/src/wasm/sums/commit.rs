@@ -35,7 +35,7 @@ impl Sums {
 }
 
 /// Adds a wanted sum tree that follows rows: `scratch` holds its name and its definition. `clear` first
-/// removes those added before. [`status::NO_OP`] if the name or the definition is invalid.
+/// removes earlier ones. [`status::NO_OP`] if the name or the definition is invalid.
 #[wasm_bindgen]
 pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
     sums(|sums, engine| {
@@ -111,7 +111,7 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     })
 }
 
-/// Starts to update the sum trees of an ingest that awaits them: those with edits, those that follow rows,
+/// Starts to update the sum trees of an ingest that awaits them: trees with edits, trees that follow rows,
 /// and wanted ones; `alone` drops all other followers. [`status::NO_OP`] if a tree with edits follows rows.
 #[wasm_bindgen]
 pub fn sum_begin(op: u32, alone: bool) -> u32 {
@@ -130,7 +130,7 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
                 return status::NO_OP;
             }
             let existing = followers_of(forest);
-            // Missing trees are made only with a change of rows, or on request: so if stored rows cannot be
+            // Missing trees are made only with a change of rows, or on request. So if stored rows cannot be
             // summed, commits that do not change rows still succeed.
             let (old, new) = ingest.row_trees();
             let makes = pending.extends || old != new;

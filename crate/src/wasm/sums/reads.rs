@@ -73,7 +73,7 @@ pub fn sum_verify(view: u32, name_len: u32) -> u32 {
     })
 }
 
-/// The names of the sum trees of a view. Reply: `Bytes`, a JSON array.
+/// Lists the names of the sum trees of a view. Reply: `Bytes`, a JSON array.
 #[wasm_bindgen]
 pub fn sum_names(view: u32) {
     sums(|_, engine| {

@@ -1,4 +1,4 @@
-//! The state of sum trees in the later part of the module, and how names and keys are read.
+//! The state of sum trees in the later part of the module, and the readers of names and keys.
 
 use crate::forest::TreeName;
 use crate::le::u32_at;
@@ -63,7 +63,7 @@ impl Sums {
     }
 }
 
-/// The name in the first `len` bytes of `scratch`.
+/// Reads the name in the first `len` bytes of `scratch`.
 pub fn name(engine: &Engine, len: u32) -> Option<TreeName> {
     tree_name(core::str::from_utf8(&engine.scratch[..len as usize]).ok()?)
 }

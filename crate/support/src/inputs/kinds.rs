@@ -8,7 +8,7 @@ use hedgerow::ingest::Format;
 use hedgerow::json::Pointer;
 use hedgerow::rows::Framing;
 
-/// Lines of rows that take about a mebibyte, and the length of the longest.
+/// Makes lines of rows that take about a mebibyte; also returns the length of the longest.
 fn lines(mut row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     let (mut text, mut longest) = (String::new(), 0);
     for at in 0.. {
@@ -23,14 +23,14 @@ fn lines(mut row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     (text.into_bytes(), longest)
 }
 
-/// As [`lines`], but a JSON array.
+/// Makes a JSON array of rows, as [`lines`] makes lines.
 fn array(row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     let (text, longest) = lines(row);
     let text = String::from_utf8(text).expect("text");
     (format!("[{}]", text.trim_end().replace('\n', ",")).into_bytes(), longest)
 }
 
-/// Parts that take at most `bytes` bytes in all.
+/// Joins parts that take at most `bytes` bytes in all.
 fn filled(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     let mut text = String::new();
     for at in 0.. {
@@ -43,18 +43,18 @@ fn filled(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     text
 }
 
-/// Like [`filled`], with commas between the parts.
+/// Joins parts as [`filled`], with commas between them.
 fn listed(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     let text = filled(bytes, |at| format!("{},", part(at)));
     text[..text.len() - 1].to_owned()
 }
 
-/// A row with one member besides its key.
+/// Makes a row with one member besides its key.
 fn row(at: usize, value: &str) -> String {
     format!("{{\"id\":\"k{at:07}\",\"v\":{value}}}")
 }
 
-/// One row of about a mebibyte.
+/// Makes one row of about a mebibyte.
 fn one(value: impl FnOnce(usize) -> String) -> (Vec<u8>, usize) {
     let text = row(0, &value(MIB - 24));
     let longest = text.len();
@@ -233,7 +233,7 @@ pub fn keys(inputs: &mut Vec<Input>) {
         lines(|at| format!("{{\"id\":\"{}{at:07}\"}}", "\\u006b".repeat(40))),
     );
     kind.add(inputs, "one key", lines(|_| row(0, "0")));
-    // Each row ends a leaf. There are few, because mining their keys takes long.
+    // Each row ends a leaf. There are few rows, because mining their keys takes long.
     let ends = |key: &str| Shape::STORED.ends(0, key.as_bytes(), 0, key.len() + 5, 1);
     let keys = (0..).map(|number| format!("{number:012}")).filter(|key| ends(key));
     let row = |key: String| format!("{{\"id\":\"{key}\",\"v\":\"{}\"}}\n", "x".repeat(60));

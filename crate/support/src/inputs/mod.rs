@@ -20,7 +20,7 @@ const MIB: usize = 1 << 20;
 /// Bytes that are fed at a time.
 const PART_BYTES: usize = 256 << 10;
 
-/// How an input is fed.
+/// The way to feed an input.
 #[derive(Clone, Debug)]
 pub enum Feed {
     /// As a stream of bytes: rows with their key at `/id`.
@@ -119,7 +119,7 @@ impl Input {
     }
 }
 
-/// All inputs: ordinary ones, and the worst of each kind.
+/// Lists all inputs: ordinary ones, and the worst of each kind.
 pub fn inputs() -> Vec<Input> {
     let mut inputs = Vec::new();
     kinds::ordinary(&mut inputs);

@@ -13,7 +13,7 @@ use crate::segment::Table;
 use alloc::vec::Vec;
 use hashbrown::HashTable;
 
-/// The most copies of one chunk in one segment that are recorded; further ones are of no use.
+/// The most copies of one chunk in one segment that are recorded; further ones have no use.
 const MOST_IN_SEGMENT: usize = 8;
 
 /// Where each chunk is: a table from its hash to all copies of it.
@@ -28,7 +28,7 @@ pub struct Catalogue {
     totals: Totals,
 }
 
-/// Of all known segments. Kept as they come and go: after each commit they are asked for.
+/// The totals of all known segments, kept up to date because each commit asks for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Chunks; each copy counts.
@@ -70,7 +70,7 @@ impl Catalogue {
         index.reserve(chunks, |slot| place_of(places, segments, *slot));
     }
 
-    /// The position of a segment among the ids, or `Err` with the position to insert it at.
+    /// Returns the position of a segment among the ids, or `Err` with the position to insert it at.
     #[inline(never)]
     fn find(&self, id: SegmentId) -> Result<usize, usize> {
         self.by_id.binary_search_by(|(other, _)| other.cmp(&id))
@@ -80,12 +80,12 @@ impl Catalogue {
         self.find(id).is_ok()
     }
 
-    /// Number of segments.
+    /// Returns the number of segments.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// What they hold together.
+    /// Returns their totals.
     pub const fn totals(&self) -> Totals {
         self.totals
     }
@@ -99,7 +99,7 @@ impl Catalogue {
         self.segments[at as usize].as_mut()
     }
 
-    /// All segments, in no particular order.
+    /// Returns all segments, in no particular order.
     pub fn segments(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().flatten()
     }
@@ -190,20 +190,20 @@ impl Catalogue {
         self.index.find(self.places.of(hash), is_it).copied().unwrap_or(NONE)
     }
 
-    /// The copy at a slot; `None` for [`NONE`], which no segment has as its number.
+    /// Returns the copy at a slot; `None` for [`NONE`], which no segment has as its number.
     #[inline]
     fn at(&self, slot: Slot) -> Option<(&Segment, usize)> {
         let segment = self.segments.get(slot.segment as usize)?.as_ref()?;
         Some((segment, slot.chunk as usize))
     }
 
-    /// The newest copy of a chunk: its segment, and its position there.
+    /// Returns the newest copy of a chunk: its segment, and its position there.
     #[inline]
     pub fn newest(&self, hash: &Hash) -> Option<(&Segment, usize)> {
         self.at(self.head(hash))
     }
 
-    /// Every copy of a chunk, the newest first.
+    /// Returns every copy of a chunk, the newest first.
     pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (&Segment, usize)> {
         let mut next = self.head(hash);
         core::iter::from_fn(move || {
@@ -219,7 +219,7 @@ fn link(segments: &[Option<Segment>], slot: Slot) -> Link {
     segment.map_or(Link { before: NONE, after: NONE }, |segment| segment.link(slot.chunk))
 }
 
-/// The place of the chunk at a slot.
+/// Returns the place of the chunk at a slot.
 #[inline(never)]
 fn place_of(places: &Places, segments: &[Option<Segment>], slot: Slot) -> u64 {
     let segment = segments[slot.segment as usize].as_ref();
@@ -244,7 +244,7 @@ mod tests {
         pub static COMPARED: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
     }
 
-    /// A segment table of chunks of one byte each, with these hashes.
+    /// Makes a segment table of chunks of one byte each, with these hashes.
     fn table(hashes: &[Hash]) -> Table {
         let mut bytes = Sealed::of_one(&Hash::ZERO, b"x").table.bytes()[..8].to_vec();
         bytes.extend_from_slice(&(hashes.len() as u32).to_le_bytes());
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// The number of hashes compared while these tables are added, searched and removed.
+    /// Counts the hashes compared while these tables are added, searched and removed.
     fn compared(tables: &[Vec<Hash>]) -> usize {
         let before = COMPARED.get();
         let mut catalogue = catalogue();

@@ -1,5 +1,5 @@
-//! What is known of a segment: its table, what of it is in memory, and the neighbours of its chunks in the
-//! chains of the catalogue.
+//! A known segment: its table, its bytes in memory, and the neighbours of its chunks in the chains of the
+//! catalogue.
 
 use super::marks::Marks;
 use super::parts::Parts;
@@ -64,9 +64,9 @@ impl Segment {
         }
     }
 
-    /// The bytes of a chunk in memory, and when they were last used; `None` if it is not in memory. Of a
-    /// segment that was cut off, none at all. Unpacks the chunk, if it is packed, and adds what that allocates to
-    /// `unpacked`.
+    /// Returns the bytes of a chunk in memory, and when they were last used; `None` if it is not in memory. If
+    /// the segment was cut off before its end, the bytes are empty. Unpacks the chunk, if it is packed, and adds
+    /// the memory for it to `unpacked`.
     #[inline]
     pub fn held(&self, chunk: usize, unpacked: &Cell<usize>) -> Option<(&[u8], &Cell<u64>)> {
         match &self.bytes {
@@ -83,7 +83,7 @@ impl Segment {
         }
     }
 
-    /// As [`Segment::held`], without the bytes.
+    /// Returns when a chunk in memory was last used; `None` if it is not in memory.
     pub fn is_held(&self, chunk: usize) -> Option<&Cell<u64>> {
         match &self.bytes {
             Some(_) if !self.table.is_remote(chunk) => Some(&self.used),
@@ -91,12 +91,12 @@ impl Segment {
         }
     }
 
-    /// Bytes of the whole, while it is in memory.
+    /// Returns the bytes of the whole, while it is in memory.
     pub fn whole_len(&self) -> usize {
         self.bytes.as_ref().map_or(0, Vec::len)
     }
 
-    /// Bytes of it in memory, and how many units may leave memory apart from each other.
+    /// Returns its bytes in memory, and how many units of it may leave memory separately.
     pub fn size(&self) -> (usize, usize) {
         let (bytes, count) = self.parts.size();
         (bytes + self.whole_len(), count + usize::from(self.bytes.is_some()))

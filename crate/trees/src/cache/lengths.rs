@@ -1,4 +1,4 @@
-//! The lengths of chunks, in memory or not: tables tell them.
+//! The lengths of chunks, in memory or not, from tables.
 
 use super::Cache;
 use super::known::Segment;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::hash::Hash;
 
 impl Cache {
-    /// The length of the chunk `hash`, as the table of its newest copy says.
+    /// Returns the length of the chunk `hash`, as the table of its newest copy says.
     ///
     /// # Errors
     /// [`Error::MissingChunk`].
@@ -15,8 +15,8 @@ impl Cache {
         Ok(copy.0.table.chunk_len(copy.1))
     }
 
-    /// The length of the chunk `hash`, and the bytes that storage has of it: 0 if only a remote has it. Of several
-    /// copies the one that a collection keeps counts.
+    /// Returns the length of the chunk `hash`, and the bytes that storage has of it: 0 if only a remote has it. Of
+    /// several copies it takes the one that a collection keeps.
     ///
     /// # Errors
     /// [`Error::MissingChunk`].

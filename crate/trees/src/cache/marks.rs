@@ -1,4 +1,4 @@
-//! Which chunks of a segment are checked, and which are damaged.
+//! Marks of the checked and the damaged chunks of a segment.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use core::cell::{Cell, RefCell};
 #[derive(Debug)]
 pub struct Marks {
     checked: Vec<Cell<u64>>,
-    /// Empty as long as nothing is damaged: nearly always.
+    /// Empty as long as no chunk is damaged: nearly always.
     damaged: RefCell<Vec<Cell<u64>>>,
 }
 
@@ -42,22 +42,22 @@ fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
 }
 
 impl Marks {
-    /// For a segment that was never in memory.
+    /// Returns marks for a segment that was never in memory.
     pub const fn none() -> Self {
         Self { checked: Vec::new(), damaged: RefCell::new(Vec::new()) }
     }
 
-    /// For `chunks` chunks that were made here: all are checked.
+    /// Returns marks for `chunks` chunks that were made here: all are checked.
     pub fn fresh(chunks: usize) -> Self {
         Self { checked: words(chunks, u64::MAX), ..Self::none() }
     }
 
-    /// For `chunks` chunks that were just read: none is checked.
+    /// Returns marks for `chunks` chunks that were just read and are not checked.
     pub fn read(chunks: usize) -> Self {
         Self { checked: words(chunks, 0), ..Self::none() }
     }
 
-    /// Forgets what is known of one of `chunks` chunks, which was just read.
+    /// Forgets the marks of one of `chunks` chunks, which was just read.
     pub fn read_one(&mut self, chunk: usize, chunks: usize) {
         if self.checked.is_empty() {
             self.checked = words(chunks, 0);
@@ -71,7 +71,7 @@ impl Marks {
         clear(&self.checked, chunk);
     }
 
-    /// Forgets what is checked, as the segment leaves memory.
+    /// Forgets which chunks are checked, as the segment leaves memory.
     pub fn leave(&mut self) {
         self.checked = Vec::new();
     }
@@ -81,7 +81,7 @@ impl Marks {
         is_set(&self.checked, chunk)
     }
 
-    /// Whether no chunk was read since the segment was loaded.
+    /// Returns whether no chunk was read since the segment was loaded.
     pub fn is_unread(&self) -> bool {
         self.checked.iter().all(|word| word.get() == 0)
     }

@@ -1,4 +1,4 @@
-//! Which chunks are stored where, and which of them are in memory.
+//! The places of stored chunks, and the chunks in memory.
 //!
 //! The cache owns the bytes of segments, or of single chunks of them, and lends out checked chunks. When
 //! they take more than the budget, the least recently used leave memory first, leaves before internal
@@ -37,11 +37,11 @@ use want::Wants;
 pub enum Fetch<T> {
     /// In memory.
     Here(T),
-    /// In what must be loaded first: from storage, or from a remote ([`Want::is_remote`]).
+    /// This must be loaded first: from storage, or from a remote ([`Want::is_remote`]).
     At(Want),
 }
 
-/// Which chunks are stored where, and which of them are in memory.
+/// The places of stored chunks, and the chunks in memory.
 pub struct Cache {
     catalogue: Catalogue,
     residents: Residents,
@@ -67,15 +67,15 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// An empty cache that holds about `budget` bytes of stored segments, for trusted tables only: see
-    /// [`Cache::keyed`].
+    /// Makes an empty cache that holds about `budget` bytes of stored segments, for trusted tables
+    /// only: see [`Cache::keyed`].
     #[must_use]
     pub fn new(budget: usize) -> Self {
         Self::keyed(budget, Secret::PUBLIC)
     }
 
-    /// An empty cache that holds about `budget` bytes of stored segments. Without knowledge of the
-    /// `secret`, tables cannot be forged so that adding or searching them takes long.
+    /// Makes an empty cache that holds about `budget` bytes of stored segments. Without knowledge
+    /// of the `secret`, tables cannot be forged so that adding or searching them takes long.
     #[must_use]
     pub fn keyed(budget: usize, secret: Secret) -> Self {
         let (catalogue, residents) = (Catalogue::new(&secret), Residents::new(budget));
@@ -92,36 +92,37 @@ impl Cache {
         }
     }
 
-    /// The secret that was passed to [`Cache::keyed`].
+    /// Returns the secret that was passed to [`Cache::keyed`].
     #[must_use]
     pub const fn secret(&self) -> Secret {
         self.secret
     }
 
-    /// Sets how many bytes of stored segments it holds, and frees what is more.
+    /// Sets how many bytes of stored segments it holds, and frees the rest.
     pub fn fit(&mut self, budget: usize) {
         self.residents.set_budget(budget);
         self.residents.evict(&mut self.catalogue);
     }
 
-    /// Sets what a request to storage costs, in bytes that are read in the same time: by that it is decided
-    /// whether parts of a segment are asked for, or the whole.
+    /// Sets the cost of a request to storage, in bytes that are read in the same time. It decides whether a
+    /// read asks for parts of a segment or for the whole.
     pub const fn set_request_cost(&mut self, bytes: usize) {
         self.request_cost = bytes;
     }
 
-    /// Of shorter segments no parts are asked for: [`LEAST_BYTES_FOR_PARTS`] unless this is called.
+    /// Sets the length from which segments are read in parts: [`LEAST_BYTES_FOR_PARTS`] unless this is called.
     pub const fn read_parts_from(&mut self, bytes: usize) {
         self.least_for_parts = bytes;
     }
 
-    /// Sets whether tables are still to come: as long as they are, a read of a chunk that no table has asks for its table
-    /// ([`Want::is_table`]). Counts and totals are then of the tables that have come, and so are [`Cache::copies`].
+    /// Sets whether tables are still to come: as long as they are, a read of a chunk that no table has asks for its
+    /// table ([`Want::is_table`]). In the meantime counts, totals and [`Cache::copies`] are of the tables that have
+    /// come.
     pub const fn await_tables(&mut self, awaits: bool) {
         self.awaits_tables = awaits;
     }
 
-    /// Number of chunks that were read in memory, and of those that had to be loaded first.
+    /// Returns how many reads found their chunk in memory, and how many had to load it first.
     #[must_use]
     pub fn hits_and_misses(&self) -> (u64, u64) {
         (self.hits.get(), self.misses.get())
@@ -132,7 +133,7 @@ impl Cache {
         self.catalogue.reserve(chunks);
     }
 
-    /// Adds a stored segment by its table. Does nothing if the segment is known.
+    /// Adds a stored segment by its table. Ignores a known segment.
     pub fn add_table(&mut self, id: SegmentId, table: Table) {
         if !self.catalogue.contains(id) {
             self.catalogue.insert(Segment::new(id, table));
@@ -151,7 +152,7 @@ impl Cache {
         self.catalogue.insert(segment);
     }
 
-    /// Bytes of the chunks that were checked since the last call. A chunk is checked at its first use.
+    /// Takes the bytes of the chunks that were checked since the last call. A chunk is checked at its first use.
     pub fn take_checked(&self) -> usize {
         self.checked_bytes.take()
     }
@@ -177,13 +178,13 @@ impl Cache {
         }
     }
 
-    /// Whether the segment is known, and all of it not in memory.
+    /// Returns whether the segment is known, and the whole is not in memory.
     #[must_use]
     pub fn wants(&self, id: SegmentId) -> bool {
         self.lacks(Want::whole_of(id))
     }
 
-    /// Whether this is known and not in memory.
+    /// Returns whether this is known and not in memory.
     #[must_use]
     pub fn lacks(&self, want: Want) -> bool {
         let Some(segment) = self.catalogue.segment(want.segment) else { return false };
@@ -194,8 +195,8 @@ impl Cache {
         chunk.is_some_and(|chunk| segment.is_held(chunk).is_none())
     }
 
-    /// Loads what was wanted, as it is stored; other units may leave memory for it. Bytes of the wrong length
-    /// are accepted: each chunk is checked on its own.
+    /// Loads the bytes of a want as they are stored; other units may leave memory for it. Bytes of the wrong
+    /// length are accepted: each chunk is checked on its own.
     pub fn load(&mut self, want: Want, bytes: Vec<u8>) {
         let Some(segment) = self.catalogue.segment_mut(want.segment) else { return };
         let is_here = segment.bytes.is_some();
@@ -227,86 +228,86 @@ impl Cache {
         self.residents.evict(&mut self.catalogue);
     }
 
-    /// The bytes and the table of a segment in memory.
+    /// Returns the bytes and the table of a segment in memory.
     #[must_use]
     pub fn segment_bytes(&self, id: SegmentId) -> Option<(&[u8], &Table)> {
         let segment = self.catalogue.segment(id)?;
         Some((segment.bytes.as_deref()?, &segment.table))
     }
 
-    /// How many segments may be asked for at once without one of them evicting another.
+    /// Returns how many segments may be asked for at once without evicting each other.
     #[must_use]
     pub const fn window(&self) -> usize {
         let fit = self.residents.budget() / (2 * SEGMENT_BYTES);
         if fit == 0 { 1 } else { fit }
     }
 
-    /// Frees what may leave memory and exceeds the budget: call it between steps.
+    /// Frees memory beyond the budget: call it between steps.
     pub fn settle(&mut self) {
         self.residents.settle(&mut self.catalogue);
     }
 
-    /// Bytes of chunks that are in memory packed and unpacked.
+    /// Returns the bytes of chunks that are in memory packed and unpacked.
     #[must_use]
     pub const fn unpacked_bytes(&self) -> usize {
         self.residents.unpacked().get()
     }
 
-    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than `most` bytes.
+    /// Drops unpacked chunks, first of the least recently used segments, if they take more than `most` bytes.
     pub fn unpack_at_most(&mut self, most: usize) {
         self.residents.unpack_at_most(most, &mut self.catalogue);
     }
 
-    /// Bytes in memory.
+    /// Counts the bytes in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.residents.held()
     }
 
-    /// Bytes of all known segments.
+    /// Counts the bytes of all known segments.
     #[must_use]
     pub const fn known_bytes(&self) -> u64 {
         self.catalogue.totals().bytes
     }
 
-    /// Number of known segments below [`SMALL_SEGMENT_BYTES`](crate::limits::SMALL_SEGMENT_BYTES).
+    /// Returns the number of known segments below [`SMALL_SEGMENT_BYTES`](crate::limits::SMALL_SEGMENT_BYTES).
     #[must_use]
     pub const fn small_segments(&self) -> usize {
         self.catalogue.totals().small
     }
 
-    /// Number of known segments.
+    /// Returns the number of known segments.
     #[must_use]
     pub fn known_segments(&self) -> usize {
         self.catalogue.len()
     }
 
-    /// Number of known chunks; each copy counts.
+    /// Returns the number of known chunks; each copy counts.
     #[must_use]
     pub fn known_chunks(&self) -> usize {
         self.catalogue.totals().chunks
     }
 
-    /// All stored segments, in no particular order.
+    /// Returns all stored segments, in no particular order.
     pub fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
         let stored = self.catalogue.segments().filter(|segment| !segment.fresh);
         stored.map(|segment| segment.id)
     }
 
-    /// The table of a known segment.
+    /// Returns the table of a known segment.
     pub fn table(&self, id: SegmentId) -> Option<&Table> {
         Some(&self.catalogue.segment(id)?.table)
     }
 
-    /// Every place where the chunk `hash` is: its segment, its position there, and the bytes it takes there.
+    /// Lists every place of the chunk `hash`: its segment, its position there, and the bytes it takes there.
     pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
         let copies = self.catalogue.copies(hash);
         copies.map(|(segment, chunk)| (segment.id, chunk, segment.table.range(chunk).len()))
     }
 
-    /// What must be loaded before the chunk `hash` can be read, if anything. A read asks for the same,
-    /// unless it first finds that a copy in memory is damaged. One in memory counts as used: whoever asks is
-    /// about to read it.
+    /// Returns the want that a read of the chunk `hash` needs, if any. A read asks for the same, unless it
+    /// first finds that a copy in memory is damaged. A chunk in memory counts as used, since its read is
+    /// next.
     ///
     /// # Errors
     /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] if all copies are known to be damaged.
@@ -317,8 +318,8 @@ impl Cache {
         })
     }
 
-    /// The whole segments to ask for: that of `first`, and further ones that are missing for `hashes`, which
-    /// are needed next. At most [`Cache::window`]. None for chunks at a remote.
+    /// Returns the whole segments to ask for: the segment of `first`, and missing segments of `hashes`,
+    /// which are needed next. At most [`Cache::window`], without chunks at a remote.
     pub fn ahead<'h>(&self, first: Want, hashes: impl Iterator<Item = &'h Hash>) -> Vec<Want> {
         let mut wanted = Vec::from([first.whole()]);
         for hash in hashes {
@@ -336,8 +337,8 @@ impl Cache {
         wanted
     }
 
-    /// What to ask for: `first`, and what `rest` needs next that is not in memory. Looks no further than fits
-    /// without one evicting another, and calls `rest` as often as that takes.
+    /// Returns what to ask for: `first`, and the wants of `rest` that are not in memory, as many as fit
+    /// without evicting each other. Takes no more from `rest` than that.
     pub fn parts(&self, first: Want, rest: impl Iterator<Item = Want>) -> Vec<Want> {
         let mut wants = self.wants_of(first);
         for want in rest {
@@ -348,8 +349,8 @@ impl Cache {
         wants.list()
     }
 
-    /// As [`Cache::parts`], for chunks by their hashes. Those in memory need room, too: they are still to be
-    /// read, and count as used.
+    /// Returns what to ask for as [`Cache::parts`], for chunks by their hashes. Chunks in memory need room,
+    /// too: they are still to be read, and count as used.
     pub fn parts_ahead<'h>(
         &self,
         first: Want,

@@ -9,7 +9,7 @@ pub struct Part {
     pub chunk: u32,
     /// When it was last used.
     pub used: Cell<u64>,
-    /// What was read for it, which is not checked.
+    /// Its bytes as they were read, not checked.
     pub bytes: Vec<u8>,
 }
 
@@ -26,21 +26,21 @@ impl Parts {
         self.0.binary_search_by(|part| part.chunk.cmp(&chunk))
     }
 
-    /// The bytes of a chunk, and when they were last used.
+    /// Returns the bytes of a chunk, and when they were last used.
     #[inline]
     pub fn get(&self, chunk: u32) -> Option<(&[u8], &Cell<u64>)> {
         let part = &self.0[self.find(chunk).ok()?];
         Some((&part.bytes, &part.used))
     }
 
-    /// Adds a chunk; does nothing and returns `false` if it is here.
+    /// Adds a chunk; returns `false` if it is here already.
     pub fn insert(&mut self, part: Part) -> bool {
         let Err(at) = self.find(part.chunk) else { return false };
         self.0.insert(at, part);
         true
     }
 
-    /// Removes the chunks that are not to be kept, and calls `gone` with each.
+    /// Removes the chunks for which `keep` is false, and calls `gone` with each.
     pub fn retain(&mut self, mut keep: impl FnMut(&Part) -> bool, mut gone: impl FnMut(&Part)) {
         self.0.retain(|part| {
             let stays = keep(part);
@@ -62,7 +62,7 @@ impl Parts {
         self.0.len()
     }
 
-    /// Bytes and number of the chunks.
+    /// Returns the bytes and the number of the chunks.
     pub fn size(&self) -> (usize, usize) {
         (self.0.iter().map(|part| part.bytes.len()).sum(), self.0.len())
     }

@@ -16,8 +16,8 @@ impl Places {
         Self { words: core::array::from_fn(word), odd: word(HASH_BYTES) | 1 }
     }
 
-    /// The place of a hash. Any two hashes collide for one in 2^32 keys: this is NH of UMAC (RFC 4418),
-    /// and one multiplication to spread it.
+    /// Returns the place of a hash. Any two hashes collide for one in 2^32 keys: this is NH of UMAC
+    /// (RFC 4418), and one multiplication to spread it.
     #[inline]
     pub fn of(&self, hash: &Hash) -> u64 {
         let (words, _) = hash.0.as_chunks();

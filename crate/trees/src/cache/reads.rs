@@ -16,16 +16,15 @@ use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::node::{Inner, Node};
 use core::cell::Cell;
 
-/// The search for a copy in memory ends after this many copies that are not.
+/// The search for a copy in memory ends after this many copies that are not in memory.
 const MOST_LOOKED_AT: usize = 16;
 
 /// A cache that holds fewer segments than this reads internal nodes one by one, too.
 const ROOM_FOR_INNER: usize = 32 * SEGMENT_BYTES;
 
 impl Cache {
-    /// Selects a copy: one in memory that is not damaged; else one that must be loaded, and among those one
-    /// that was found damaged, or is at a remote, only if there is no other. With `checks`, a copy in memory is checked
-    /// for damage first.
+    /// Selects a copy: one in memory that is not damaged, else one that must be loaded. A copy that was found damaged
+    /// or is at a remote comes last. With `checks`, a copy in memory is checked for damage first.
     #[inline(never)]
     pub(super) fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
         let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
@@ -54,7 +53,7 @@ impl Cache {
                 }
             }
         }
-        // A table that is still to come may have one that is not damaged.
+        // A table that is still to come may have an undamaged copy.
         if stored.is_none() && self.awaits_tables {
             return Ok(Fetch::At(Want::table_of(hash)));
         }
@@ -71,22 +70,22 @@ impl Cache {
         }
     }
 
-    /// Whether all of a segment is read for a chunk of it.
+    /// Returns whether all of a segment is read for a chunk of it.
     fn is_run(&self, segment: &Segment) -> bool {
         let len = segment.table.segment_len();
         let budget = self.residents.budget();
-        // A short one is one record.
+        // A short segment is one record.
         len < self.least_for_parts
-            // Who reads one internal node soon reads others.
+            // A reader of one internal node soon reads others.
             || (segment.table.only_inner() && budget >= ROOM_FOR_INNER)
-            // What was paid for parts of it would have paid for the whole, most of the store fits, and nothing has to leave.
+            // Its parts have cost as much as the whole, most of the store fits, and no unit has to leave.
             || (segment.parts.len() * self.request_cost >= len
                 && self.known_bytes() <= (budget + budget / 4) as u64
                 && self.residents.has_room(len))
     }
 
-    /// A checked copy in memory, or `None` if it is damaged. It is an error if the hash is right and the
-    /// form is wrong: then all copies are malformed.
+    /// Returns a checked copy in memory, or `None` if it is damaged. It is an error if the hash is right
+    /// and the form is wrong: then all copies are malformed.
     #[inline]
     fn check<'b>(
         &self,
@@ -124,7 +123,7 @@ impl Cache {
         self.hits.set(self.hits.get() + 1);
     }
 
-    /// The chunk `hash`, of any kind, checked.
+    /// Returns the chunk `hash`, of any kind, checked.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -141,7 +140,7 @@ impl Cache {
         self.select(hash, true)
     }
 
-    /// The chunk `hash`, checked, which must be of this kind. The caller checks what else it expects,
+    /// Returns the chunk `hash`, checked, which must be of this kind. The caller checks the rest,
     /// such as the length of a list.
     ///
     /// # Errors
@@ -156,7 +155,7 @@ impl Cache {
         }
     }
 
-    /// The node `hash`, checked.
+    /// Returns the node `hash`, checked.
     ///
     /// # Errors
     /// [`Error::MissingChunk`], [`Error::CorruptChunk`], [`Error::UnsupportedFormat`].
@@ -170,7 +169,7 @@ impl Cache {
         })
     }
 
-    /// The node that `parent` names at `index`, checked against what `parent` says of it.
+    /// Returns the node that `parent` names at `index`, checked against `parent`.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -185,7 +184,7 @@ impl Cache {
     }
 }
 
-/// The error for a sound chunk of an unexpected kind.
+/// Returns the error for a sound chunk of an unexpected kind.
 #[cold]
 #[inline(never)]
 fn wrong_kind(hash: &Hash, got: u8, kind: ChunkKind) -> Error {
@@ -203,7 +202,7 @@ mod tests {
 
     const LEAF: &[u8] = &[0, 1, 1, 0, 4, 0, 1, 0, b'a', b'1'];
 
-    /// A segment of these chunks.
+    /// Returns a segment of these chunks.
     fn sealed(chunks: &[&[u8]]) -> Sealed {
         let mut packer = Packer::new();
         for chunk in chunks {
@@ -225,7 +224,7 @@ mod tests {
         for id in [1, 2] {
             cache.add_table(id, sealed(&[LEAF]).table);
         }
-        // The newest copy is tried first, and the other one if that is damaged.
+        // The newest copy is tried first, and the other one if the newest is damaged.
         assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(2))));
         cache.load(Want::whole_of(2), bad.clone());
         assert_eq!(cache.missing(&hash), Ok(None), "nobody has looked at it");
@@ -271,7 +270,7 @@ mod tests {
         cache.load(Want::whole_of(0), vec![0; LEAF.len()]);
         assert!(cache.node(&hash).is_err());
         others(&mut cache);
-        // All are damaged and none is in memory: one is tried again.
+        // All copies are damaged and out of memory: one is tried again.
         let again = cache.missing(&hash).unwrap().unwrap();
         cache.load(again, LEAF.to_vec());
         assert!(is_here(&cache, &hash));

@@ -1,5 +1,5 @@
-//! What stays in memory: the units used last, as many as fit the budget. A unit is a segment, or one of
-//! its chunks without the rest.
+//! The units that stay in memory: the last used ones, as many as fit the budget. A unit is a segment,
+//! or one of its chunks without the rest.
 
 use super::catalogue::Catalogue;
 use super::known::Segment;
@@ -13,25 +13,25 @@ use core::cell::Cell;
 /// tree at the same time.
 const MIN_RESIDENT: usize = MAX_LEVEL as usize + 8;
 
-/// What is worth more than a leaf that was read counts as used so many times as lately as it was: internal
-/// nodes, which many reads share, and what was loaded and is still to be read.
+/// Some units age this many times more slowly than a leaf that was read: internal nodes, which many
+/// reads share, and units that were loaded and are still to be read.
 const WEIGHT: u64 = 16;
 
-/// One time in so many budgets what leaves memory is chosen, since a choice looks at every unit.
+/// An eviction also frees one part in this many of the budget, since a choice looks at every unit.
 const SPARE: usize = 16;
 
-/// Chunks that are in memory both packed and unpacked may always take so many bytes, and one in [`SPARE`] of the
-/// budget.
+/// Chunks that are in memory both packed and unpacked may always take this many bytes, or one part in [`SPARE`]
+/// of the budget if that is more.
 const LEAST_UNPACKED: usize = 1 << 20;
 
-/// Of the smallest cache, too, two segments are asked for at once.
+/// Even the smallest cache asks for two segments at once.
 const LEAST_ROOM: usize = 2 * SEGMENT_BYTES;
 
-/// What stays in memory: the units used last, as many as fit the budget.
+/// The units that stay in memory: the last used ones, as many as fit the budget.
 pub struct Residents {
     budget: usize,
     held: usize,
-    /// Bytes of those that may not leave.
+    /// Bytes that may not leave.
     kept: usize,
     count: usize,
     clock: Cell<u64>,
@@ -59,29 +59,29 @@ impl Residents {
         self.budget = bytes;
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub const fn held(&self) -> usize {
         self.held + self.unpacked.get()
     }
 
-    /// Bytes of chunks that are in memory packed and unpacked.
+    /// Returns the bytes of chunks that are in memory packed and unpacked.
     pub const fn unpacked(&self) -> &Cell<usize> {
         &self.unpacked
     }
 
-    /// Whether so many more bytes of a stored segment, and a few of its chunks unpacked, drive nothing out.
+    /// Returns whether this many more bytes of a stored segment, and a few of its chunks unpacked, drive no unit out.
     pub const fn has_room(&self, bytes: usize) -> bool {
         self.held - self.kept + bytes + self.budget / SPARE <= self.budget
     }
 
-    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than the stored
-    /// segments leave of the budget, and more than what they may always take.
+    /// Drops unpacked chunks, first of the least recently used segments, if they take more than the stored segments
+    /// leave of the budget, and more than they may always take.
     pub fn settle(&self, catalogue: &mut Catalogue) {
         let left = self.budget.saturating_sub(self.held - self.kept);
         self.unpack_at_most(left.max(self.budget / SPARE).max(LEAST_UNPACKED), catalogue);
     }
 
-    /// Drops unpacked chunks, those of the segments that were used least lately first, if they take more than `most` bytes.
+    /// Drops unpacked chunks, first of the least recently used segments, if they take more than `most` bytes.
     pub fn unpack_at_most(&self, most: usize, catalogue: &mut Catalogue) {
         if self.unpacked.get() > most {
             self.drop_unpacked(catalogue, most - most / SPARE);
@@ -118,7 +118,7 @@ impl Residents {
         self.kept -= bytes;
     }
 
-    /// How many bytes, and how many units, may be asked for at once without one of them driving another out.
+    /// Returns how many bytes, and how many units, may be asked for at once without driving each other out.
     pub const fn room(&self) -> (usize, usize) {
         let half = self.budget / 2;
         if half < LEAST_ROOM { (LEAST_ROOM, MIN_RESIDENT / 2) } else { (half, usize::MAX) }
@@ -130,15 +130,15 @@ impl Residents {
         self.count -= count;
     }
 
-    /// A logical time that grows with each call.
+    /// Returns a logical time that grows with each call.
     pub fn tick(&self) -> u64 {
         let now = self.clock.get() + 1;
         self.clock.set(now);
         now
     }
 
-    /// Frees units that may leave, other than the [`MIN_RESIDENT`] that were used last, until
-    /// those that may leave meet the budget.
+    /// Frees units that may leave, but not the last used [`MIN_RESIDENT`], until the units that may
+    /// leave meet the budget.
     pub fn evict(&mut self, catalogue: &mut Catalogue) {
         self.settle(catalogue);
         let unpacked = self.unpacked.get().min(self.budget / SPARE);
@@ -170,7 +170,7 @@ impl Residents {
         }
     }
 
-    /// What may leave memory: of each segment the whole, or else its parts.
+    /// Lists the units that may leave memory: of each segment the whole, or else its parts.
     fn units(&self, catalogue: &Catalogue) -> Vec<Unit> {
         let now = self.clock.get();
         let age = |used: &Cell<u64>, is_worth_more: bool| {
@@ -192,7 +192,7 @@ impl Residents {
     }
 }
 
-/// Whether many reads share a chunk: a commit, or an internal node.
+/// Returns whether many reads share a chunk: a commit, or an internal node.
 fn is_inner(bytes: &[u8]) -> bool {
     match ChunkKind::decode(bytes) {
         Ok(ChunkKind::Node(level)) => level > 0,

@@ -1,4 +1,4 @@
-//! The chunks of a segment in memory that are stored packed and were read: unpacked.
+//! The packed chunks of a segment in memory that were read, unpacked.
 
 use crate::segment::Table;
 use alloc::boxed::Box;
@@ -7,7 +7,7 @@ use core::cell::{Cell, OnceCell};
 /// A chunk, once it was read.
 type Slot = OnceCell<Box<[u8]>>;
 
-/// The unpacked chunks of a segment, by position. They can be dropped at any time, since the packed ones stay.
+/// The unpacked chunks of a segment, by position. They can be dropped at any time, since the packed chunks stay.
 #[derive(Default)]
 pub struct Unpacked {
     /// Empty until the first is read.
@@ -20,8 +20,8 @@ impl Unpacked {
         Self { chunks: OnceCell::new(), bytes: Cell::new(0) }
     }
 
-    /// The chunk at `at` of a table, which is stored packed as `stored`: empty if that is malformed. Adds what it
-    /// allocates to `total`.
+    /// Returns the chunk at `at` of a table, which is stored packed as `stored`; empty if that is malformed. Adds
+    /// new memory to `total`.
     pub fn get(&self, table: &Table, at: usize, stored: &[u8], total: &Cell<usize>) -> &[u8] {
         let chunks =
             self.chunks.get_or_init(|| (0..table.len()).map(|_| OnceCell::new()).collect());
@@ -33,7 +33,7 @@ impl Unpacked {
         })
     }
 
-    /// Drops all, and takes them from `total`.
+    /// Drops all chunks, and subtracts their bytes from `total`.
     pub fn clear(&mut self, total: &Cell<usize>) {
         total.set(total.get() - self.bytes.take());
         self.chunks = OnceCell::new();

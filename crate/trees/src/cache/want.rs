@@ -1,12 +1,12 @@
-//! What must be loaded before a read can go on: parts of segments, or whole segments.
+//! Wants: parts of segments, or whole segments, that must be loaded before a read can go on.
 
 use super::known::{Segment, SegmentId};
 use crate::hash::Hash;
 use crate::le::u32_at;
 use alloc::vec::Vec;
 
-/// What a request to storage costs, in bytes that are read in the same time, where the host does not say: between
-/// what the engines of browsers take (`js/src/storage/idb/blobs.ts`).
+/// The cost of a request to storage, in bytes that are read in the same time, if the host does not set it:
+/// between the costs in the engines of browsers (`js/src/storage/idb/blobs.ts`).
 pub const REQUEST_COST: usize = 288 << 10;
 
 /// A segment, or a chunk of it, that is stored and not in memory.
@@ -16,8 +16,8 @@ pub struct Want {
     pub segment: SegmentId,
     /// Where the chunk begins in it; 0 for the whole.
     pub from: u32,
-    /// Where the chunk ends; 0 for the whole. Its highest bit says that the segment does not have the chunk, but that a
-    /// remote has it: see [`Want::is_remote`] and [`Want::end`].
+    /// Where the chunk ends; 0 for the whole. Its highest bit says that a remote has the chunk, and the segment does
+    /// not: see [`Want::is_remote`] and [`Want::end`].
     pub to: u32,
 }
 
@@ -28,27 +28,27 @@ const IN_NO_TABLE: SegmentId = SegmentId::MAX;
 const REMOTE: u32 = 1 << 31;
 
 impl Want {
-    /// All of a segment.
+    /// Wants all of a segment.
     #[must_use]
     pub const fn whole_of(segment: SegmentId) -> Self {
         Self { segment, from: 0, to: 0 }
     }
 
-    /// All of the segment of this; of a chunk at a remote, that chunk alone.
+    /// Wants all of the segment of this; for a chunk at a remote, only that chunk.
     #[must_use]
     pub const fn whole(self) -> Self {
-        // All bits for a chunk at a remote: without a branch, which would be one in each read.
+        // All bits for a chunk at a remote, without a branch in each read.
         let mask = (self.to.cast_signed() >> 31).cast_unsigned();
         Self { segment: self.segment, from: self.from & mask, to: self.to & mask }
     }
 
-    /// Whether all of a segment is wanted.
+    /// Returns whether all of a segment is wanted.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.to == 0
     }
 
-    /// What to read for one chunk of a segment: all of it where `is_run`, or if it has no other chunk.
+    /// Wants one chunk of a segment, or all of the segment if `is_run` or if it has no other chunk.
     pub(super) fn chunk_of(segment: &Segment, chunk: usize, is_run: bool) -> Self {
         let Segment { id, table, .. } = segment;
         let (is_remote, range) = (table.is_remote(chunk), table.range(chunk));
@@ -61,25 +61,25 @@ impl Want {
         Self { segment: *id, from: range.start as u32, to }
     }
 
-    /// The table that has the chunk `hash`: see [`Cache::await_tables`](super::Cache::await_tables). In place of a range it has
-    /// what the hash begins with.
+    /// Wants the table that has the chunk `hash`: see [`Cache::await_tables`](super::Cache::await_tables). In place of
+    /// a range it has the first bytes of the hash.
     pub(super) fn table_of(hash: &Hash) -> Self {
         Self { segment: IN_NO_TABLE, from: u32_at(&hash.0, 0), to: 1 }
     }
 
-    /// Whether a table is wanted; all of them that have not come where [`Want::is_whole`], too.
+    /// Returns whether a table is wanted; with [`Want::is_whole`] all tables that have not come.
     #[must_use]
     pub const fn is_table(self) -> bool {
         self.segment == IN_NO_TABLE
     }
 
-    /// Whether the segment does not have the chunk, but a remote.
+    /// Returns whether a remote has the chunk, and the segment does not.
     #[must_use]
     pub const fn is_remote(self) -> bool {
         self.to & REMOTE != 0
     }
 
-    /// Where the chunk ends; 0 for the whole.
+    /// Returns where the chunk ends; 0 for the whole.
     #[must_use]
     pub const fn end(self) -> u32 {
         self.to & !REMOTE
@@ -90,14 +90,14 @@ impl Want {
     }
 }
 
-/// Gathers what is wanted next, each once, as much as fits; whole segments where that costs less than
-/// their parts.
+/// Gathers the next wants, each once, as many as fit; whole segments where they cost less than their
+/// parts.
 pub struct Wants {
     request_cost: usize,
     room: usize,
     most: usize,
     list: Vec<Want>,
-    /// What is wanted of each segment, in ascending order.
+    /// The wants of each segment, in ascending order.
     groups: Vec<Group>,
 }
 
@@ -109,7 +109,7 @@ struct Group {
     bytes: usize,
     parts: Vec<u32>,
     whole: bool,
-    /// It was asked for as a whole.
+    /// It is listed as a whole already.
     told: bool,
 }
 
@@ -171,13 +171,13 @@ impl Wants {
         true
     }
 
-    /// Passes a chunk of `bytes` bytes in memory, which is needed next, too; `false` if there is no room left.
+    /// Passes a chunk of `bytes` bytes in memory, which is needed next, too; returns `false` if there is no room left.
     pub(super) const fn pass(&mut self, bytes: usize) -> bool {
         self.room = self.room.saturating_sub(bytes);
         self.room > 0
     }
 
-    /// What to ask for.
+    /// Returns what to ask for.
     pub(super) fn list(self) -> Vec<Want> {
         let Self { list, mut groups, request_cost, .. } = self;
         let mut wanted = Vec::with_capacity(list.len());

@@ -1,8 +1,8 @@
 //! Applies the `constrain` and `unset` lists of several updates to an object into which members were merged.
 //!
-//! A list of names has a place in the text of the object. Of the members before that place it keeps those that it
-//! names, or drops them, and does not affect later members. So a member stays if no list after it drops it, and
-//! all lists are applied in one pass over the object.
+//! A list of names has a place in the text of the object. It keeps only the named members before that place, or
+//! drops them, and does not affect later members. So a member stays if no list after it drops it, and all lists
+//! are applied in one pass over the object.
 
 use crate::json::members::Members;
 use crate::json::token::JsonFault;
@@ -17,7 +17,7 @@ struct List {
     place: usize,
     /// Where its array starts.
     start: usize,
-    /// How many lists there are up to the last one that keeps what it names: itself, if it does.
+    /// The number of lists up to the last one that keeps its names, this one included.
     keeping: usize,
 }
 
@@ -36,33 +36,33 @@ impl Constraints {
         self.lists.clear();
     }
 
-    /// Whether there are no lists.
+    /// Returns whether there are no lists.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.lists.is_empty()
     }
 
-    /// Bytes of all lists.
+    /// Counts the bytes of all lists.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.names.len()
     }
 
-    /// Adds a list for the members before `place`, of which it `keeps` those that it names, or drops them.
-    /// Places must not descend.
+    /// Adds a list for the members before `place`: it `keeps` only the members that it names, or drops
+    /// them. Places must not descend.
     pub fn add(&mut self, place: usize, names: &[u8], keeps: bool) {
         let keeping = if keeps { self.lists.len() + 1 } else { self.keeping(self.lists.len()) };
         self.lists.push(List { place, start: self.names.len(), keeping });
         self.names.extend_from_slice(names);
     }
 
-    /// Of the first `count` lists, how many there are up to the last one that keeps what it names.
+    /// Returns how many of the first `count` lists there are up to the last one that keeps its names.
     fn keeping(&self, count: usize) -> usize {
         count.checked_sub(1).map_or(0, |last| self.lists[last].keeping)
     }
 
-    /// All names in order, each with the number of lists up to the last one that drops the name: with its members
-    /// before the place of that list.
+    /// Returns all names in order, each with the number of lists up to the last one that drops the name. That
+    /// list drops the members of the name before its place.
     fn kept(&self) -> Result<Vec<(&[u8], usize)>, JsonFault> {
         let mut names = Vec::new();
         for (list, List { start, .. }) in self.lists.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Constraints {
             }
             let Some((_, lists)) = kept.last_mut() else { continue };
             if self.lists[list].keeping <= list {
-                // It drops the name, and so what an earlier list says of it does not count.
+                // It drops the name, so earlier lists do not matter for it.
                 *lists = (*lists).max(list + 1);
             } else if *lists == list + 1 {
                 *lists = self.keeping(list);

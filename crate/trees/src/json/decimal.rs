@@ -2,8 +2,8 @@
 //!
 //! [`round`] takes any number. It multiplies the first 19 digits by at most nine powers of ten of 64 bits,
 //! and bounds the error. If the bound does not show on which side of the middle between two doubles the
-//! number is, integers of any length decide. So nearly all numbers cost a few multiplications, and none
-//! costs more than some hundreds.
+//! number is, integers of any length decide. So nearly all numbers cost a few multiplications, and the
+//! rest at most some hundreds.
 //!
 //! [`Near`] is the distance of a number from its double, for up to 19 digits with up to 25 places after
 //! the point. The floating-point unit estimates the double, at most two units in the last place off;
@@ -36,7 +36,7 @@ const HIDDEN_BIT: u64 = 1 << FRACTION_BITS;
 const MIN_EXPONENT: i32 = -1074;
 const MAX_EXPONENT: i32 = 971;
 
-/// Digits that can affect rounding; of further ones it matters only whether one is not zero.
+/// Digits that can affect rounding; further ones matter only if one of them is not zero.
 const MAX_DIGITS: usize = 800;
 
 /// The distance of `digits / 10^places` from the nearest double.
@@ -51,7 +51,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// `None` for numbers next to a power of two, and if the values would not be whole in that unit.
+    /// Returns `None` for numbers next to a power of two, and if the values would not be whole in that unit.
     pub(super) fn of(digits: u64, places: usize) -> Option<Self> {
         if digits == 0 || places > MAX_PLACES {
             return None;
@@ -85,8 +85,8 @@ impl Near {
         is_plain.then_some(Self { above, ulp, shift })
     }
 
-    /// Whether `digits` are the shortest that identify this double, and of these the nearest to it
-    /// (ECMA-262, 6.1.6.1.20). `digits` are 16 or 17, and the last is not zero. `None` in a tie.
+    /// Returns whether `digits` are the shortest that identify this double, and of these the nearest to it (ECMA-262,
+    /// 6.1.6.1.20). `digits` are 16 or 17, and the last is not zero. `None` in a tie.
     pub(super) fn is_shortest(&self, digits: u64) -> Option<bool> {
         // With 16 or 17 digits, this is 2^59 at most.
         let one = 1_i64 << self.shift;
@@ -105,7 +105,7 @@ impl Near {
 /// Digits of the first estimate: any that many fit a 64-bit integer.
 const WORD_DIGITS: usize = 19;
 
-/// 10 to the powers 1, 2, 4 and so on: 64 bits, of which the highest is set, rounded to nearest.
+/// 10 to the powers 1, 2, 4 and so on: 64 bits with the highest one set, rounded to nearest.
 const POWERS: [u64; 9] = [
     0xa000_0000_0000_0000,
     0xc800_0000_0000_0000,
@@ -135,7 +135,7 @@ const INVERSES: [u64; 9] = [
 const FACTOR_ERROR: u64 = 3;
 const DIGITS_ERROR: u64 = 19;
 
-/// The exponent of a power of ten as [`POWERS`] has it: `floor(log2(10^power)) - 63`.
+/// Returns the exponent of a power of ten as [`POWERS`] has it: `floor(log2(10^power)) - 63`.
 const fn power_exponent(power: i32) -> i32 {
     ((power * 217_706) >> 16) - 63
 }
@@ -168,7 +168,7 @@ impl Estimate {
     }
 }
 
-/// `mantissa * 2^exponent`, which is a double or too large for one.
+/// Returns `mantissa * 2^exponent`, which is a double or too large for one.
 fn scale(mantissa: u64, exponent: i32) -> f64 {
     let bits = if exponent < -1022 {
         1 << (exponent - MIN_EXPONENT)
@@ -180,8 +180,8 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
     mantissa * f64::from_bits(bits)
 }
 
-/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among them is
-/// ignored.
+/// Returns the double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among
+/// them is ignored.
 pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
     let (mut word, mut count, mut cut, mut is_cut) = (0, 0, 0_i64, false);
     for digit in digits.iter().filter(|digit| **digit != b'.') {
@@ -226,7 +226,7 @@ pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
     }
 }
 
-/// How `digits * 10^power` compares with `middle * 2^exponent`. Costs some hundred multiplications.
+/// Compares `digits * 10^power` with `middle * 2^exponent`. Costs some hundred multiplications.
 #[cold]
 fn against_middle(digits: &[u8], power: i64, middle: u64, exponent: i32) -> Ordering {
     let (mut number, mut other) = (Big::default(), Big::default());

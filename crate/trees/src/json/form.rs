@@ -67,12 +67,12 @@ fn leading_zeros(digits: &[u8]) -> usize {
     digits.iter().take_while(|digit| **digit == b'0').count()
 }
 
-/// Whether a double holds an integer exactly.
+/// Returns whether a double holds an integer exactly.
 fn is_double(digits: &[u8]) -> bool {
     digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
 }
 
-/// Whether an exponential form is normal. `digits` have one digit before the point, which is not zero.
+/// Returns whether an exponential form is normal. `digits` have one digit before the point, which is not zero.
 fn is_exponential(digits: &[u8], exponent: &[u8]) -> bool {
     let fraction = digits.get(2..).unwrap_or_default();
     let ([b'e', sign @ (b'-' | b'+'), first @ b'1'..=b'9', rest @ ..], false) =
@@ -94,7 +94,7 @@ fn is_exponential(digits: &[u8], exponent: &[u8]) -> bool {
             && is_shortest(&digits[..1], fraction, places))
 }
 
-/// The form of a number whose fraction ends with a zero.
+/// Returns the form of a number whose fraction ends with a zero.
 #[cold]
 fn cut(text: &[u8], scan: NumberScan) -> Form {
     let fraction = &text[scan.point + 1..scan.end];
@@ -106,7 +106,7 @@ fn cut(text: &[u8], scan: NumberScan) -> Form {
     }
 }
 
-/// Whether 16 or 17 digits, of which `places` are after the point, are the shortest form of a double.
+/// Returns whether 16 or 17 digits, `places` of them after the point, are the shortest form of a double.
 fn is_shortest(whole: &[u8], fraction: &[u8], places: usize) -> bool {
     let digits = push_all(push_all(0, whole), fraction);
     digits < MAX_DISTINCT

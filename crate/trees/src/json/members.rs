@@ -19,8 +19,8 @@ pub struct Members<'t> {
 }
 
 impl<'t> Members<'t> {
-    /// A walk over the object or array that starts at `at` with the bracket `open`; `None` if that
-    /// bracket is not there.
+    /// Begins to walk over the object or array that starts at `at` with the bracket `open`; returns
+    /// `None` if that bracket is missing.
     #[must_use]
     pub fn of(text: &'t [u8], at: usize, open: u8) -> Option<Self> {
         // In ASCII, the closing bracket is the opening one plus two.
@@ -28,7 +28,7 @@ impl<'t> Members<'t> {
         (text.get(at) == Some(&open)).then_some(members)
     }
 
-    /// Where the next member starts; `None` after the last.
+    /// Returns where the next member starts; `None` after the last.
     ///
     /// # Errors
     /// A missing comma or bracket.

@@ -3,7 +3,7 @@
 use crate::json::string::unquote;
 use alloc::vec::Vec;
 
-/// Whether a quoted name, which may be escaped, stands for `sought`.
+/// Returns whether a quoted name, which may be escaped, stands for `sought`.
 #[inline]
 pub(super) fn is_name(quoted: &[u8], escaped: bool, sought: &[u8]) -> bool {
     if escaped { stands_for(quoted, sought) } else { &quoted[1..quoted.len() - 1] == sought }
@@ -15,13 +15,13 @@ fn stands_for(quoted: &[u8], sought: &[u8]) -> bool {
     unquote(quoted, &mut name).is_ok() && name == sought
 }
 
-/// Whether a JSON text, which is well-formed, is a string that stands for `sought`.
+/// Returns whether a JSON text, which is well-formed, is a string that stands for `sought`.
 #[must_use]
 pub fn is_string(text: &[u8], sought: &[u8]) -> bool {
     text.first() == Some(&b'"') && (is_name(text, false, sought) || stands_for(text, sought))
 }
 
-/// The array index that a name is, if any: objects list these first. (ECMA-262, 6.1.7 and 10.1.11.1)
+/// Returns the array index that a name is, if any: objects list these first. (ECMA-262, 6.1.7 and 10.1.11.1)
 #[inline]
 pub(super) fn array_index(name: &[u8]) -> Option<u64> {
     if name.first().is_some_and(u8::is_ascii_digit) { index_of(name) } else { None }

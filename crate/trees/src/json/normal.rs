@@ -1,4 +1,4 @@
-//! Normal form of JSON text: what `JSON.stringify(JSON.parse(text))` gives (ECMA-262, 25.5).
+//! Normal form of JSON text: the text of `JSON.stringify(JSON.parse(text))` (ECMA-262, 25.5).
 //!
 //! It has no space between tokens, and the shortest escapes in strings. Numbers are as
 //! `Number.prototype.toString` prints them. Of members with equal names, the last value is at the
@@ -74,18 +74,18 @@ impl Scanner {
         Ok(Scanned { end, normal, ascii: !wide, found })
     }
 
-    /// The cost of scans since the last call, in bytes of work, besides a pass over their texts: that of
-    /// rewriting and reordering.
+    /// Takes the cost of scans since the last call, in bytes of work, besides a pass over their
+    /// texts: the cost of rewriting and reordering.
     pub const fn take_cost(&mut self) -> usize {
         core::mem::replace(&mut self.cost, 0)
     }
 
-    /// The normal form of the last scanned value, if the value was not in normal form.
+    /// Returns the normal form of the last scanned value, if the value was not in normal form.
     pub fn normalized(&self) -> &[u8] {
         &self.output
     }
 
-    /// Bytes of memory that it takes.
+    /// Counts the bytes of memory that it takes.
     #[cfg(test)]
     pub(crate) const fn held_bytes(&self) -> usize {
         self.names.capacity() * size_of::<Name>() + self.output.capacity() + self.moves.held_bytes()
@@ -117,7 +117,7 @@ impl Scan<'_> {
         let text = self.text;
         let mut found = None;
         let mut at = at;
-        // The innermost container. The stack has those around it, and one default for the outermost level.
+        // The innermost container. The stack has the containers around it, and one default for the outermost level.
         let mut open = Open::default();
         loop {
             if open.is_object {
@@ -192,7 +192,7 @@ impl Scan<'_> {
         self.copied = next;
     }
 
-    /// The position in the output of the text at `at`.
+    /// Returns the position in the output of the text at `at`.
     fn place(&self, at: usize) -> usize {
         self.memory.output.len() + (at - self.copied)
     }
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
     use alloc::string::String;
 
-    /// The normal form, and whether the scan said that `text` has it.
+    /// Returns the normal form, and whether the scan said that `text` has it.
     fn normal(text: &str) -> (String, bool) {
         let mut scanner = Scanner::default();
         let scanned = scanner.scan(text.as_bytes(), 0, None).unwrap();

@@ -34,7 +34,7 @@ pub(super) fn skip_number(text: &[u8], start: usize) -> Result<NumberScan, JsonF
     Ok(NumberScan { start, whole, point, exponent, end })
 }
 
-/// The offset after the digits at `at`, of which there must be one.
+/// Returns the offset after the digits at `at`; at least one is required.
 #[inline]
 fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     let mut end = at;
@@ -50,7 +50,7 @@ fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     }
 }
 
-/// How many of the bytes of `word` are digits, from the lowest on.
+/// Returns how many of the bytes of `word` are digits, from the lowest on.
 const fn leading_digits(word: u64) -> usize {
     const ONES: u64 = u64::MAX / 255;
     // Digits become their values; all values above nine get their high bit set.
@@ -75,8 +75,8 @@ const fn push(number: u64, digit: u8) -> u64 {
     10 * number + (digit - b'0') as u64
 }
 
-/// The double of a JSON number; `None` if it is malformed or too large for a double. Negative zero
-/// becomes zero.
+/// Returns the double of a JSON number; `None` if it is malformed or too large for a double.
+/// Negative zero becomes zero.
 pub fn double(text: &[u8]) -> Option<f64> {
     let scan = skip_number(text, 0).ok()?;
     let digits = &text[scan.whole..scan.end];
@@ -113,7 +113,7 @@ pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) -> b
     true
 }
 
-/// The double of a number without its sign.
+/// Returns the double of a number without its sign.
 fn value(text: &[u8], scan: NumberScan) -> f64 {
     let places = scan.exponent.saturating_sub(scan.point + 1);
     let mut exponent = 0_i64;
@@ -150,7 +150,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Checks that the form found by the digits is the printed one; `false` if none is found.
+    /// Checks that the form found by the digits is the printed one; returns `false` if no form is found.
     fn is_found(text: &str) -> bool {
         match form(text.as_bytes(), scan(text)) {
             Form::Same => assert_eq!(printed(text), text),
@@ -207,7 +207,7 @@ mod tests {
                     f64::from(digits) / 10_f64.powi(places.into())
                 );
                 for text in [text.clone(), alloc::format!("-{text}")] {
-                    // Only negative zero, and numbers with an exponent, are not found.
+                    // A form is found except for negative zero and numbers with an exponent.
                     assert!(
                         is_found(&text) || printed(&text) == "0" || printed(&text).contains('e')
                     );
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Numbers of all kinds, from a fixed seed.
+    /// Generates numbers of all kinds, from a fixed seed.
     fn any_bits(mut use_bits: impl FnMut(u64)) {
         let mut state = 1_u64;
         for _ in 0..200_000 {
@@ -306,7 +306,7 @@ mod tests {
         check(&alloc::format!("9007199254740993{}1e-1000", "0".repeat(999)));
     }
 
-    /// The number half-way between a double and the next, with all digits.
+    /// Returns the number half-way between a double and the next, with all digits.
     fn exact_mean(low: f64) -> String {
         let bits = low.to_bits();
         let (mantissa, exponent) = (bits << 12 >> 12 | 1 << 52, (bits >> 52) as i32 - 1076);

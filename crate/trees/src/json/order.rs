@@ -1,5 +1,5 @@
 //! The order of members in normal form (ECMA-262, 10.1.11.1): array indices come before all other names,
-//! and of equal names the last value is at the place of the first.
+//! and the last value of equal names is at the place of the first.
 
 use crate::json::name::array_index;
 use crate::json::token::word_at;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ops::Range;
 
-/// For the first so many names of an object, equal names are found as they are read; for more, by sorting.
+/// Equal names among this many first names of an object are found as they are read; among more, by sorting.
 const FEW_NAMES: usize = 64;
 
 /// The cost of comparing two names, besides their bytes.
@@ -39,7 +39,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The first eight bytes of a name, zeros after its end.
+    /// Returns the first eight bytes of a name, zeros after its end.
     #[inline]
     pub(super) fn head(text: &[u8], at: usize, len: usize) -> u64 {
         if len == 0 {
@@ -61,7 +61,7 @@ impl Name {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
     pub(super) is_object: bool,
-    /// The names so far are in order, and none is repeated.
+    /// The names so far are in order, without repeats.
     pub(super) in_order: bool,
     /// The index of its first name.
     pub(super) first: usize,
@@ -72,7 +72,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// An object whose first name will be the one at `first`.
+    /// Makes an object whose first name will be the one at `first`.
     #[inline]
     pub(super) const fn object(first: usize) -> Self {
         Self { is_object: true, in_order: true, first, next_index: 0, seen: 0 }
@@ -103,8 +103,8 @@ impl Open {
         self.seen |= bit;
     }
 
-    /// Whether its members may have to move, given `names` names in all open containers. With many names
-    /// they may, because equal ones were not looked for.
+    /// Returns whether its members may have to move, given `names` names in all open containers. With
+    /// many names they may, because equal ones were not looked for.
     #[inline]
     pub(super) const fn may_move(&self, names: usize) -> bool {
         !self.in_order || names - self.first > FEW_NAMES
@@ -139,15 +139,15 @@ impl Moves {
         empty(&mut self.members);
     }
 
-    /// Bytes of memory that it takes.
+    /// Counts the bytes of memory that it takes.
     #[cfg(test)]
     pub(super) const fn held_bytes(&self) -> usize {
         self.moves.capacity() * size_of::<Move>()
             + self.members.capacity() * size_of::<Range<usize>>()
     }
 
-    /// Records the new order of the members of an object that ends at `end` of the output. Does nothing if they
-    /// were `in_order`, as far as is known, and no name is repeated. Returns the cost.
+    /// Records the new order of the members of an object that ends at `end` of the output. Records no move if
+    /// they were `in_order`, as far as is known, and no name is repeated. Returns the cost.
     pub(super) fn arrange(
         &mut self,
         names: &[Name],
@@ -197,7 +197,7 @@ impl Moves {
         compared.get()
     }
 
-    /// The output with all members in their places, each byte copied once.
+    /// Returns the output with all members in their places, each byte copied once.
     #[cold]
     pub(super) fn apply(&self, output: &[u8]) -> Vec<u8> {
         let Self { moves, members } = self;
@@ -208,7 +208,7 @@ impl Moves {
         let mut around = Vec::new();
         loop {
             let (rest, next) = &mut run;
-            // A member may start where those of its object do.
+            // A member may start where the members of its object do.
             let inner = by_place.partition_point(|at| moves[*at].from <= rest.start);
             let inner = by_place.get(inner).map(|at| &moves[*at]);
             if let Some(inner) = inner.filter(|inner| inner.from < rest.end) {

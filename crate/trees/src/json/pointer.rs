@@ -29,7 +29,7 @@ impl Pointer {
         (tokens.len() <= MAX_JSON_DEPTH).then_some(Self { tokens })
     }
 
-    /// The only name on the path, if the path has one name.
+    /// Returns the only name on the path, if the path has one name.
     #[must_use]
     pub fn single(&self) -> Option<&[u8]> {
         match &self.tokens[..] {
@@ -38,8 +38,8 @@ impl Pointer {
         }
     }
 
-    /// Finds the value pointed to in a value in normal form, which has no repeated names. Costs a pass
-    /// over the text up to its end.
+    /// Finds the value that it points to in a value in normal form, which has no repeated names. Costs
+    /// a pass over the text up to its end.
     #[must_use]
     pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
         let mut at = 0;
@@ -50,7 +50,7 @@ impl Pointer {
     }
 }
 
-/// Where the member `token` of the value at `at` starts.
+/// Returns where the member `token` of the value at `at` starts.
 fn member(text: &[u8], at: usize, token: &[u8]) -> Option<usize> {
     let object = match text.get(at)? {
         b'{' => true,

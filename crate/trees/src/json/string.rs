@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 const ONES: u64 = u64::MAX / 255;
 const HIGHS: u64 = ONES << 7;
 
-/// The high bit of each byte of `word` that is a quote, a backslash or a control character.
+/// Returns the high bit of each byte of `word` that is a quote, a backslash or a control character.
 /// Bits above the first such byte may be wrong.
 const fn specials(word: u64) -> u64 {
     // With its second bit inverted, a quote is the first byte after the control characters.
@@ -84,7 +84,7 @@ fn scan_rest(text: &[u8], at: usize, wide: bool) -> Result<StringScan, JsonFault
     }
 }
 
-/// The length of the escape at `at`, and whether it is in normal form.
+/// Returns the length of the escape at `at`, and whether it is in normal form.
 fn scan_escape(text: &[u8], at: usize) -> Result<(usize, bool), JsonFault> {
     match text.get(at + 1) {
         Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => Ok((2, true)),
@@ -101,7 +101,7 @@ fn scan_escape(text: &[u8], at: usize) -> Result<(usize, bool), JsonFault> {
     }
 }
 
-/// Whether four digits are those of a control character without an escape of its own.
+/// Returns whether four digits encode a control character without an escape of its own.
 fn is_normal_escape(digits: &[u8]) -> bool {
     matches!(
         digits,
@@ -225,7 +225,7 @@ pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), LoneSurrogate> {
     Ok(())
 }
 
-/// The number of the four hexadecimal digits of the escape at `at`.
+/// Returns the number of the four hexadecimal digits of the escape at `at`.
 fn hex(text: &[u8], at: usize) -> u32 {
     let digits = text.get(at + 2..at + 6).unwrap_or_default();
     digits.iter().fold(0, |unit, digit| unit << 4 | char::from(*digit).to_digit(16).unwrap_or(0))

@@ -5,7 +5,7 @@ use crate::json::pointer::Pointer;
 use crate::json::token::JsonFault;
 use crate::json::walk::Walk;
 
-/// Why a text may not be stored.
+/// The reason not to store a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFault {
     /// It is not one JSON value in UTF-8, or it is nested too deep.
@@ -44,7 +44,7 @@ impl Default for Printed {
 }
 
 impl Printed {
-    /// Scans the value at `at`, and finds the value at `pointer`. The result is that of [`Scanner::scan`]
+    /// Scans the value at `at`, and finds the value at `pointer`. The result is as of [`Scanner::scan`]
     /// as long as no name is repeated, which `JSON.stringify` never does.
     ///
     /// # Errors
@@ -65,13 +65,13 @@ impl Printed {
         Ok(Scanned { end, normal, ascii: !walk.is_wide, found })
     }
 
-    /// As [`Scanner::normalized`].
+    /// Returns the normal form as [`Scanner::normalized`].
     #[must_use]
     pub fn normalized(&self) -> &[u8] {
         self.scanner.normalized()
     }
 
-    /// As [`Scanner::take_cost`].
+    /// Takes the cost as [`Scanner::take_cost`].
     pub const fn take_cost(&mut self) -> usize {
         self.scanner.take_cost()
     }
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The result of a scan of printed text, which must be equal to that of a scan of any text.
+    /// Scans printed text; the result must equal a scan of any text.
     fn printed(text: &str) -> (String, bool) {
         let (mut printed, mut scanner) = (Printed::default(), Scanner::default());
         let expected = scanner.scan(text.as_bytes(), 0, None).unwrap();

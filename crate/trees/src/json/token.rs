@@ -2,7 +2,7 @@
 
 use crate::limits::MAX_JSON_DEPTH;
 
-/// Why a text is not a JSON value.
+/// The reason for which a text is not a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonFault {
     /// The byte at this offset is not allowed there, or the text ends there.
@@ -14,13 +14,13 @@ pub enum JsonFault {
     TooLarge(usize),
 }
 
-/// The depth inside a container at the offset `at`, which is itself at `depth`. Only this limits depth.
+/// Returns the depth inside a container at the offset `at`, which is itself at `depth`. Only this limits depth.
 #[inline]
 pub(super) const fn deeper(depth: usize, at: usize) -> Result<usize, JsonFault> {
     if depth == MAX_JSON_DEPTH { Err(JsonFault::TooDeep(at)) } else { Ok(depth + 1) }
 }
 
-/// The offset of the first byte, not before `at`, that is not white space.
+/// Returns the offset of the first byte, not before `at`, that is not white space.
 #[must_use]
 pub fn skip_space(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
@@ -29,18 +29,18 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The offset after `byte`, which must be at `at`.
+/// Returns the offset after `byte`, which must be at `at`.
 pub(super) fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFault> {
     if text.get(at) == Some(&byte) { Ok(at + 1) } else { Err(JsonFault::Syntax(at)) }
 }
 
-/// The offset after `word`, which must be at `at`.
+/// Returns the offset after `word`, which must be at `at`.
 pub(super) fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonFault> {
     let equal = text[at..].iter().zip(word).take_while(|(byte, other)| byte == other).count();
     if equal == word.len() { Ok(at + equal) } else { Err(JsonFault::Syntax(at + equal)) }
 }
 
-/// The eight bytes at `at`, the first one lowest.
+/// Returns the eight bytes at `at`, the first one lowest.
 #[inline]
 pub(super) fn word_at(text: &[u8], at: usize) -> Option<u64> {
     text.get(at..at + 8)?.try_into().map(u64::from_le_bytes).ok()

@@ -1,8 +1,8 @@
 //! A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
 //!
-//! For text that `JSON.stringify` has printed, it also finds whether that is in normal form. It nearly
-//! always is, but `JSON.rawJSON` can insert any number or string, and a `Proxy` can list its members
-//! in any order.
+//! For text that `JSON.stringify` has printed, it also finds out whether that is in normal form. It
+//! nearly always is, but `JSON.rawJSON` can insert any number or string, and a `Proxy` can list its
+//! members in any order.
 
 use crate::json::form::{Form, form};
 use crate::json::name::{array_index, is_name as is_name_of};
@@ -18,7 +18,7 @@ const NAMED_DEPTH: usize = 16;
 /// After a name that is not an array index: no index may follow.
 const NO_INDEX: u32 = u32::MAX;
 
-/// The offset after the value that starts at `at`. Costs one pass over it.
+/// Returns the offset after the value that starts at `at`. Costs one pass over it.
 ///
 /// # Errors
 /// The first fault.
@@ -44,12 +44,12 @@ pub(crate) struct Walk {
     is_printed: bool,
     /// Printed text was in normal form. May be false even so, for text with half of a surrogate pair.
     pub(crate) is_normal: bool,
-    /// There was a byte that is not ASCII. May be true even if there was none.
+    /// There was a byte that is not ASCII. May be true even if all were ASCII.
     pub(crate) is_wide: bool,
 }
 
 impl Walk {
-    /// A walk over any text, or over text that was printed.
+    /// Begins a walk over any text, or over text that was printed.
     #[inline(never)]
     pub(crate) const fn new(is_printed: bool) -> Self {
         Self {
@@ -105,8 +105,8 @@ impl Walk {
         }
     }
 
-    /// The offset after the value at `at`, and, if it is an object, where the value of its last member
-    /// named `sought` is.
+    /// Returns the offset after the value at `at`, and, if it is an object, where the value of its
+    /// last member named `sought` is.
     #[inline(never)]
     pub(crate) fn value(
         &mut self,

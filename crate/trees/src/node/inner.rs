@@ -27,14 +27,14 @@ pub struct Inner<'a> {
 }
 
 impl<'a> Inner<'a> {
-    /// Number of children, at least 1.
+    /// Returns the number of children, at least 1.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a node is never empty")]
     pub const fn len(&self) -> usize {
         self.count
     }
 
-    /// The level, at least 1.
+    /// Returns the level, at least 1.
     #[must_use]
     pub const fn level(&self) -> u8 {
         self.bytes[0]
@@ -56,40 +56,40 @@ impl<'a> Inner<'a> {
         if index == 0 { 0 } else { u16_at(self.bytes, NODE_HEADER_BYTES + 2 * (index - 1)).into() }
     }
 
-    /// Whether the boundary function ends the node after the child at `index`. Costs a hash of its key.
+    /// Returns whether the boundary function ends the node after the child at `index`. Costs a hash of its key.
     pub(crate) fn ends(&self, shape: Shape, index: usize) -> bool {
         let offset = |at: usize| CHILD_BYTES * at + self.key_end(at);
         shape.ends(self.level(), self.key(index), offset(index), offset(index + 1), index + 1)
     }
 
-    /// The last key of the child at `index`, below [`Inner::len`].
+    /// Returns the last key of the child at `index`, below [`Inner::len`].
     #[must_use]
     pub fn key(&self, index: usize) -> &'a [u8] {
         let start = self.keys_start();
         &self.bytes[start + self.key_end(index)..start + self.key_end(index + 1)]
     }
 
-    /// The address of the child at `index`, below [`Inner::len`].
+    /// Returns the address of the child at `index`, below [`Inner::len`].
     #[must_use]
     pub fn hash(&self, index: usize) -> Hash {
         Hash::read(&self.bytes[self.hashes_start() + HASH_BYTES * index..])
     }
 
-    /// Entries under the children `0..index`; `index` is at most [`Inner::len`].
+    /// Returns the number of entries under the children `0..index`; `index` is at most [`Inner::len`].
     #[must_use]
     pub fn count_before(&self, index: usize) -> u64 {
         if index == 0 { 0 } else { u64_at(self.bytes, self.counts_start() + 8 * (index - 1)) }
     }
 
-    /// The child at `index`, below [`Inner::len`].
+    /// Returns the child at `index`, below [`Inner::len`].
     #[must_use]
     pub fn child(&self, index: usize) -> Child<'a> {
         let count = self.count_before(index + 1) - self.count_before(index);
         Child { key: Key::trusted(self.key(index)), hash: self.hash(index), count }
     }
 
-    /// The index of the child that may contain `key`: the first, not before `from`, whose last key is not
-    /// below `key`. [`Inner::len`] if there is none.
+    /// Returns the index of the child that may contain `key`: the first, not before `from`, whose last
+    /// key is not below `key`. [`Inner::len`] if there is no such child.
     #[must_use]
     pub fn route(&self, from: usize, key: &[u8]) -> usize {
         match binary_search(from, self.count, |index| self.key(index).cmp(key)) {
@@ -97,7 +97,7 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// The bytes of the node.
+    /// Returns the bytes of the node.
     pub(crate) const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -58,8 +58,8 @@ pub(super) fn check_key<'k>(
     Ok(key)
 }
 
-/// The index in `from..to` of the entry for which `compare` is `Equal`, or `Err` with the place where it
-/// would be.
+/// Returns the index in `from..to` of the entry for which `compare` is `Equal`, or `Err` with the place
+/// where it would be.
 pub(super) fn binary_search(
     from: usize,
     to: usize,

@@ -13,21 +13,21 @@ use crate::value::{Tag, ValueRef};
 pub struct Entry<'a> {
     /// The key.
     pub key: Key<'a>,
-    /// What `value` is.
+    /// The kind of `value`, and whether it is a reference.
     pub tag: Tag,
     /// The value, or the bytes of a [`ValueRef`] when `tag.is_ref`.
     pub value: &'a [u8],
 }
 
 impl Entry<'_> {
-    /// The reference to the value, if it is stored out of line.
+    /// Returns the reference to the value, if it is stored out of line.
     #[must_use]
     pub fn value_ref(&self) -> Option<ValueRef> {
         self.tag.is_ref.then(|| ValueRef::read(self.value))
     }
 }
 
-/// The two bytes before the key in a record.
+/// Returns the two bytes before the key in a record.
 pub(crate) fn record_head(key: Key<'_>, tag: Tag) -> [u8; RECORD_BYTES] {
     const { assert!(MAX_KEY_BYTES <= KEY_LENGTH_MASK as usize) }
     ((key.len() as u16) | (tag.bits() << 14)).to_le_bytes()
@@ -41,7 +41,7 @@ pub struct Leaf<'a> {
 }
 
 impl<'a> Leaf<'a> {
-    /// Number of entries, at least 1.
+    /// Returns the number of entries, at least 1.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a node is never empty")]
     pub const fn len(&self) -> usize {
@@ -52,28 +52,28 @@ impl<'a> Leaf<'a> {
         NODE_HEADER_BYTES + 2 * self.count
     }
 
-    /// Where the records of entries `0..index` end, counted from the first record.
+    /// Returns where the records of entries `0..index` end, counted from the first record.
     pub(crate) fn end(&self, index: usize) -> usize {
         if index == 0 { 0 } else { u16_at(self.bytes, NODE_HEADER_BYTES + 2 * (index - 1)).into() }
     }
 
-    /// Bytes of the entries `0..index`, as the boundary function counts them.
+    /// Counts the bytes of the entries `0..index`, as the boundary function counts them.
     pub(crate) fn offset(&self, index: usize) -> usize {
         2 * index + self.end(index)
     }
 
-    /// Whether the boundary function ends the node after the entry at `index`. Costs a hash of its key.
+    /// Returns whether the boundary function ends the node after the entry at `index`. Costs a hash of its key.
     pub(crate) fn ends(&self, shape: Shape, index: usize) -> bool {
         shape.ends(0, self.key(index), self.offset(index), self.offset(index + 1), index + 1)
     }
 
-    /// The records of entries `from..to` as they are stored.
+    /// Returns the records of entries `from..to` as they are stored.
     pub(crate) fn records(&self, from: usize, to: usize) -> &'a [u8] {
         let start = self.records_start();
         &self.bytes[start + self.end(from)..start + self.end(to)]
     }
 
-    /// The entry at `index`, below [`Leaf::len`].
+    /// Returns the entry at `index`, below [`Leaf::len`].
     #[must_use]
     pub fn entry(&self, index: usize) -> Entry<'a> {
         let record = self.records(index, index + 1);
@@ -86,7 +86,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// The key at `index`, below [`Leaf::len`].
+    /// Returns the key at `index`, below [`Leaf::len`].
     #[must_use]
     pub fn key(&self, index: usize) -> &'a [u8] {
         let start = self.records_start() + self.end(index);
@@ -94,7 +94,7 @@ impl<'a> Leaf<'a> {
         &self.bytes[start + RECORD_BYTES..start + RECORD_BYTES + len]
     }
 
-    /// The index of the entry of `key`, searched from the index `from`.
+    /// Returns the index of the entry of `key`, searched from the index `from`.
     ///
     /// # Errors
     /// If it is absent, the index where it would be.

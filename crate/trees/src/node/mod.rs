@@ -1,7 +1,7 @@
 //! A typed view of a node's bytes, and its strict decoder.
 //!
 //! Both kinds of node begin with a table of 16-bit offsets, so that a search reads only the keys
-//! that it compares, and making a view costs nothing. All numbers are little-endian.
+//! that it compares, and making a view is free. All numbers are little-endian.
 //!
 //! ```text
 //! leaf       level=0 | version | n:u16 | n x record end:u16 | n x record
@@ -36,7 +36,7 @@ pub enum Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Checks all of `bytes` and makes a view of them. Allocates nothing.
+    /// Checks all of `bytes` and makes a view of them. Does not allocate.
     ///
     /// # Errors
     /// The first fault: kind, version, count, offsets, lengths, UTF-8 and order of keys,
@@ -66,7 +66,7 @@ impl<'a> Node<'a> {
         Ok(node)
     }
 
-    /// A view of `bytes` that were checked by [`Node::decode`] before, or were built here.
+    /// Makes a view of `bytes` that were checked by [`Node::decode`] before, or were built here.
     pub(crate) fn view(bytes: &'a [u8]) -> Self {
         let count = usize::from(u16_at(bytes, HEADER_BYTES));
         if bytes[0] == 0 {
@@ -76,7 +76,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The level, 0 for a leaf.
+    /// Returns the level, 0 for a leaf.
     #[must_use]
     pub const fn level(&self) -> u8 {
         match self {
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Entries in the subtree.
+    /// Returns the number of entries in the subtree.
     #[must_use]
     pub fn total(&self) -> u64 {
         match self {
@@ -94,7 +94,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The last key in the subtree.
+    /// Returns the last key in the subtree.
     #[must_use]
     pub fn last_key(&self) -> &'a [u8] {
         match self {
@@ -103,7 +103,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The first key in this node: of its first entry, or the last key of its first child.
+    /// Returns the first key in this node: of its first entry, or the last key of its first child.
     #[must_use]
     pub fn first_key(&self) -> &'a [u8] {
         match self {
@@ -112,7 +112,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Checks this node against what `parent` says of its child at `index`.
+    /// Checks this node against the child at `index` as `parent` describes it.
     ///
     /// # Errors
     /// `ChildLevel`, `ChildKey`, `ChildCount`, or `KeyOrder` if it overlaps with the child before it.

@@ -73,7 +73,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A reader without a block yet. `prefix` is put before every key.
+    /// Makes a reader without a block yet. `prefix` is put before every key.
     #[must_use]
     pub fn new(prefix: Vec<u8>) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl Block {
         self.row += 1;
     }
 
-    /// The next row; `None` at the end of the block.
+    /// Finds the next row; `None` at the end of the block.
     fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         if self.is_spent() {
             let whole = self.text_len == 0 || self.closed;

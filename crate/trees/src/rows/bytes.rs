@@ -35,7 +35,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// A reader that detects the framing if it is not given. `prefix` is put before every key.
+    /// Makes a reader that detects the framing if it is not given. `prefix` is put before every key.
     #[must_use]
     pub fn new(columns: Columns, framing: Option<Framing>, prefix: Vec<u8>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Bytes {
         }
     }
 
-    /// A buffer for the next `len` bytes, which the caller must fill at once.
+    /// Returns a buffer for the next `len` bytes, which the caller must fill at once.
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         self.found = None;
         if self.at > 0 {
@@ -82,7 +82,7 @@ impl Bytes {
         self.ended = true;
     }
 
-    /// Bytes of memory that it takes.
+    /// Counts the bytes of memory that it takes.
     #[cfg(test)]
     pub(super) const fn held_bytes(&self) -> usize {
         self.buffer.capacity() + self.framer.scanner.held_bytes()
@@ -136,7 +136,7 @@ impl Bytes {
         Error::Row { row, offset: self.base + offset as u64, fault }
     }
 
-    /// The next row, checked to be UTF-8; `None` if it is not complete.
+    /// Finds the next row, checked to be UTF-8; `None` if it is not complete.
     fn find_valid(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         let found = self.framer.find(&self.buffer[..self.filled], &mut self.at, self.ended)?;
         let end = found.as_ref().map_or(self.at, |found| found.end);

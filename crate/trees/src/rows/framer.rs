@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is expected next in the text.
+/// The next thing in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// A byte order mark, perhaps.
+    /// A byte order mark, if there is one.
     Mark,
     /// The first bytes, which decide the framing.
     Start,
@@ -70,8 +70,8 @@ impl Framer {
         }
     }
 
-    /// The next row of `text`, searched from `at`, if it is complete; moves `at` to its start. `text` begins with the
-    /// text of the last call, without what was dropped since. `ended` says that the text is complete.
+    /// Finds the next row of `text`, searched from `at`, if it is complete; moves `at` to its start. `text` begins
+    /// with the text of the last call, without what was dropped since. `ended` says that the text is complete.
     pub(super) fn find(
         &mut self,
         text: &[u8],
@@ -89,7 +89,7 @@ impl Framer {
         }
     }
 
-    /// Skips what precedes the first row. Returns `false` if more text is needed to detect the framing.
+    /// Skips the text before the first row. Returns `false` if more text is needed to detect the framing.
     fn start(&mut self, text: &[u8], at: &mut usize, ended: bool) -> Result<bool, Fault> {
         if self.expected == Expected::Mark {
             let rest = &text[*at..];

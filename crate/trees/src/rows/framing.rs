@@ -1,6 +1,6 @@
 //! The framing of rows in a stream of bytes, and a search for the end of a row that is incomplete.
 
-/// How a stream is divided into rows.
+/// The division of a stream into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// A row on each line; blank lines are skipped.
@@ -11,7 +11,7 @@ pub enum Framing {
 
 impl Framing {
     /// Detects the framing by the first two bytes that are not white space. A `[` begins an array of
-    /// rows if `{`, `[` or `]` follows, or nothing; otherwise it belongs to the row of the first line.
+    /// rows if `{`, `[`, `]` or the end follows; otherwise it belongs to the row of the first line.
     #[must_use]
     pub const fn detect(first: Option<u8>, second: Option<u8>) -> Self {
         match (first, second) {
@@ -21,7 +21,7 @@ impl Framing {
     }
 }
 
-/// Finds the end of a value that arrives in parts, and reads each byte once. Checks nothing: the
+/// Finds the end of a value that arrives in parts, and reads each byte once. Makes no checks: the
 /// complete value is scanned later.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Finder {
@@ -32,8 +32,8 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Whether `text`, which starts with a value, has all of it. `text` must start at the same place in
-    /// each call, and may grow.
+    /// Returns whether `text`, which starts with a value, has all of it. `text` must start at the same
+    /// place in each call, and may grow.
     pub fn is_complete(&mut self, text: &[u8]) -> bool {
         if !matches!(text.first(), Some(b'{' | b'[' | b'"')) {
             // A number or a word ends before any other byte.

@@ -1,4 +1,4 @@
-//! Tests with bytes that were made to take long, or much memory.
+//! Tests with bytes that were made to take much time or memory.
 
 use super::{Bytes, Columns, Framing, Next, Reader};
 use crate::batch::Edit;

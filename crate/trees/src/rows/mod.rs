@@ -22,7 +22,7 @@ use crate::key::Key;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a reader finds next.
+/// The next item of a reader.
 #[derive(Debug)]
 pub enum Next<'a> {
     /// A row; its key was appended to the given buffer. It stays the next one until
@@ -30,7 +30,7 @@ pub enum Next<'a> {
     Row(Edit<'a>),
     /// Deletes all rows. It stays the next one until [`Reader::advance`].
     Clear,
-    /// Nothing more until the reader is fed again.
+    /// No further row until the reader is fed again.
     More,
 }
 
@@ -45,7 +45,7 @@ pub enum Reader {
 
 impl Reader {
     /// Finds the next row, whose number is `row`, and appends its key to `key`. Costs a pass over the row,
-    /// and nothing if it was found before.
+    /// unless it was found before.
     ///
     /// # Errors
     /// [`Error::Row`], with the offset in the block or in the stream of bytes.
@@ -64,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// The cost of reading since the last call, in bytes of work.
+    /// Takes the cost of reading since the last call, in bytes of work.
     pub const fn take_cost(&mut self) -> usize {
         let cost = match self {
             Self::Block(block) => &mut block.cost,
@@ -73,7 +73,7 @@ impl Reader {
         core::mem::replace(cost, 0)
     }
 
-    /// Whether it has read everything that it was fed.
+    /// Returns whether it has read everything that it was fed.
     #[must_use]
     pub const fn is_spent(&self) -> bool {
         match self {

@@ -1,15 +1,15 @@
-//! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`,
-//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"unset":[..],"constrain":[..]}`; and the
-//! changes that a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
-//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts,
-//! and members with other names are ignored; but a clear has no key and no bounds, which would not count.
+//! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`, `{"op":"clear"}` and
+//! `{"op":"update","key":..,"merge":{..},"unset":[..],"constrain":[..]}`; and the changes that a diff yields:
+//! `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
+//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts, and members
+//! with other names are ignored; but a clear with a key or bounds is refused, as these would not count.
 //!
 //! Changes of an index, which have a `secondary` key, are refused: a deleted entry does not mean that
 //! its row was deleted.
 //!
-//! An update is kept as one text: the number of its row and its offset, 64 bits each, for an error; then
-//! the object to merge; the array of names to keep, if any; and, after a [`DROPS`], that of names to remove, if any;
-//! all in normal form.
+//! An update is kept as one text: the number of its row and its offset, 64 bits each, for an error; then the object
+//! to merge; the array of names to keep, if any; and, after a [`DROPS`], the array of names to remove, if any; all
+//! in normal form.
 
 use super::fault_of;
 use crate::error::RowFault;
@@ -23,7 +23,7 @@ pub const UPDATE_HEADER_BYTES: usize = 16;
 /// Begins the names that an update removes.
 pub const DROPS: u8 = b'-';
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     Put,
@@ -188,7 +188,7 @@ fn read_update(
     Ok(())
 }
 
-/// Whether the array at `at` has names. Refuses everything else.
+/// Returns whether the array at `at` has names. Refuses everything else.
 fn has_names(text: &[u8], at: usize) -> Result<bool, (usize, RowFault)> {
     let mut names = Members::of(text, at, b'[').ok_or((at, RowFault::NotNames))?;
     let mut found = false;

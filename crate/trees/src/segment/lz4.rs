@@ -1,12 +1,12 @@
-//! LZ4 blocks of less than 64 KiB and some bytes: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
+//! LZ4 blocks of little more than 64 KiB at most: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 //!
-//! A block is a sequence of literals and matches: bytes as they are, and copies of what came before. The encoder is
-//! greedy, as that of LZ4 itself: of each four bytes it remembers where they were last, and where nothing matches for a
-//! while it looks less often.
+//! A block is a sequence of literals and matches: bytes as they are, and copies of earlier bytes. The encoder is
+//! greedy, like LZ4's own: it remembers where each four bytes were last, and looks less often after a while without a
+//! match.
 
 use crate::le::u32_at;
 
-/// A match has at least so many bytes.
+/// A match has at least this many bytes.
 const MIN_MATCH: usize = 4;
 /// The last bytes are literals.
 const LAST_LITERALS: usize = 5;
@@ -14,18 +14,18 @@ const LAST_LITERALS: usize = 5;
 const LAST_MATCH: usize = 12;
 /// Bits of a place in the encoder's table.
 const PLACE_BITS: u32 = 12;
-/// After so many literals without a match the encoder looks at every second byte, then at every third.
+/// After two to this power literals without a match the encoder looks at every second byte, then at every third.
 const SKIP_BITS: usize = 6;
-/// Short copies are made in pieces of so many bytes.
+/// Short copies are made in pieces of this many bytes.
 const PIECE: usize = 16;
 
-/// Where the encoder saw four bytes last: places by their hash. Positions are below 64 KiB.
+/// The last places of four bytes, by their hash. Positions are below 64 KiB.
 pub type Places = [u16; 1 << PLACE_BITS];
 
 /// The longest input: so that each position at which a match may begin is a `u16`.
 pub const MAX_INPUT: usize = u16::MAX as usize + LAST_MATCH;
 
-/// How many bytes are equal from `a` and from `b` on, `a` before `b`, with `b` below `end`.
+/// Counts the equal bytes from `a` and from `b` on, `a` before `b`, with `b` below `end`.
 #[inline]
 fn equal(bytes: &[u8], a: usize, b: usize, end: usize) -> usize {
     let (ours, theirs) = (&bytes[b..end], &bytes[a..a + (end - b)]);
@@ -45,7 +45,7 @@ fn equal(bytes: &[u8], a: usize, b: usize, end: usize) -> usize {
     len
 }
 
-/// The longest block of so many bytes, and what a short copy may write behind it.
+/// Returns the length of the longest block of `len` bytes, and of the bytes that a short copy may write after it.
 pub const fn longest(len: usize) -> usize {
     len + len / 255 + 2 * PIECE
 }
@@ -73,7 +73,7 @@ impl Block<'_> {
     }
 
     /// Appends the literals `from..to` of the input, and a match of `len` bytes as far back as `offset`. The end has
-    /// none: its length is [`MIN_MATCH`].
+    /// no match: its length is [`MIN_MATCH`].
     #[inline]
     fn put(&mut self, input: &[u8], from: usize, to: usize, offset: usize, len: usize) {
         let (literals, more) = (to - from, len - MIN_MATCH);
@@ -83,7 +83,7 @@ impl Block<'_> {
         }
         let at = self.len;
         if literals <= PIECE && from + PIECE <= input.len() {
-            // What is too much is overwritten.
+            // Excess bytes are overwritten later.
             self.bytes[at..at + PIECE].copy_from_slice(&input[from..from + PIECE]);
         } else {
             self.bytes[at..at + literals].copy_from_slice(&input[from..to]);
@@ -99,8 +99,8 @@ impl Block<'_> {
     }
 }
 
-/// Writes the block of `input`, at most [`MAX_INPUT`] bytes, to the beginning of `out`, which has [`longest`] bytes, and
-/// returns its length. What is in `out` and `places` does not matter.
+/// Writes the block of `input`, at most [`MAX_INPUT`] bytes, to the beginning of `out`, which has [`longest`] bytes,
+/// and returns its length. The contents of `out` and `places` do not matter.
 pub fn compress(input: &[u8], out: &mut [u8], places: &mut Places) -> usize {
     places.fill(0);
     let mut block = Block { bytes: out, len: 0 };
@@ -116,7 +116,7 @@ pub fn compress(input: &[u8], out: &mut [u8], places: &mut Places) -> usize {
         }
         let (from, end) = (at + MIN_MATCH, input.len() - LAST_LITERALS);
         let len = MIN_MATCH + equal(input, before + MIN_MATCH, from, end);
-        // It may have begun before, where nobody looked.
+        // It may have begun before, at a byte that was skipped.
         let mut from = at;
         while from > literals && before > 0 && input[from - 1] == input[before - 1] {
             (from, before) = (from - 1, before - 1);
@@ -142,7 +142,7 @@ fn rest(block: &[u8], at: &mut usize) -> Option<usize> {
     }
 }
 
-/// Fills `out` from a block; `None` if it has not just so many bytes, or is malformed.
+/// Fills `out` from a block; returns `None` if its length is different or it is malformed.
 pub fn decompress(block: &[u8], out: &mut [u8]) -> Option<()> {
     let (mut at, mut to) = (0, 0);
     loop {
@@ -153,7 +153,7 @@ pub fn decompress(block: &[u8], out: &mut [u8]) -> Option<()> {
             len += rest(block, &mut at)?;
         }
         if len <= PIECE && at + PIECE <= block.len() && to + PIECE <= out.len() {
-            // What is too much is overwritten.
+            // Excess bytes are overwritten later.
             out[to..to + PIECE].copy_from_slice(&block[at..at + PIECE]);
         } else {
             out.get_mut(to..to + len)?.copy_from_slice(block.get(at..at + len)?);
@@ -179,7 +179,7 @@ pub fn decompress(block: &[u8], out: &mut [u8]) -> Option<()> {
                 to += PIECE;
             }
         } else {
-            // It may repeat what it copies.
+            // The copy may overlap its source.
             for to in to..end {
                 out[to] = out[to - offset];
             }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A segment has the first `here` chunks of its table, all of them where that is 0. The others are known to be at
-//! a remote: their ends tell their lengths, too. See `docs/lazy.md`.
+//! a remote: their ends give their lengths, too. See `docs/lazy.md`.
 
 mod lz4;
 mod packed;

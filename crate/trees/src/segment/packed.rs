@@ -1,7 +1,7 @@
-//! The packed form of a chunk in a segment: an LZ4 block. The table of the segment tells the length of the chunk, and a
+//! The packed form of a chunk in a segment: an LZ4 block. The table of the segment has the length of the chunk, and a
 //! chunk that takes less in the segment is packed.
 //!
-//! A chunk is addressed by the hash of its own bytes: so no root depends on how, or whether, a chunk was packed. LZ4:
+//! A chunk is addressed by the hash of its own bytes: so no root depends on whether, or how, a chunk was packed. LZ4:
 //! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 
 use super::lz4::{MAX_INPUT, Places, compress, decompress, longest};
@@ -11,13 +11,13 @@ use core::fmt;
 
 const _: () = assert!(MAX_PACKED_CHUNK_BYTES <= MAX_INPUT);
 
-/// Shorter chunks are not packed: there is nothing to gain.
+/// Shorter chunks are not packed: that would not save space.
 const MIN_PACKED_CHUNK_BYTES: usize = 128;
 
-/// Packs chunks. What it holds is memory for the next one.
+/// Packs chunks. Keeps its memory for the next one.
 #[derive(Default)]
 pub struct Compressor {
-    /// None, until the first chunk is packed.
+    /// Empty until the first chunk is packed.
     places: Vec<Places>,
     block: Vec<u8>,
 }
@@ -29,7 +29,8 @@ impl fmt::Debug for Compressor {
 }
 
 impl Compressor {
-    /// Appends `chunk` to a segment: packed, if that saves an eighth of its bytes. Without the feature `pack` as it is.
+    /// Appends `chunk` to a segment: packed, if that saves an eighth of its bytes. Without the feature `pack` it stays
+    /// as it is.
     pub fn pack(&mut self, chunk: &[u8], segment: &mut Vec<u8>) {
         let fits = (MIN_PACKED_CHUNK_BYTES..=MAX_PACKED_CHUNK_BYTES).contains(&chunk.len());
         if cfg!(feature = "pack") && fits {
@@ -50,7 +51,8 @@ impl Compressor {
     }
 }
 
-/// The chunk of `len` bytes, at most [`MAX_PACKED_CHUNK_BYTES`], of which `stored` is the packed form; `None` if it is none.
+/// Unpacks a chunk of `len` bytes, at most [`MAX_PACKED_CHUNK_BYTES`]; returns `None` if `stored` is not the packed
+/// form of one.
 #[must_use]
 pub fn unpack(stored: &[u8], len: usize) -> Option<Vec<u8>> {
     let mut chunk = alloc::vec![0; len];
@@ -70,7 +72,7 @@ mod tests {
         segment
     }
 
-    /// Bytes that do not repeat.
+    /// Makes bytes that do not repeat.
     fn noise(len: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let mut next = || {
@@ -113,7 +115,7 @@ mod tests {
             assert_eq!(unpack(&stored[..end], 1000), None, "cut off at {end}");
         }
         for seed in 0..2000_usize {
-            // It may be wrong, and may not be longer or do harm.
+            // The result may be wrong, but not longer, and there is no panic.
             let mut bad = stored.clone();
             bad[seed % stored.len()] ^= (seed >> 4) as u8 | 1;
             assert!(unpack(&bad, 1000).is_none_or(|chunk| chunk.len() == 1000));

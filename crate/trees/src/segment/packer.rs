@@ -18,8 +18,8 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// A segment of internal nodes, all under their hashes, which also names chunks at a remote: their hashes and
-    /// lengths. `None` without nodes, if there are too many, or a length is 0.
+    /// Makes a segment of internal nodes, all under their hashes, which also names chunks at a remote: their
+    /// hashes and lengths. Returns `None` without nodes, if there are too many, or a length is 0.
     #[must_use]
     pub fn of_nodes(nodes: &[(Hash, &[u8])], remote: &[(Hash, u16)]) -> Option<Self> {
         let here = u16::try_from(nodes.len()).ok().filter(|here| *here > 0)?;
@@ -41,7 +41,7 @@ impl Sealed {
         Some(Self { bytes: sealed.bytes, table: Table::decode(table).ok()? })
     }
 
-    /// A segment of one chunk with this hash, which is not checked.
+    /// Makes a segment of one chunk with this hash, which is not checked.
     pub fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
         let mut open = Open { bytes: chunk.to_vec(), ..Open::default() };
         open.end(hash, chunk.len() as u32, chunk.len() as u32);
@@ -100,7 +100,7 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// An empty packer.
+    /// Makes an empty packer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -187,13 +187,13 @@ impl Packer {
         core::mem::take(&mut self.sealed)
     }
 
-    /// Number of chunks packed so far.
+    /// Returns the number of chunks packed so far.
     #[must_use]
     pub const fn chunks(&self) -> u64 {
         self.chunks
     }
 
-    /// Bytes of segments so far.
+    /// Returns the bytes of segments so far.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes

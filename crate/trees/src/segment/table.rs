@@ -18,7 +18,7 @@ const ALL_STREAMS: u8 = 0b111;
 pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4 + 4;
 
 /// Which chunks share a segment. Descents read internal nodes, scans read leaves, and large values are
-/// read seldom: so each kind has its own segments.
+/// read rarely: so each kind has its own segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Leaves.
@@ -34,17 +34,17 @@ pub enum Stream {
 pub struct Table {
     bytes: Vec<u8>,
     count: usize,
-    /// The number of chunks that the segment has, at least 1. Those after are at a remote.
+    /// The number of chunks that the segment has, at least 1. The chunks after them are at a remote.
     here: usize,
 }
 
 impl Table {
-    /// The table of a segment that has all of its `count` chunks, from bytes that were just made.
+    /// Makes the table of a segment that has all of its `count` chunks, from bytes that were just made.
     pub(super) const fn of_all_here(bytes: Vec<u8>, count: usize) -> Self {
         Self { bytes, count, here: count }
     }
 
-    /// As it is stored.
+    /// Returns the table as it is stored.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -101,25 +101,25 @@ impl Table {
         Ok(table)
     }
 
-    /// Number of chunks, at least 1.
+    /// Returns the number of chunks, at least 1.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a segment is never empty")]
     pub const fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether the table says that the segment has only values. This is not checked.
+    /// Returns whether the table says that the segment has only values. This is not checked.
     pub fn only_values(&self) -> bool {
         self.bytes[5] == 1 << Stream::Value as u8
     }
 
-    /// Whether the table says that the segment has only internal nodes, commits and pieces of sum trees.
-    /// This is not checked.
+    /// Returns whether the table says that the segment has only internal nodes, commits and pieces of
+    /// sum trees. This is not checked.
     pub fn only_inner(&self) -> bool {
         self.bytes[5] == 1 << Stream::Inner as u8
     }
 
-    /// The position of the chunk that begins at `start`.
+    /// Returns the position of the chunk that begins at `start`.
     pub fn chunk_at(&self, start: usize) -> Option<usize> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
@@ -133,13 +133,13 @@ impl Table {
         (from < self.count && self.range(from).start == start).then_some(from)
     }
 
-    /// The table as it is stored.
+    /// Returns the table as it is stored.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The hash of the chunk at `index`, below [`Table::len`].
+    /// Returns the hash of the chunk at `index`, below [`Table::len`].
     #[must_use]
     pub fn hash(&self, index: usize) -> Hash {
         Hash::read(&self.bytes[TABLE_HEADER_BYTES + HASH_BYTES * index..])
@@ -150,7 +150,7 @@ impl Table {
         self.bytes[at..at + HASH_BYTES] == hash.0
     }
 
-    /// Where the chunk at `index`, below [`Table::len`], is in the segment, packed or not.
+    /// Returns where the chunk at `index`, below [`Table::len`], is in the segment, packed or not.
     #[must_use]
     pub fn range(&self, index: usize) -> Range<usize> {
         let ends = TABLE_HEADER_BYTES + HASH_BYTES * self.count;
@@ -158,28 +158,29 @@ impl Table {
         start as usize..u32_at(&self.bytes, ends + 4 * index) as usize
     }
 
-    /// The length of the chunk at `index`, below [`Table::len`]. If it takes less in the segment, it is packed there.
+    /// Returns the length of the chunk at `index`, below [`Table::len`]. If it takes less in the segment, it is packed
+    /// there.
     #[must_use]
     pub fn chunk_len(&self, index: usize) -> usize {
         let lens = TABLE_HEADER_BYTES + (HASH_BYTES + 4) * self.count;
         u32_at(&self.bytes, lens + 4 * index) as usize
     }
 
-    /// Whether the chunk at `index`, below [`Table::len`], is packed.
+    /// Returns whether the chunk at `index`, below [`Table::len`], is packed.
     #[must_use]
     #[inline]
     pub fn is_packed(&self, index: usize) -> bool {
         self.chunk_len(index) > self.range(index).len()
     }
 
-    /// The packed chunk at `index`, below [`Table::len`], unpacked from what is stored of it; empty if that is not its
-    /// packed form.
+    /// Unpacks the chunk at `index`, below [`Table::len`], from its stored bytes; empty if these are not its packed
+    /// form.
     pub fn unpack(&self, index: usize, stored: &[u8]) -> Vec<u8> {
         unpack(stored, self.chunk_len(index)).unwrap_or_default()
     }
 
-    /// The chunk at `index`, below [`Table::len`], of the bytes of the segment, unpacked. Empty if these were cut off
-    /// before it ends, or have no packed form of it there.
+    /// Returns the chunk at `index`, below [`Table::len`], unpacked from the bytes of the segment. Empty if these
+    /// were cut off before its end, or do not have its packed form there.
     #[must_use]
     pub fn chunk<'s>(&self, segment: &'s [u8], index: usize) -> Cow<'s, [u8]> {
         let stored = segment.get(self.range(index)).unwrap_or_default();
@@ -190,20 +191,20 @@ impl Table {
         }
     }
 
-    /// Bytes of the segment, without chunks that are at a remote.
+    /// Returns the bytes of the segment, without chunks that are at a remote.
     #[must_use]
     pub fn segment_len(&self) -> usize {
         self.range(self.here - 1).end
     }
 
-    /// Whether the chunk at `index` is not in the segment, but at a remote.
+    /// Returns whether the chunk at `index` is not in the segment, but at a remote.
     #[must_use]
     #[inline]
     pub const fn is_remote(&self, index: usize) -> bool {
         index >= self.here
     }
 
-    /// Whether any chunk is at a remote.
+    /// Returns whether any chunk is at a remote.
     #[must_use]
     pub const fn has_remote(&self) -> bool {
         self.here < self.count

@@ -1,9 +1,9 @@
 //! Builds a tree bottom-up, in one pass, from entries in ascending order of their keys.
 //!
-//! Each level has a window: the node that is being built. When an entry ends a node, the window
-//! is packed, and the node becomes an entry of the window above. If all windows below a level are
+//! Each level has a window: the node that is being built. When an entry ends a node, the window is
+//! packed, and the node becomes an entry of the window above. If all windows below a level are
 //! empty, a whole subtree of an older tree can be relinked by its hash instead. The builder would
-//! make the same nodes, because nothing outside a node decides where it ends (see
+//! make the same nodes, because only the entries of a node decide where it ends (see
 //! [`boundary`](crate::boundary)).
 
 use crate::boundary::Shape;
@@ -71,12 +71,12 @@ pub struct Builder {
 }
 
 impl LeafWindow {
-    /// Bytes that the entries take so far, as the boundary function counts them.
+    /// Returns the bytes of the entries so far, as the boundary function counts them.
     fn entries_len(&self) -> usize {
         2 * self.ends.len() + self.records.len()
     }
 
-    /// Where the key of the entry at `index` is in the records.
+    /// Returns where the key of the entry at `index` is in the records.
     fn key_range(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { usize::from(self.ends[index - 1]) };
         let head = u16_at(&self.records, start);
@@ -114,7 +114,7 @@ impl InnerWindow {
 }
 
 impl Builder {
-    /// A builder for a tree of `shape`, which is [`Shape::STORED`] except in tests.
+    /// Makes a builder for a tree of `shape`, which is [`Shape::STORED`] except in tests.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl Builder {
         }
     }
 
-    /// The segments made so far.
+    /// Returns the segments made so far.
     pub const fn packer(&mut self) -> &mut Packer {
         &mut self.packer
     }
@@ -143,8 +143,8 @@ impl Builder {
         self.push_some(key, value, &mut Budget::of(usize::MAX));
     }
 
-    /// As [`Builder::push`]; `false` if the budget ended before a long value was written. Then call it
-    /// again with the same entry, before any other.
+    /// Adds an entry as [`Builder::push`]; returns `false` if the budget ended before a long value was
+    /// written. Then call it again with the same entry, before any other.
     pub fn push_some(&mut self, key: Key<'_>, value: Value<'_>, budget: &mut Budget) -> bool {
         let (tag, value) = (Tag::of(value), value.bytes());
         if !tag.is_ref {
@@ -192,7 +192,7 @@ impl Builder {
         }
     }
 
-    /// Whether a node of `level` of an older tree can be relinked now.
+    /// Returns whether a node of `level` of an older tree can be relinked now.
     #[must_use]
     pub fn is_clean(&self, level: u8) -> bool {
         let below = usize::from(level).min(self.inner.len());
@@ -201,14 +201,14 @@ impl Builder {
 
     /// Adds a whole subtree, whose top node has `level`, of a tree with the same shape.
     /// [`Builder::is_clean`] must be true for `level`. The node must not be the last of its level in the
-    /// older tree, unless nothing is added after it.
+    /// older tree, unless no entry is added after it.
     pub fn relink(&mut self, level: u8, child: &Child<'_>) {
         debug_assert!(self.is_clean(level), "a subtree is relinked in the middle of a node");
         let level = usize::from(level);
         if self.emitted.len() <= level {
             self.emitted.resize(level + 1, Emitted::default());
         }
-        // The number of nodes below is unknown; with two or more, none of them is taken for the root.
+        // The number of nodes below is unknown; with two or more, the root cannot be one of them.
         for emitted in &mut self.emitted[..level] {
             emitted.nodes += 2;
         }
@@ -246,7 +246,7 @@ impl Builder {
             }
             out.extend_from_slice(&leaf.records);
         });
-        // `add_node` needs the key and all of `self`: take the records meanwhile.
+        // `add_node` needs the key and all of `self`: take the records out.
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
         let mut records = core::mem::take(&mut leaf.records);

@@ -14,7 +14,7 @@ pub const LEVEL_WORDS: usize = 5;
 
 /// The cost of counting a node, in bytes of work.
 const LOOK_UP_WORK: usize = 64;
-/// The cost of reading one.
+/// The cost of reading a node.
 const NODE_WORK: usize = 4096;
 
 /// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths in tables.
@@ -25,7 +25,7 @@ pub struct Census {
     /// How many nodes of the level are counted, and how many of them are read.
     counted: usize,
     read: usize,
-    /// The level is that of leaves, which are not read.
+    /// The level has leaves, which are not read.
     has_leaves: bool,
     /// The last key of the previous node of the level.
     passed: Option<Vec<u8>>,
@@ -33,7 +33,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// A census of `tree`.
+    /// Begins a census of `tree`.
     #[must_use]
     pub fn new(tree: Tree) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Census {
         }
     }
 
-    /// [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
+    /// Returns [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
     #[must_use]
     pub fn levels(&self) -> &[f64] {
         &self.levels
@@ -70,7 +70,7 @@ impl Census {
                 }
                 budget.spend(NODE_WORK);
                 match cache.node(hash)? {
-                    // What is below it is not counted.
+                    // The nodes below it are not counted.
                     Fetch::At(want) if want.is_remote() => {}
                     Fetch::At(want) => {
                         let hashes = self.level[self.read..].iter();
@@ -105,7 +105,7 @@ impl Census {
         Ok(Step::Done(()))
     }
 
-    /// Counts the nodes of the level; `false` if the budget was spent before.
+    /// Counts the nodes of the level; returns `false` if the budget was spent before.
     fn count(&mut self, cache: &Cache, budget: &mut Budget) -> Result<bool, Error> {
         while let Some(hash) = self.level.get(self.counted) {
             if budget.is_spent() {

@@ -23,7 +23,7 @@ pub struct Run<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
-    /// Children from `next` are not walked yet; in reverse, those before `next`.
+    /// Children from `next` are not walked yet; in reverse, children before `next`.
     next: usize,
 }
 
@@ -34,8 +34,8 @@ struct LeafAt {
     to: usize,
 }
 
-/// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows nothing: each
-/// call looks nodes up again, so that they may leave memory in between.
+/// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows no data:
+/// each call looks nodes up again, so that they may leave memory in between.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     root: Option<Tree>,
@@ -50,7 +50,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor over `range` of `tree`, in descending order when `reverse`.
+    /// Makes a cursor over `range` of `tree`, in descending order when `reverse`.
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool) -> Self {
         let root = (!tree.is_empty()).then_some(tree);
@@ -63,7 +63,7 @@ impl Cursor {
         self.skip = count;
     }
 
-    /// The next part to read; `None` at the end. Costs a node lookup, and a descent at the end of a leaf.
+    /// Returns the next part to read; `None` at the end. Costs a node lookup, and a descent at the end of a leaf.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -114,8 +114,8 @@ impl Cursor {
         }
     }
 
-    /// Skips whole children from the position `next` of a frame on; returns the position after them. Where the
-    /// range ends does not matter: all that is skipped beyond it is not in the range either.
+    /// Skips whole children from the position `next` of a frame on; returns the position after them. The end
+    /// of the range does not matter: entries skipped beyond it are not in the range either.
     fn skip_children(&mut self, parent: &Inner<'_>, next: usize) -> usize {
         let near = if self.reverse { &self.range.upper } else { &self.range.lower };
         // Children after the first leaf do not begin before the range.
@@ -157,7 +157,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// The child to enter next, given the position `next` of a frame; `None` if it is not in the range.
+    /// Returns the child to enter next, given the position `next` of a frame; `None` if it is not in the range.
     fn next_child(&self, parent: &Inner<'_>, next: usize) -> Option<usize> {
         if self.reverse {
             let index = next.checked_sub(1)?;
@@ -203,9 +203,9 @@ impl Cursor {
         }
     }
 
-    /// The whole segments that the walk will need and that are not in memory, in order, beginning with `first`
-    /// if it is given. Reads only nodes in memory, and looks no further than `most` segments: more would drive
-    /// those out that are needed before.
+    /// Lists the whole segments that the walk will need and that are not in memory, in order, beginning with
+    /// `first` if it is given. Reads only nodes in memory, and lists at most `most` segments: more would drive
+    /// out segments that are needed before.
     #[must_use]
     pub fn ahead(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
         let wanted = Vec::from_iter(first.map(Want::whole));
@@ -241,7 +241,7 @@ impl Cursor {
     }
 }
 
-/// Gathers what a walk will need.
+/// Gathers the segments that a walk will need.
 struct Ahead<'c> {
     cache: &'c Cache,
     wanted: Vec<Want>,

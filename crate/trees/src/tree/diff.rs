@@ -17,7 +17,7 @@ const ADD: &[u8] = b"0";
 const CHANGE: &[u8] = b"1";
 const DEL: &[u8] = b"2";
 
-/// How far a change has been written.
+/// The written part of a change.
 #[derive(Clone, Debug)]
 enum Stage {
     Start,
@@ -37,7 +37,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// The changes in `range` that lead from `old` to `new`.
+    /// Begins the changes in `range` that lead from `old` to `new`.
     #[must_use]
     pub fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { walk: Lockstep::new(old, new, range), stage: Stage::Start }

@@ -1,12 +1,12 @@
-//! The canonical form of nodes: that of a [`Builder`](super::Builder) with the same entries. A node
-//! ends where the boundary function ends it, and nowhere before. If all nodes of a tree are in
+//! The canonical form of nodes: as a [`Builder`](super::Builder) makes them of the same entries. A
+//! node ends where the boundary function ends it, and nowhere before. If all nodes of a tree are in
 //! canonical form, its root depends on its rows only.
 
 use crate::boundary::Shape;
 use crate::node::Node;
 
-/// Whether `node` is in canonical form. A node that is the last of its level (`rightmost`) may end with
-/// any entry. The `top` of a tree must not be an internal node with one child. Costs a hash of each key.
+/// Returns whether `node` is in canonical form. A node that is the last of its level (`rightmost`) may end with any
+/// entry. The `top` of a tree must not be an internal node with one child. Costs a hash of each key.
 pub(super) fn is_canonical(shape: Shape, node: &Node<'_>, top: bool, rightmost: bool) -> bool {
     let ends = |nth: usize| match node {
         Node::Leaf(leaf) => leaf.ends(shape, nth),

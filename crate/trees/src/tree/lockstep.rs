@@ -1,8 +1,8 @@
 //! Two walks in lockstep through two trees.
 //!
 //! If both are at subtrees with equal hashes, both skip them. Otherwise the one at the higher level
-//! descends. So heights and boundaries may differ, and the cost is that of the nodes that are not
-//! shared. Memory is one path in each tree.
+//! descends. So heights and boundaries may differ, and the cost is in proportion to the nodes that
+//! are not shared. Memory is one path in each tree.
 //!
 //! Nodes that are opened are checked for the order of keys. A subtree that both trees have is skipped
 //! without reading it, and both must say the same of it.
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 /// The callback for two entries of a key that differ; see [`Lockstep::step`]. It is not generic because
-/// changes are few compared with what is skipped, and a walk is much code.
+/// changes are few compared with skipped entries, and a walk is much code.
 pub type OnChange<'f> =
     dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>, &mut Budget) -> Result<Step<()>, Error> + 'f;
 
@@ -59,7 +59,7 @@ impl Side {
         Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new(), edge: None }
     }
 
-    /// The next item that is not outside `range`.
+    /// Returns the next item that is not outside `range`.
     fn item<'c>(&mut self, cache: &'c Cache, range: &Range) -> Result<Fetch<Item<'c>>, Error> {
         if let Some(tree) = self.root {
             return Ok(match top(cache, tree)? {
@@ -161,7 +161,7 @@ fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), E
 }
 
 impl Lockstep {
-    /// A walk through `range` of both trees.
+    /// Begins a walk through `range` of both trees.
     #[must_use]
     pub fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { old: Side::new(old), new: Side::new(new), range }
@@ -172,7 +172,7 @@ impl Lockstep {
     /// same entries.
     ///
     /// # Errors
-    /// As [`Cache::node`], and those of `change`.
+    /// As [`Cache::node`], and the errors of `change`.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -274,7 +274,7 @@ impl Lockstep {
         Ok(old.next - from)
     }
 
-    /// Reports the difference between two items, of which at least one is an entry, and skips it.
+    /// Reports the difference between two items, at least one of them an entry, and skips it.
     fn entries(
         &mut self,
         old: Item<'_>,

@@ -1,4 +1,4 @@
-//! Applies a sorted batch of edits to a tree; the cost is that of the touched nodes.
+//! Applies a sorted batch of edits to a tree, at the cost of the touched nodes.
 //!
 //! First the [`Plan`] reads the internal nodes above touched leaves, level by level. Then one walk in
 //! the order of keys feeds a [`Builder`]: with the entries of touched leaves, merged with the edits,
@@ -50,7 +50,7 @@ enum Phase {
     Collapse(Tree),
 }
 
-/// Applies a sorted batch of edits to a tree; the cost is that of the touched nodes. Call
+/// Applies a sorted batch of edits to a tree, at the cost of the touched nodes. Call
 /// [`Merge::step`] with the same batch each time, sorted by [`Batch::sort`].
 #[derive(Debug)]
 pub struct Merge {
@@ -67,7 +67,7 @@ pub struct Merge {
     edge: Option<Vec<u8>>,
 }
 
-/// What the merge does with a child.
+/// The fate of a child in a merge.
 enum Fate {
     Relink,
     Open,
@@ -75,7 +75,7 @@ enum Fate {
 }
 
 impl Merge {
-    /// A merge into `tree`, whose nodes have `shape`.
+    /// Begins a merge into `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, edits: &Batch, shape: Shape) -> Self {
         let plan = Plan::new(tree, edits.len());
@@ -92,14 +92,14 @@ impl Merge {
         }
     }
 
-    /// A merge that deletes all entries of `range` from `tree`; step it with an empty batch. Subtrees in
-    /// the range are dropped without reading them.
+    /// Begins a merge that deletes all entries of `range` from `tree`; step it with an empty batch.
+    /// Subtrees in the range are dropped without reading them.
     #[must_use]
     pub fn dropping(tree: Tree, range: Range, shape: Shape) -> Self {
         Self { drop: Some(range), ..Self::new(tree, &Batch::new(), shape) }
     }
 
-    /// The segments made so far.
+    /// Returns the segments made so far.
     pub const fn packer(&mut self) -> &mut Packer {
         self.builder.packer()
     }
@@ -147,7 +147,7 @@ impl Merge {
                         }
                         let finished = self.builder.finish();
                         if finished.level > usize::from(MAX_LEVEL) {
-                            // So many honest entries would not fit into any memory.
+                            // This many honest entries would not fit into any memory.
                             let (expected, got) = (MAX_LEVEL.into(), finished.level as u64);
                             let cause = Some(DecodeError::new(Field::Kind, 0, expected, got));
                             return Err(Error::CorruptChunk { hash: self.tree.root, cause });
@@ -271,7 +271,7 @@ impl Merge {
         index
     }
 
-    /// What the dropped range requires of the child at `index`.
+    /// Decides what the dropped range requires of the child at `index`.
     fn fate(&self, parent: &Inner<'_>, index: usize) -> Fate {
         let Some(range) = &self.drop else { return Fate::Relink };
         let last = parent.key(index);

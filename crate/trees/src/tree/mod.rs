@@ -58,14 +58,14 @@ impl Tree {
     /// The tree without entries.
     pub const EMPTY: Self = Self { root: Hash::ZERO, count: 0 };
 
-    /// Whether it has no entries.
+    /// Returns whether it has no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// The top node of `tree`, which must not be empty; checked against the count of the tree.
+/// Returns the top node of `tree`, which must not be empty; checked against the count of the tree.
 pub(crate) fn top(cache: &Cache, tree: Tree) -> Result<Fetch<Node<'_>>, Error> {
     let fetched = cache.node(&tree.root)?;
     if let Fetch::Here(node) = &fetched

@@ -12,7 +12,7 @@ use crate::tree::{Tree, ValueReader, top};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
-/// The leaf that may contain `key`; `None` if no leaf can.
+/// Returns the leaf that may contain `key`; `None` if no leaf can.
 pub(crate) fn leaf_of<'c>(
     cache: &'c Cache,
     tree: Tree,
@@ -42,7 +42,7 @@ pub(crate) fn leaf_of<'c>(
     }
 }
 
-/// The entry of `key`. Costs one node for each level; allocates nothing.
+/// Returns the entry of `key`. Costs one node for each level; does not allocate.
 ///
 /// # Errors
 /// As [`Cache::node`].
@@ -97,7 +97,7 @@ pub struct MultiGet {
 }
 
 impl MultiGet {
-    /// A search for `keys`, in any order, each of at most
+    /// Begins a search for `keys`, in any order, each of at most
     /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES).
     #[must_use]
     pub fn new<'k>(tree: Tree, keys: impl IntoIterator<Item = &'k [u8]>) -> Self {

@@ -1,4 +1,4 @@
-//! The read phase of a batched descent: finds what many sorted keys need of storage.
+//! The read phase of a batched descent: finds the nodes that many sorted keys need from storage.
 //!
 //! It walks the tree level by level. At each level it assigns the keys to the children, and asks for
 //! all missing nodes of the next level at once. It does not ask for leaves, because they may not
@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 
 /// Keys in ascending order.
 pub(crate) trait SortedKeys {
-    /// The number of keys.
+    /// Returns the number of keys.
     fn len(&self) -> usize;
-    /// The index, not below `from`, of the first key above `key`.
+    /// Returns the index, not below `from`, of the first key above `key`.
     fn after(&self, from: usize, key: &[u8]) -> usize;
 }
 
@@ -27,7 +27,7 @@ struct Visit {
     to: usize,
 }
 
-/// The read phase of a batched descent: finds what many sorted keys need of storage.
+/// The read phase of a batched descent: finds the nodes that many sorted keys need from storage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     level: Vec<Visit>,
@@ -45,7 +45,7 @@ impl Plan {
         Self::part(tree, 0, keys)
     }
 
-    /// A plan for the keys `from..to`.
+    /// Makes a plan for the keys `from..to`.
     pub(crate) fn part(tree: Tree, from: usize, to: usize) -> Self {
         let level = if tree.is_empty() || from == to {
             Vec::new()
@@ -107,9 +107,9 @@ impl Plan {
         Ok(Step::Done(()))
     }
 
-    /// What to ask for when `first` is missing and `next` is the next key: `first`, and the leaves planned from
-    /// there on, as many as fit. If the next of those is in memory, `first` alone: it is a leaf between them, and
-    /// what follows was asked for before.
+    /// Returns what to ask for when `first` is missing and `next` is the next key: `first`, and the leaves
+    /// planned from there on, as many as fit. If the next planned leaf is in memory, only `first`: it is a leaf
+    /// between them, and the leaves after it were asked for before.
     pub(crate) fn ahead(&mut self, cache: &Cache, first: Want, next: usize) -> Vec<Want> {
         self.done += self.leaves[self.done..].iter().take_while(|(_, end)| *end <= next).count();
         let rest = &self.leaves[self.done..];

@@ -1,9 +1,9 @@
 //! The fast path for one edit: splices the leaf, then rewrites the path above it.
 //!
-//! It applies if the leaf provably keeps its shape. Nothing after an entry affects whether it ends a
-//! node. So an edit can change that only for the edited entry and for later ones, and for these only if
-//! they move back. Last keys stay the same, except at the end of the tree, where the last node of each
-//! level may end with any entry.
+//! It applies if the leaf provably keeps its shape. Entries after an entry do not affect whether it
+//! ends a node. So an edit can change that only for the edited entry and for later ones, and for these
+//! only if they move back. Last keys stay the same, except at the end of the tree, where the last node
+//! of each level may end with any entry.
 //!
 //! Source: the fast path of Doltlite, generalised to edits that change sizes and counts.
 
@@ -31,8 +31,8 @@ struct Place {
 }
 
 impl Place {
-    /// The new last key of the leaf after a put of `key`, or a deletion (`None`), if it changes. That is
-    /// allowed only at the end of the tree.
+    /// Returns the new last key of the leaf after a put of `key`, or a deletion (`None`), if it changes.
+    /// That is allowed only at the end of the tree.
     fn last_key<'k>(&self, leaf: &Leaf<'k>, key: Option<Key<'k>>) -> Option<Key<'k>> {
         match key {
             Some(_) => key.filter(|_| self.index == leaf.len()),
@@ -51,19 +51,19 @@ pub struct PointEdit {
 }
 
 impl PointEdit {
-    /// An edit of `tree`, whose nodes have `shape`.
+    /// Begins an edit of `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
         Self { tree, shape, packer: Packer::new() }
     }
 
-    /// The chunks that were made.
+    /// Returns the chunks that were made.
     pub const fn packer(&mut self) -> &mut Packer {
         &mut self.packer
     }
 
-    /// Applies the only edit of `edits`. `None`, with nothing made, if it would change the shape of the
-    /// leaf: then a merge is needed. Costs a descent, and the bytes of one node for each level.
+    /// Applies the only edit of `edits`. Returns `None`, without new chunks, if it would change the shape of the leaf:
+    /// then a merge is needed. Costs a descent, and the bytes of one node for each level.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -126,8 +126,8 @@ impl PointEdit {
         Ok(Step::Done(Some(self.rewrite(&leaf, place, entry.as_ref(), last, &path))))
     }
 
-    /// Whether the leaf keeps its shape if the entry at `place` becomes one of `size` bytes, or is deleted
-    /// (`None`). Costs a hash for each entry that moves back.
+    /// Returns whether the leaf keeps its shape if the entry at `place` becomes one of `size` bytes, or is
+    /// deleted (`None`). Costs a hash for each entry that moves back.
     fn fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
         let Place { index, present, rightmost } = place;
         let offset = |at: usize| leaf.offset(at);

@@ -17,7 +17,7 @@ impl Range {
     /// All keys.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// The keys that start with `prefix`.
+    /// Returns the keys that start with `prefix`.
     #[must_use]
     pub fn prefix(prefix: &[u8]) -> Self {
         let mut after = prefix.to_vec();
@@ -34,7 +34,7 @@ impl Range {
         Self { lower: Bound::Included(prefix.to_vec()), upper }
     }
 
-    /// The keys that are in both ranges.
+    /// Returns the keys that are in both ranges.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let lower = match (self.lower, other.lower) {
@@ -64,7 +64,7 @@ impl Range {
         Self { lower, upper }
     }
 
-    /// Whether `key` sorts before the range.
+    /// Returns whether `key` sorts before the range.
     #[must_use]
     pub fn key_is_before(&self, key: &[u8]) -> bool {
         match &self.lower {
@@ -74,13 +74,13 @@ impl Range {
         }
     }
 
-    /// Whether `key` is in the range.
+    /// Returns whether `key` is in the range.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
         !self.key_is_before(key) && !self.key_is_after(key)
     }
 
-    /// Whether `key` sorts after the range.
+    /// Returns whether `key` sorts after the range.
     #[must_use]
     pub fn key_is_after(&self, key: &[u8]) -> bool {
         match &self.upper {
@@ -90,7 +90,7 @@ impl Range {
         }
     }
 
-    /// The first entry of `leaf` in the range and the one after the last.
+    /// Returns the first entry of `leaf` in the range and the one after the last.
     #[must_use]
     pub fn within(&self, leaf: &Leaf<'_>) -> (usize, usize) {
         let at = |from: usize, key: &[u8], through: bool| match leaf.search(from, key) {
@@ -110,7 +110,7 @@ impl Range {
         (from, to)
     }
 
-    /// Whether the range has no keys after `key`.
+    /// Returns whether the range has no keys after `key`.
     #[must_use]
     pub fn ends_by(&self, key: &[u8]) -> bool {
         match &self.upper {

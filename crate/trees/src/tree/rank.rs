@@ -16,13 +16,13 @@ pub struct Count {
 }
 
 impl Count {
-    /// A count of `range` in `tree`.
+    /// Begins a count of `range` in `tree`.
     #[must_use]
     pub const fn new(tree: Tree, range: Range) -> Self {
         Self { tree, range }
     }
 
-    /// The count. Costs two nodes for each level of the tree.
+    /// Returns the count. Costs two nodes for each level of the tree.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -46,7 +46,7 @@ impl Count {
     }
 }
 
-/// The number of entries whose keys are below `key`; if `through`, including that of `key`.
+/// Counts the entries whose keys are below `key`; if `through`, including the entry of `key`.
 fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u64>, Error> {
     if tree.is_empty() {
         return Ok(Fetch::Here(0));

@@ -1,10 +1,10 @@
-//! Rebases a change onto a commit that another writer made meanwhile.
+//! Rebases a change onto a commit that another writer has made.
 //!
-//! The differences between the tree that the change began with and that of the other writer become a batch
-//! of edits. It is merged into the tree that the change made. Keys that the change has touched are left
-//! out: the later commit wins, as if it had begun later. The host may name keys (`keep_theirs`) that stay
-//! as the other writer left them, because they were edited after this change was requested. Costs what the
-//! other writer changed, not what this change did.
+//! The differences between the tree that the change began with and the tree of the other writer become a
+//! batch of edits. It is merged into the tree that the change made. Keys that the change has touched are
+//! left out: the later commit wins, as if it had begun later. The host may name keys (`keep_theirs`) that
+//! stay as the other writer left them, because they were edited after this change was requested. Costs
+//! the changes of the other writer, not of this change.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -18,7 +18,7 @@ use crate::tree::{Range, Touched, Tree, ValueReader, get};
 use crate::value::{self, ValueRef};
 use alloc::vec::Vec;
 
-/// Rebases a change onto a commit that another writer made meanwhile.
+/// Rebases a change onto a commit that another writer has made.
 #[derive(Debug)]
 pub struct Rebase {
     walk: Lockstep,
@@ -69,9 +69,9 @@ impl Value {
 }
 
 impl Rebase {
-    /// A rebase of a change that began with `base` onto `theirs`. The keys `keep_theirs` stay as they are
-    /// in `theirs`. `from_empty` is the tree that the change made before any rebase, if it began with an
-    /// empty one.
+    /// Begins a rebase of a change that began with `base` onto `theirs`. The keys `keep_theirs` stay as
+    /// they are in `theirs`. `from_empty` is the tree that the change made before any rebase, if it began
+    /// with an empty one.
     #[must_use]
     pub fn new(
         base: Tree,

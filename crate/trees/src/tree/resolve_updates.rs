@@ -1,9 +1,9 @@
 //! Turns the updates of a sorted batch into puts, so that one merge applies all edits.
 //!
-//! An update adds the members of an object to the existing object, or to an empty one:
-//! `{ ...existing, ...merge }`, in JavaScript's order of members. Then it removes members by their names, and, if
-//! names to keep are given, all others. The existing object is that of the last put or deletion of the key in the batch. If there is
-//! none, it comes from the tree, which is read leaf by leaf in the order of keys.
+//! An update adds the members of an object to the existing object, or to an empty one: `{ ...existing, ...merge }`, in
+//! JavaScript's order of members. Then it removes members by their names, and, if names to keep are given, all others.
+//! The existing object comes from the last put or deletion of the key in the batch, or else from the tree, which is
+//! read leaf by leaf in the order of keys.
 //!
 //! Updates of one key are gathered and applied together: at the last one, or when their texts exceed half
 //! of the object and 4 KiB. So the cost of many updates is in proportion to their bytes.
@@ -90,7 +90,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Whether so many updates were added that they should be applied.
+    /// Returns whether enough updates were added to apply them.
     fn is_full(&self) -> bool {
         let taken = self.object.len() - self.settled + self.constraints.bytes();
         taken > GATHERED_BYTES + self.settled / 2
@@ -141,7 +141,7 @@ impl ResolveUpdates {
         self.plan = Plan::part(tree, self.next, self.from.len());
     }
 
-    /// Whether all edits are resolved.
+    /// Returns whether all edits are resolved.
     pub const fn is_over(&self) -> bool {
         self.next == self.from.len()
     }
@@ -220,7 +220,7 @@ impl ResolveUpdates {
         Ok(Step::Done(()))
     }
 
-    /// Whether the edit after the one at `at` is an update of the same key.
+    /// Returns whether the edit after the one at `at` is an update of the same key.
     fn continues(&self, at: usize) -> bool {
         let Self { from, .. } = self;
         at + 1 < from.len()
@@ -281,7 +281,7 @@ impl ResolveUpdates {
         Ok(Step::Done(self.pending.open(Some((entry.tag.kind, entry.value)))))
     }
 
-    /// The error for the next edit, an update that cannot be resolved.
+    /// Returns the error for the next edit, an update that cannot be resolved.
     fn refused(&self, fault: RowFault) -> Error {
         let mut words = [0; 2];
         if self.next < self.from.len()

@@ -31,13 +31,13 @@ pub struct Scan {
     /// How many segments to ask for at once: doubled each time, so that a short scan reads
     /// little and a long one waits rarely.
     ahead: usize,
-    /// The number of entries of the last leaf; 0 before the first leaf, until which nothing is read ahead.
+    /// The number of entries of the last leaf; 0 before the first leaf, when a scan does not read ahead.
     leaf_len: usize,
     reading: Option<(Kind, ValueReader)>,
 }
 
 impl Scan {
-    /// A scan of at most `limit` entries of `range`, in descending order when `reverse`.
+    /// Begins a scan of at most `limit` entries of `range`, in descending order when `reverse`.
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool, limit: u64, parts: Parts) -> Self {
         let cursor = Cursor::new(tree, range, reverse);
@@ -51,8 +51,8 @@ impl Scan {
         self
     }
 
-    /// The segments that the scan will need next and that are not in memory; none until the scan has shown
-    /// to be long. A host may load them while it hands out the current output.
+    /// Lists the segments that the scan will need next and that are not in memory; empty until the scan
+    /// has proved to be long. A host may load them while it hands out the current output.
     #[must_use]
     pub fn ahead(&self, cache: &Cache) -> Vec<Want> {
         if self.ahead < MOST_AHEAD.min(cache.window()) || self.left == 0 {
@@ -61,7 +61,7 @@ impl Scan {
         self.cursor.ahead(cache, None, self.bounded(self.ahead / 2))
     }
 
-    /// `most`, or the number of leaves to come if that is lower, as estimated by the last leaf.
+    /// Returns `most`, or the number of leaves to come if that is lower, as estimated by the last leaf.
     fn bounded(&self, most: usize) -> usize {
         let leaves = self.left.div_ceil(self.leaf_len.max(1) as u64);
         usize::try_from(leaves).map_or(most, |leaves| most.min(leaves))
@@ -69,7 +69,7 @@ impl Scan {
 
     /// Adds entries to `out` until the end (`Done`), the end of the budget (`Yield`) or a missing segment
     /// (`Need`). Unless it is done, `out` may end in the middle of a value: see [`Output::is_partial`].
-    /// Costs one copy of what it writes.
+    /// Costs one copy of the bytes that it writes.
     ///
     /// # Errors
     /// As [`Cache::node`]; `out` then has the entries before the fault.

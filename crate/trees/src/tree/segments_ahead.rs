@@ -1,4 +1,4 @@
-//! Which segments a verification needs next.
+//! The segments that a verification needs next.
 
 use crate::cache::{Cache, Fetch, Want};
 use crate::hash::Hash;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// The most nodes that are read to find the segments that are needed next.
 const MOST_LOOKED_INTO: usize = 64;
 
-/// Segments that a walk will need. Looks at nodes in memory alone.
+/// Segments that a walk will need. Looks only at nodes in memory.
 pub struct SegmentsAhead<'c> {
     cache: &'c Cache,
     ids: Vec<Want>,
@@ -22,7 +22,7 @@ impl<'c> SegmentsAhead<'c> {
         Self { cache, ids: Vec::from_iter(first.map(Want::whole)), most, looked_into: 0 }
     }
 
-    /// What was gathered.
+    /// Returns the gathered wants.
     pub fn into_wants(self) -> Vec<Want> {
         self.ids
     }

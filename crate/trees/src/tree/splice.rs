@@ -10,8 +10,8 @@ use crate::node::{
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Appends a copy of `leaf` in which `entry`, if any, replaces the entries `replaced`: one of them, or
-/// none for an insertion.
+/// Appends a copy of `leaf` in which `entry`, if any, replaces the entries `replaced`: one entry, or
+/// an empty range for an insertion.
 pub(super) fn leaf_with(
     leaf: &Leaf<'_>,
     replaced: Range<usize>,
@@ -19,7 +19,7 @@ pub(super) fn leaf_with(
     out: &mut Vec<u8>,
 ) {
     let count = leaf.len() - replaced.len() + usize::from(entry.is_some());
-    // At once: growing step by step would copy what is there ten times.
+    // At once: growing step by step would copy all bytes ten times.
     let added = entry.map_or(0, |entry| LEAF_ENTRY_BYTES + entry.key.len() + entry.value.len());
     out.reserve(leaf.offset(leaf.len()) + NODE_HEADER_BYTES + added);
     out.extend_from_slice(&ChunkKind::Node(0).header());
@@ -71,7 +71,7 @@ pub(super) fn inner_with(
     }
 }
 
-/// Whether `inner` is not too large if `key` replaces its last key.
+/// Returns whether `inner` is not too large if `key` replaces its last key.
 pub(super) fn may_end_with(inner: &Inner<'_>, key: Key<'_>) -> bool {
     inner.bytes().len() - inner.key(inner.len() - 1).len() + key.len() <= MAX_INNER_BYTES
 }

@@ -1,8 +1,8 @@
 //! The set of keys that a change has touched, whether or not it changed them.
 //!
-//! Keys are kept as 64-bit hashes, eight bytes each. A key whose hash equals that of a touched key
-//! counts as touched, too. Among a million touched keys and a million others, the chance of that is one
-//! in 10^7. Without knowledge of the secret, such keys cannot be chosen.
+//! Keys are kept as 64-bit hashes, eight bytes each. A key with the hash of a touched key counts as
+//! touched, too. Among a million touched keys and a million others, the chance of that is one in 10^7.
+//! Without knowledge of the secret, such keys cannot be chosen.
 
 use crate::secret::Secret;
 use crate::tree::Range;
@@ -34,7 +34,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// An empty set; keys are hashed with `secret`.
+    /// Makes an empty set; keys are hashed with `secret`.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { secret, ..Self::default() }
@@ -75,13 +75,13 @@ impl Touched {
         cost
     }
 
-    /// The cost of [`Touched::contains`].
+    /// Returns the cost of [`Touched::contains`].
     #[must_use]
     pub const fn cost(&self) -> usize {
         SEARCH_COST * (self.runs.len() + self.ranges.len())
     }
 
-    /// Whether `key` was added. Call [`Touched::close`] before.
+    /// Returns whether `key` was added. Call [`Touched::close`] before.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
         let hash = self.secret.hash(key);

@@ -67,7 +67,7 @@ pub struct ValueReader {
 }
 
 impl ValueReader {
-    /// A reader of the value at `value_ref`.
+    /// Makes a reader of the value at `value_ref`.
     #[must_use]
     pub const fn new(value_ref: ValueRef) -> Self {
         Self { value_ref, pieces: None, next: 0, read: 0 }

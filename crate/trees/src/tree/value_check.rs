@@ -41,7 +41,7 @@ pub(super) enum Checked {
 }
 
 impl ValueCheck {
-    /// The check of the value of `entry`, which is at `value_ref`.
+    /// Begins the check of the value of `entry`, which is at `value_ref`.
     pub(super) fn new(entry: &Entry<'_>, value_ref: ValueRef) -> Self {
         let is_list = chunk::pieces_of(value_ref.len as usize) > 1;
         Self {
@@ -55,7 +55,7 @@ impl ValueCheck {
         }
     }
 
-    /// The pieces that are not checked yet, as far as they are known.
+    /// Returns the pieces that are not checked yet, as far as they are known.
     pub(super) fn pieces_left(&self) -> &[Hash] {
         self.pieces.as_deref().and_then(|pieces| pieces.get(self.next..)).unwrap_or_default()
     }

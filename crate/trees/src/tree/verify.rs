@@ -1,10 +1,10 @@
-//! Verifies all that a tree reaches, and reports each fault instead of ending at the first.
+//! Verifies all chunks that a tree reaches, and reports each fault instead of ending at the first.
 //!
-//! It checks the hash and the form of each node, what its parent says of it, the order of keys across
-//! nodes, and the boundary function; the length and the pieces of each value out of line; and that each
-//! JSON value may be stored ([`Value::parse`]). If a chunk is damaged or missing, its parent says which
-//! keys it covers, and the walk continues after it. A node whose keys the walk has passed already is a
-//! fault. So each node is entered once, and the walk ends even if nodes are named repeatedly.
+//! It checks the hash and the form of each node, that it is as its parent says, the order of keys across nodes, and the
+//! boundary function; the length and the pieces of each value out of line; and that each JSON value may be stored
+//! ([`Value::parse`]). If a chunk is damaged or missing, its parent says which keys it covers, and the walk continues
+//! after it. A node whose keys the walk has passed already is a fault. So each node is entered once, and the walk ends
+//! even if nodes are named repeatedly.
 
 use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch, Want};
@@ -27,7 +27,7 @@ const MOST_AHEAD: usize = 8;
 /// The fault of a value that can be read, but is not in normal form.
 const OF_FORM: ValueFault = ValueFault::Text(TextFault::NotNormal);
 
-/// The part of a tree that a fault is in.
+/// The part of a tree that has a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A node, and its level, unless it is an unreadable top.
@@ -39,14 +39,14 @@ pub enum Part {
     Form,
 }
 
-/// A chunk that cannot be read, and what is lost with it; or one that is not in canonical form.
+/// A chunk that cannot be read, and the keys and rows lost with it; or one that is not in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The chunk.
     pub hash: Hash,
     /// The part that it is.
     pub part: Part,
-    /// What is wrong with it.
+    /// The error of reading it, or of its form.
     pub error: Error,
     /// The keys that it covers.
     pub range: Range,
@@ -55,7 +55,7 @@ pub struct Fault {
     pub rows: u64,
 }
 
-/// What the walk has found sound so far.
+/// The counts of the parts that the walk has found sound so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Rows that can be read.
@@ -72,8 +72,8 @@ pub struct Tally {
     pub remote_nodes: u64,
 }
 
-/// A node that the walk is in. Each step looks it up again. If it cannot be read then, this says what
-/// is lost with the rest of it.
+/// A node that the walk is in. Each step looks it up again. If it cannot be read then, this says
+/// which keys and rows are lost with the rest of it.
 #[derive(Clone, Debug)]
 struct Frame {
     hash: Hash,
@@ -87,7 +87,7 @@ struct Frame {
     rightmost: bool,
 }
 
-/// Verifies all that a tree reaches, and reports each fault instead of ending at the first.
+/// Verifies all chunks that a tree reaches, and reports each fault instead of ending at the first.
 #[derive(Debug)]
 pub struct Verify {
     /// The tree, until the walk enters it.
@@ -108,7 +108,7 @@ pub(super) const fn corrupt(hash: Hash, field: Field, expected: u64, got: u64) -
 }
 
 impl Verify {
-    /// A verification of `tree`, whose nodes have `shape`.
+    /// Begins a verification of `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Verify {
         }
     }
 
-    /// What the walk has found sound so far.
+    /// Returns the counts of the parts that the walk has found sound so far.
     #[must_use]
     pub const fn tally(&self) -> Tally {
         self.tally
@@ -135,7 +135,7 @@ impl Verify {
         core::mem::take(&mut self.faults)
     }
 
-    /// The segments that the walk will need next and that are not in memory.
+    /// Returns the segments that the walk will need next and that are not in memory.
     #[must_use]
     pub fn ahead(&self, cache: &Cache) -> Vec<Want> {
         if self.ahead < MOST_AHEAD.min(cache.window()) {
@@ -213,7 +213,7 @@ impl Verify {
         let (hash, index) = (frame.hash, frame.next);
         match cache.node(&hash) {
             Ok(Fetch::At(want)) if want.is_remote() => {
-                // Its copy here was found damaged since it was entered. A read would take the one at the remote.
+                // Its copy here was found damaged since it was entered. A read would take the copy at the remote.
                 let Frame { last_key, left, .. } = self.stack.pop()?;
                 self.pass_remote(left);
                 self.edge = Some(last_key);
@@ -356,8 +356,8 @@ impl Verify {
         None
     }
 
-    /// Up to `most` segments that the walk will need, beginning with `first` if it is given. Reads only
-    /// nodes in memory.
+    /// Returns up to `most` segments that the walk will need, beginning with `first` if it is given.
+    /// Reads only nodes in memory.
     fn wanted(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
         let mut wanted = SegmentsAhead::new(cache, first, most);
         if let Some(value) = &self.value {

@@ -1,9 +1,9 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
 /** Flags of a collection. */
 
-/** Only mark: nothing is moved or deleted. */
+/** Only mark: do not move or delete chunks. */
 export const survey = 1;
-/** Collect all that is dead. */
+/** Collect all dead chunks. */
 export const full = 2;
 /** The store is idle. */
 export const rest = 4;

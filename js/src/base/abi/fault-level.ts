@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What a fault has instead of a level, if it is not in a node. */
+/** The place of a fault that is not in a node, instead of its level. */
 
 /** A value out of line. */
 export const value = 255;

@@ -1,7 +1,7 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** How much of an index a commit has. */
+/** The part of an index that a commit has. */
 
-/** None. */
+/** No part. */
 export const none = 0;
 /** Up to some row. */
 export const partial = 1;

@@ -13,7 +13,7 @@ export const numbersAddress = 0;
 export const numbersCount = 1;
 /**
  * The totals of a collection, after the segments to delete once its new ones are stored (for a survey:
- * those with live chunks). At the end there are none.
+ * segments with live chunks). At the end the list is empty.
  */
 export const collectedStoredBytes = 2;
 export const collectedLiveBytes = 3;
@@ -27,7 +27,7 @@ export const segmentTable = 3;
 export const segmentTableLength = 4;
 /**
  * Members that were read. `text` has the values, marks say where byte values are, `keys` has all other
- * members or is empty. Positions are those of the keys that a search has found.
+ * members or is empty. Positions are of the keys that a search has found.
  */
 export const outputText = 0;
 export const outputTextLength = 1;
@@ -39,21 +39,21 @@ export const outputPositions = 6;
 export const outputPositionCount = 7;
 export const outputKeys = 8;
 export const outputKeysLength = 9;
-/** What a verification has found sound so far; its faults are the output. */
+/** The counts of the parts that a verification has found sound so far; its faults are the output. */
 export const tallyRows = 10;
 export const tallyNodes = 11;
 export const tallyValues = 12;
 export const tallyBytes = 13;
 export const tallyRemoteRows = 14;
 export const tallyRemoteNodes = 15;
-/** How many rows or entries a range has. */
+/** The number of rows or entries in a range. */
 export const countRows = 0;
 /** The progress of an ingest; `commit` is the address of a hash, 0 until it is done. */
 export const ingestedRows = 0;
 export const ingestedChunks = 1;
 export const ingestedChunkBytes = 2;
 export const ingestedCommit = 3;
-/** How much of an index a view has; if a part, the key of the last row that it covers. */
+/** The part of an index that a view has; if not all, the key of the last row that it covers. */
 export const indexReachState = 0;
 export const indexReachKey = 1;
 export const indexReachKeyLength = 2;
@@ -64,8 +64,8 @@ export const indexReachKeyLength = 2;
 export const bytesAddress = 0;
 export const bytesLength = 1;
 /**
- * How many edits a delta has so far, whether it was given up for its length, and whether it has ended and others
- * follow.
+ * The number of edits of a delta so far, whether it was given up for its length, and whether it has ended
+ * and others follow.
  */
 export const deltaEdits = 2;
 export const deltaIsTooLong = 3;
@@ -77,13 +77,13 @@ export const indexCheckedRoot = 1;
 export const sumLeavesAddress = 0;
 export const sumLeavesCount = 1;
 export const sumLeavesValues = 2;
-/** What a verification of a sum tree has found sound so far. */
+/** The counts of the parts that a verification of a sum tree has found sound so far. */
 export const sumTallyLeaves = 0;
 export const sumTallyPieces = 1;
 export const sumTallyValues = 2;
 /**
- * The segments and chunks that the cache knows, how many bytes are in memory, and how many reads of
- * chunks found theirs in memory, or not.
+ * The segments and chunks that the cache knows, the bytes in memory, and the reads that found their
+ * chunk in memory or not.
  */
 export const cacheSegments = 0;
 export const cacheChunks = 1;
@@ -92,11 +92,11 @@ export const cacheCachedBytes = 3;
 export const cacheSmallSegments = 4;
 export const cacheHits = 5;
 export const cacheMisses = 6;
-/** Why a row was refused, and where. */
+/** The reason for which a row was refused, and the place. */
 export const rowFaultRow = 0;
 export const rowFaultOffset = 1;
 export const rowFaultFault = 2;
-/** What is wrong with a chunk or a table, and where. */
+/** The fault of a chunk or a table, and the place. */
 export const chunkFaultHash = 0;
 export const chunkFaultField = 1;
 export const chunkFaultOffset = 2;

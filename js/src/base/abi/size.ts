@@ -3,7 +3,7 @@
 
 /** Doubles in a reply. */
 export const replyWords = 16;
-/** Bytes of the shortest segment of which parts are read. */
+/** Bytes of the shortest segment that is read in parts. */
 export const leastBytesForParts = 0x1_0000;
 /**
  * Doubles of each level in a census: its nodes, their bytes unpacked, the same as they are stored, and the unpacked

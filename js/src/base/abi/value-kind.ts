@@ -1,7 +1,7 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What is stored under a key. */
+/** The kind of the value under a key. */
 
-/** Nothing. */
+/** No value. */
 export const absent = 0;
 /** JSON text. */
 export const json = 1;
