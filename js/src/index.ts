@@ -128,8 +128,8 @@ export type { ConflictPolicy } from './sync/link/policy.js';
 export type { PushResult } from './sync/link/push.js';
 
 /**
- * Opens the store `name`, creating it when there is none, unless told not to. Costs two reads of storage
- * and the tables of all segments, about 40 bytes for each stored chunk.
+ * Opens the store `name`; creates a missing one unless `mustExist` is set. Costs two reads of storage and the tables of
+ * all segments: about 40 bytes for each stored chunk.
  */
 export function open<const T extends Tables>(
   name: string,
@@ -145,16 +145,16 @@ export async function open(
     const [table] = Object.values(options?.tables ?? {});
     if (table?.open) return table.open(name, options, Store.open);
   } catch {
-    // What cannot be read the store refuses.
+    // `Store.open` refuses options that cannot be read.
   }
   return Store.open(name, options);
 }
 
 /**
- * Deletes the store `name` and all that it holds, also while it is open: all its handles, in this tab and others, are
- * closed by that, and called `onDeleted`; what they have not committed is lost. Rejects with `blocked` when something
- * does not let go of it within 2 seconds: a suspended tab, another process or other code that has the database open.
- * In a browser it is then deleted as soon as that lets go.
+ * Deletes the store `name` and all that it holds, also while it is open. Its handles, in this tab and others, are
+ * closed, and their `onDeleted` is called; changes that they have not committed are lost. Rejects with `blocked` if a
+ * suspended tab, another process or other code still has the database open after 2 seconds. A browser then deletes it
+ * as soon as they close it.
  */
 export async function destroy(
   name: string,
@@ -168,14 +168,14 @@ export async function destroy(
 const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal onProgress';
 
 /**
- * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there
- * yet: it is then the same store, with the same root. `source` is an export, a `Response`, a `Blob`,
- * a stream or an iterable of bytes, or a function that gives one of them from an offset on.
+ * Reads an export of `db.export()` into the store `name`, which must be empty or missing. It becomes the same store,
+ * with the same root. `source` is an export, a `Response`, a `Blob`, a stream or an iterable of bytes, or a function
+ * that returns one of them from an offset on.
  *
- * Each chunk is checked as it arrives, and all of it once more as it was stored, before anything is
- * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
- * off goes on where it was when it is called again; until then the store is to stay empty. Into a
- * store that holds just this already nothing is stored, but `source` is read and checked to its end.
+ * Checks each chunk as it arrives, and all chunks again as they were stored, before the rows become visible. A fault
+ * rejects, and the store stays empty. Another call continues an import that was cut off; until then the store is to
+ * stay empty. If the store holds just this export already, the call stores no chunk, but reads and checks `source` to
+ * its end.
  */
 export const importStore: typeof import('./engine/transfer/import.js').runStoreImport = async (
   name,
@@ -187,17 +187,17 @@ export const importStore: typeof import('./engine/transfer/import.js').runStoreI
     return importing.runStoreImport(name, source, wanted);
   });
 
-/** What a clone resolves to. */
+/** The store and the link that a clone resolves to. */
 export interface Clone {
   readonly db: Store;
   readonly link: Link;
 }
 
 /**
- * Opens the store `name`, links it to a remote, and pulls: resolves to the store with the rows of the remote, and the
- * link. A clone that was cut off goes on where it was, and one that was made before is brought up to date. Rejects with
- * `invalid-argument` when the store has rows that are not of this remote; with what `open` and `pull` reject with. The
- * store is closed then, and keeps what has come.
+ * Opens the store `name`, links it to a remote, and pulls. Resolves to the store with the rows of the remote, and to
+ * the link. Continues a clone that was cut off, and updates an earlier one. Rejects with `invalid-argument` if the
+ * store has rows that are not of this remote, and with the errors of `open` and `pull`. It then closes the store, which
+ * keeps the rows that have arrived.
  */
 export const clone = async (
   ...args: [name: string, remote: Remote, options?: CloneOptions]
@@ -207,10 +207,10 @@ const platform = () => part(() => import('./base/platform.js'));
 const laterTables = () => part(() => import('./store/tables/all-parts.js'));
 
 /**
- * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of indexes, the commits
- * of writers, watched counts, parts of tables. From then on none of these needs the network. Rejects with `not-loaded`. Where
- * nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ * Loads the parts that otherwise load at their first call: compaction, proofs, verification, repair, statistics,
+ * health, sum trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of
+ * indexes, the commits of writers, watched counts, parts of tables. Afterwards they need no network. Rejects with
+ * `not-loaded`. Import `hedgerow/full` instead where code cannot be loaded later, as in a service worker.
  */
 export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
@@ -231,12 +231,14 @@ export async function preload(): Promise<void> {
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 
-/** What Hedgerow lacks here, each with its remedy; nothing where it works. Opens nothing. */
+/**
+ * Returns the features that Hedgerow lacks here, each with its remedy; an empty list where it works. Opens no store.
+ */
 export async function missingFeatures(): Promise<string[]> {
   return (await platform()).listMissingFeatures();
 }
 
-/** Whether Hedgerow works here; `missingFeatures` tells why not. */
+/** Returns whether Hedgerow works here; `missingFeatures` says why not. */
 export async function isSupported(): Promise<boolean> {
   return (await missingFeatures()).length === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * A database of `abstract-level` in a store. Its keys are bytes, and the store's are text: each byte is the character
- * with its number, so that the order of the texts is that of the bytes. Its values are bytes, and are stored as such.
+ * A database of `abstract-level` in a store. Its keys are bytes, and the store's are text: each byte becomes the
+ * character with its number, which keeps the order of keys. Its values are bytes, and are stored as bytes.
  */
 
 import {
@@ -20,12 +20,12 @@ import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of a `HedgerowLevel`. */
 export interface HedgerowLevelOptions<Key, Value> extends AbstractDatabaseOptions<Key, Value> {
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
 }
 
 type Reader = Pick<Store, 'get' | 'getMany' | 'has' | 'scan'>;
-/** How this database takes a range from the base class: encoded, with a limit of -1 for none. */
+/** A range as the base class gives it: encoded, with the limit -1 for no limit. */
 interface LevelRange extends Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Array>> {
   readonly reverse: boolean;
   readonly limit: number;
@@ -45,8 +45,8 @@ const CODES: { readonly [code: string]: string } = {
 };
 
 /**
- * The error that callers of a Level database know, with that of the store as its cause. `hedgerow/full` and the package
- * for React Native have classes of their own: an error is known by its code.
+ * Returns the error that callers of a Level database know, with the store's error as its cause. `hedgerow/full` and the
+ * package for React Native have error classes of their own, so only the code identifies an error.
  */
 function levelError(cause: unknown): unknown {
   const { code, message, name } = Object(cause) as HedgerowError;
@@ -65,7 +65,7 @@ async function asLevel<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A row that the app has put by other means reads as its JSON. */
+/** Returns a value as bytes: a row that the app has put by other means becomes JSON. */
 const bytesOf = (value: unknown): Uint8Array =>
   value instanceof Uint8Array ? value : new TextEncoder().encode(JSON.stringify(value));
 
@@ -83,7 +83,7 @@ class LevelSnapshot extends AbstractSnapshot {
   }
 }
 
-/** Stores a Level database, with keys below a prefix. It neither opens nor closes the store. */
+/** A Level database in a store, with keys below a prefix. It neither opens nor closes the store. */
 export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
   Uint8Array,
   Key,
@@ -174,7 +174,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
     return asLevel(async () => this.#store.delete(this.#key(key)));
   }
 
-  /** One commit. */
+  /** Applies all operations in one commit. */
   _batch(operations: Operation[]): Promise<void> {
     return asLevel(async () => {
       const patch = operations.map(
@@ -229,7 +229,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
   }
 }
 
-/** The part of a range that an iterator reads on after `seek`: nothing if the target is outside. */
+/** Returns the part of a range that an iterator reads after `seek`: an empty range if the target is outside. */
 function begunAt(range: KeyRange, key: string, reverse: boolean): KeyRange {
   const { prefix, gt, gte, lt, lte } = range;
   if (!isInRange(key, range)) return buildKeyRange({ prefix, gt: key, lt: key });

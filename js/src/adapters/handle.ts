@@ -1,4 +1,4 @@
-/** What the adapters have in common: the store that an app gives them, and the prefix of their keys. */
+/** The checks that the adapters share: of the store that an app gives them, and of their keys. */
 
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
@@ -13,8 +13,8 @@ export type StoreSource<Handle extends object = Store> =
   | (() => Handle | PromiseLike<Handle>);
 
 /**
- * A function that gives the handle. A function of the app is called at the first use, and again only after it has
- * failed. Throws `invalid-argument`, at once or when it is called, for what is no handle.
+ * Returns a function that resolves to the handle. A function of the app is called at the first use, and again only
+ * after it has failed. Throws `invalid-argument` for a value that is no handle, at once or when the function is called.
  */
 export function openedOnce<Handle extends object = Store>(
   call: string,
@@ -38,20 +38,20 @@ export function openedOnce<Handle extends object = Store>(
   };
 }
 
-/** The prefix of an adapter's keys. Throws `invalid-key` for what no key can begin with. */
+/** Checks the prefix of an adapter's keys. Throws `invalid-key` if no key can begin with it. */
 export function checkedPrefix(call: string, prefix = ''): string {
   checkKey(prefix, `${call}: prefix`);
   return prefix;
 }
 
-/** Throws `invalid-argument` unless it is a function. */
+/** Throws `invalid-argument` unless `callback` is a function. */
 export function checkCallback(call: string, callback: unknown): void {
   if (typeof callback === 'function') return;
   const message = `${call} takes a function, not ${kindOf(callback)}`;
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** The key of a row, below the prefix of an adapter. Throws `invalid-key`. */
+/** Returns the key of a row, below the prefix of an adapter. Throws `invalid-key`. */
 export function rowKey(prefix: string, key: string): string {
   checkKey(key);
   return prefix + key;

@@ -11,7 +11,7 @@ import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js
 
 /** Options of `HedgerowKeyv`. */
 export interface HedgerowKeyvOptions {
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
 }
 
@@ -31,24 +31,24 @@ interface Entry {
 const isExpired = ({ expires = Number.POSITIVE_INFINITY }: Row) => expires <= Date.now();
 
 function rowOf(value: unknown, ttl: number | undefined): Row {
-  // A Keyv without an expiry says so in several ways.
+  // Keyv has several values for no expiry.
   if (!ttl || ttl === Number.POSITIVE_INFINITY) return { value };
   if (typeof ttl === 'number') return { value, expires: Date.now() + ttl };
   const message = `HedgerowKeyv: ttl must be a number of milliseconds, not ${shownAs(ttl)}`;
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** What a row holds until it expires. */
+/** Returns the value of a row, until it expires. */
 function liveValue(row: unknown): unknown {
   return row === undefined || isExpired(row as Row) ? undefined : (row as Row).value;
 }
 
 /**
- * Keeps the values of `new Keyv({ store: new HedgerowKeyv(db) })` in a store, below a prefix. It neither opens nor closes
- * the store.
+ * The storage of `new Keyv({ store: new HedgerowKeyv(db) })`, which keeps values in a store, below a prefix. It neither
+ * opens nor closes the store.
  */
 export class HedgerowKeyv {
-  /** Keyv makes its `iterator` only for dialects of its own list, and uses the name for nothing else. */
+  /** Keyv makes its `iterator` only for dialects of its own list, and has no other use for the name. */
   readonly opts: { [name: string]: unknown } = { dialect: 'sqlite' };
   /** Set by Keyv, which puts it before its keys. */
   namespace: string | undefined;
@@ -62,7 +62,7 @@ export class HedgerowKeyv {
     this.#prefix = checkedPrefix('HedgerowKeyv', prefix);
   }
 
-  /** Listens to errors of `get`, of which Keyv does not tell by itself. */
+  /** Listens to errors of `get`, which Keyv does not report by itself. */
   // biome-ignore lint/suspicious/noExplicitAny: as Keyv types it
   on(event: string, listener: (...facts: any[]) => void): this {
     if (event === 'error') this.#listeners.add(listener);
@@ -90,7 +90,7 @@ export class HedgerowKeyv {
     return true;
   }
 
-  /** One commit. Resolves to a list of `true`, as the code of Keyv takes it; its types know of none. */
+  /** Sets all values in one commit. Resolves to a list of `true`, which Keyv's code takes and its types lack. */
   // biome-ignore lint/suspicious/noExplicitAny: `boolean[]` is no `void`
   async setMany(entries: Entry[]): Promise<any> {
     const rows = listOf('HedgerowKeyv', entries).map((entry) => {
@@ -101,20 +101,20 @@ export class HedgerowKeyv {
     return rows.map(() => true);
   }
 
-  /** Resolves to whether there was a row. Those of one turn share a commit. */
+  /** Resolves to whether there was a row. Deletions of one turn share a commit. */
   async delete(key: string): Promise<boolean> {
     const db = await this.#opened();
     const at = rowKey(this.#prefix, key);
-    // Not one after the other: what is set meanwhile is to stay.
+    // Not one after the other: a value that is set in between must stay.
     const [was] = await Promise.all([db.has(at), db.delete(at)]);
     return was;
   }
 
-  /** One commit. Resolves to whether there was a row of any of them. */
+  /** Deletes rows in one commit. Resolves to whether there was any. */
   async deleteMany(keys: string[]): Promise<boolean> {
     const db = await this.#opened();
     const all = this.#keys(keys);
-    // As for one.
+    // At once, as in `delete`.
     const [were] = await Promise.all([db.getMany(all), db.deleteMany(all)]);
     return were.some((row) => row !== undefined);
   }
@@ -127,7 +127,7 @@ export class HedgerowKeyv {
     return (await this.#rows(keys)).map((row) => row !== undefined && !isExpired(row as Row));
   }
 
-  /** Deletes all of the namespace, or without one all below the prefix. */
+  /** Deletes all rows of the namespace; without one, all rows below the prefix. */
   async clear(): Promise<void> {
     await clearKeyRange(
       await this.#opened(),
@@ -135,7 +135,7 @@ export class HedgerowKeyv {
     );
   }
 
-  /** Deletes what has expired, also of other namespaces: Keyv itself only hides it. Resolves to the number of rows. */
+  /** Deletes expired rows, also of other namespaces: Keyv itself only hides them. Resolves to their number. */
   async deleteExpired(): Promise<number> {
     const db = await this.#opened();
     return db.transaction(async (tx) => {
@@ -149,7 +149,7 @@ export class HedgerowKeyv {
     });
   }
 
-  /** All that has not expired, of one commit. */
+  /** Yields all values that have not expired, from one commit. */
   async *iterator<Value>(
     namespace?: string,
   ): AsyncGenerator<(string | Awaited<Value> | undefined)[], void> {
@@ -160,7 +160,7 @@ export class HedgerowKeyv {
     }
   }
 
-  /** Does nothing: the app closes the store. */
+  /** Leaves the store open: the app closes it. */
   async disconnect(): Promise<void> {}
 
   #within(namespace: string | undefined): string {

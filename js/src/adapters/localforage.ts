@@ -10,7 +10,7 @@ import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 export interface LocalForageDriverOptions {
   /** The name of the driver, for `setDriver` and `createInstance`; `'hedgerow'` by default. */
   readonly driver?: string | undefined;
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface LocalForageDriver {
 const BUFFERS =
   /^(ArrayBuffer|DataView|(Int|Uint)(8|16|32)Array|Uint8ClampedArray|Float(32|64)Array|Big(Int|Uint)64Array)$/;
 
-/** What is stored of a value. One of bytes has its class before them, as JSON with two bytes of length. */
+/** Encodes a value for the store. A value of bytes begins with its class, as JSON after two bytes of length. */
 async function encodeItem(value: unknown): Promise<unknown> {
   const kind = Object.prototype.toString.call(value).slice(8, -1);
   const isBlob = kind === 'Blob' || kind === 'File';
@@ -68,7 +68,7 @@ async function encodeItem(value: unknown): Promise<unknown> {
   return whole;
 }
 
-/** The value of what `stored` has made. */
+/** Decodes a value that `encodeItem` has made. */
 function decodeItem(row: unknown): unknown {
   if (!(row instanceof Uint8Array)) return decodeStructured(row);
   try {
@@ -140,7 +140,10 @@ function notifyCallback<T>(promise: Promise<T>, callback: unknown): Promise<T> {
   return promise;
 }
 
-/** A driver that keeps each `storeName` of each `name` in a store, below a prefix. It neither opens nor closes the store. */
+/**
+ * Makes a driver that keeps each `storeName` of each `name` in a store, below a prefix. It neither opens nor closes the
+ * store.
+ */
 export function localForageDriver(
   store: StoreSource,
   options: LocalForageDriverOptions = {},
@@ -148,7 +151,7 @@ export function localForageDriver(
   const opened = openedOnce('localForageDriver', store);
   const own = optionsOf('localForageDriver', options, 'driver prefix');
   const prefix = checkedPrefix('localForageDriver', own.prefix);
-  // Escaped, so that no place begins with another.
+  // Names are escaped, so that no place begins with another.
   const placeOf = (...names: (string | undefined)[]) =>
     prefix + names.map((name) => `${encodeURIComponent(String(name))}/`).join('');
 

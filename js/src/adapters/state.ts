@@ -8,9 +8,9 @@ import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } fr
 
 /** Options of `stateStorage`. */
 export interface StateStorageOptions {
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
-  /** Called when a write has failed, which also rejects, and when changes are not told any more. */
+  /** Called when a write has failed, which also rejects, and when changes are not reported any more. */
   readonly onError?: ((cause: unknown, key: string) => void) | undefined;
 }
 
@@ -18,34 +18,34 @@ export interface StateStorageOptions {
 // biome-ignore lint/suspicious/noExplicitAny: one storage fits all three libraries
 export interface StateStorage<Value = any> {
   getItem(key: string): Promise<Value | null>;
-  /** `initialValue` where there is none. */
+  /** Resolves to `initialValue` where there is no value. */
   getItem(key: string, initialValue: Value): Promise<Value>;
   /**
-   * Deletes it if the value is `undefined`. Writes of one key are made in their order, and those made meanwhile in one commit.
-   * One that is made during the first `getItem` of its key without an `initialValue` waits for it, and rejects with `conflict`
-   * if that finds a value: the library would lay that over a state that was made without it.
+   * Stores a value, or deletes it if it is `undefined`. Writes of one key keep their order; writes that wait share a
+   * commit. A write during the first `getItem` of its key without an `initialValue` waits for that read, and rejects
+   * with `conflict` if the read finds a value: the library would lay the value over a state that was made without it.
    */
   setItem(key: string, value: Value): Promise<void>;
   removeItem(key: string): Promise<void>;
   /**
-   * Calls `callback` with the value of a key whenever it has become another one than this storage has last read or
-   * written: by another tab, or by other code. At its beginning it also does so unless `getItem` has read that value, with
-   * no write after it. A value that was deleted is `initialValue`, or `null` without one. Returns how to stop.
+   * Calls `callback` with the value of a key when another tab or other code has changed it from the value that this
+   * storage has last read or written. Also calls it at the beginning, unless `getItem` has read the value, with no
+   * write after it. A deleted value is `initialValue`, or `null` without one. Returns a function that stops this.
    */
   subscribe(key: string, callback: (value: Value) => void, initialValue?: Value): () => void;
 }
 
-/** What is known of a key. */
+/** The state of a key. */
 interface KeyState {
-  /** The value last read or written, as JSON; `''` if it is not known. */
+  /** The value last read or written, as JSON; `''` if unknown. */
   text: string | undefined;
-  /** How many writes were begun. */
+  /** The number of writes begun. */
   writes: number;
-  /** The first read, while it is under way; `null` when it is over. */
+  /** The first read, while it runs; `null` when it is over. */
   first?: Promise<unknown> | null;
-  /** Called with the value, `undefined` if there is none. */
+  /** Called with the value, `undefined` for no value. */
   readonly listeners: Set<(value: unknown) => void>;
-  /** Ends the watch, while anybody listens. */
+  /** Ends the watch, while there are listeners. */
   stop?: () => void;
 }
 
@@ -53,12 +53,12 @@ function textOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // The store says why.
+    // The store will report why.
     return '';
   }
 }
 
-/** The rows of the states, and what is known of them. */
+/** The rows of all keys, with the state of each. */
 class States {
   readonly #opened: () => Promise<Store>;
   readonly #prefix: string;
@@ -90,7 +90,7 @@ class States {
   write(key: string, value: unknown): Promise<void> {
     const written = this.#write(key, value);
     const onError = this.#onError;
-    // Then the promise may be dropped, as some libraries do.
+    // Then a library may drop the promise, as some do.
     if (onError !== undefined) written.catch((cause) => onError(cause, key));
     return written;
   }
@@ -118,7 +118,7 @@ class States {
   async #write(key: string, value: unknown): Promise<void> {
     const known = this.#knownOf(key);
     const at = rowKey(this.#prefix, key);
-    // All wait, so that they keep their order.
+    // All writes wait, so that they keep their order.
     const isStored = known.first && (await known.first) !== undefined;
     if (isStored && value !== undefined) {
       throw new HedgerowError('conflict', `the state ${key} was set before it was read`);
@@ -127,12 +127,12 @@ class States {
     known.writes += 1;
     const { writes } = known;
     try {
-      // Only for those who listen: it costs what storing the value does.
+      // Only with listeners: this costs as much as storing the value.
       if (known.listeners.size > 0) known.text = textOf(value);
       const db = await this.#opened();
       await (value === undefined ? db.delete(at) : db.put(at, value));
     } finally {
-      // Another tab may have written meanwhile; or this was refused. What cannot be read the watch tells.
+      // Another tab may have written in between, or this write was refused. The watch reports a failed read.
       if (known.writes === writes) this.#look(key).catch(() => {});
     }
   }
@@ -147,7 +147,7 @@ class States {
     };
     const fail = (cause: unknown) => {
       if (isOver) return;
-      // Who listens from now on begins anew.
+      // The next listener begins a new watch.
       end();
       if (this.#onError === undefined) report(cause);
       else this.#onError(cause, key);
@@ -163,12 +163,12 @@ class States {
     return end;
   }
 
-  /** Tells what the store has by now, unless it is what is known. */
+  /** Calls the listeners with the stored value, unless it is known. */
   async #look(key: string): Promise<void> {
     const known = this.#knownOf(key);
     const { writes } = known;
     if (known.listeners.size === 0) return;
-    // This waits for what was written before. What is written meanwhile looks by itself.
+    // This waits for earlier writes. Later ones look by themselves.
     const value = await (await this.#opened()).get(rowKey(this.#prefix, key));
     const text = textOf(value);
     if (known.writes !== writes || known.text === text) return;
@@ -177,8 +177,8 @@ class States {
   }
 }
 
-/** A storage in a store, below a prefix. It neither opens nor closes the store. */
-// biome-ignore lint/suspicious/noExplicitAny: as that of the interface
+/** Makes a storage in a store, below a prefix. It neither opens nor closes the store. */
+// biome-ignore lint/suspicious/noExplicitAny: as in the interface
 export function stateStorage<Value = any>(
   store: StoreSource,
   options: StateStorageOptions = {},

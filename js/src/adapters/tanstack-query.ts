@@ -8,16 +8,17 @@ import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of `queryStorage` and `queryPersistence`. */
 export interface QueryStorageOptions {
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
   /**
-   * Called when a query could not be kept, read or removed; one that could not be read is asked for. Without it these
-   * reject: as the persister waits for `setItem` nowhere, that is an unhandled rejection, and the others fail the query.
+   * Called when a query could not be kept, read or removed; a query that could not be read is fetched. Without it the
+   * calls reject: the persister does not await `setItem`, so that rejection is unhandled, and the others fail the
+   * query.
    */
   readonly onError?: ((cause: unknown, key: string) => void) | undefined;
 }
 
-/** What `experimental_createQueryPersister` takes as `storage`. */
+/** The `storage` of `experimental_createQueryPersister`. */
 export interface QueryStorage<Value = string> {
   getItem(key: string): Promise<Value | undefined>;
   setItem(key: string, value: Value): Promise<void>;
@@ -30,17 +31,17 @@ interface AnyQuery {
   readonly state: object;
 }
 
-/** What `experimental_createQueryPersister` takes, to be spread among its other options. */
+/** Options of `experimental_createQueryPersister`, to spread among its other options. */
 export interface QueryPersistence<Query extends AnyQuery> {
   readonly storage: QueryStorage<Query>;
   serialize(query: Query): Query;
   deserialize(query: Query): Query;
 }
 
-/** Longest key of a query that is kept as it is, in bytes: the others have their hash in its place. */
+/** Bytes of the longest key of a query that is kept as it is: longer ones are replaced by a hash. */
 const LONGEST = 400;
 
-/** The rest of a key of the store; keys of queries may be longer than those of stores. */
+/** Returns a store's key without the prefix: keys of queries may be longer than keys of stores. */
 function shortenKey(key: string): string {
   if (typeof key !== 'string') checkKey(key);
   if (utf8Length(key) <= LONGEST) return key;
@@ -55,8 +56,8 @@ function shortenKey(key: string): string {
 }
 
 /**
- * A storage for `experimental_createQueryPersister`: texts, or other values where that has `serialize` and `deserialize`. It
- * neither opens nor closes the store.
+ * Makes a storage for `experimental_createQueryPersister`: of texts, or of other values if that has `serialize` and
+ * `deserialize`. It neither opens nor closes the store.
  */
 export function queryStorage<Value = string>(
   store: StoreSource,
@@ -82,7 +83,7 @@ export function queryStorage<Value = string>(
   return {
     async getItem(key) {
       const row = await callOrReport(key, (db) => db.get<[string, Value]>(rowOf(key)));
-      // Another key may have the same hash: then nothing is kept of this one.
+      // Another key may have the same hash: then this one is not kept.
       return row?.[0] === key ? row[1] : undefined;
     },
     setItem: (key, value) => callOrReport(key, (db) => db.put(rowOf(key), [key, value])),
@@ -100,8 +101,8 @@ export function queryStorage<Value = string>(
 }
 
 /**
- * Options of `experimental_createQueryPersister` that keep queries as objects: nothing is turned into text and back, and
- * a query's data may be all that the store keeps. Of its state, errors are left out.
+ * Makes options of `experimental_createQueryPersister` that keep queries as objects, without turning them into text: a
+ * query's data may be any value that the store keeps. They leave out the errors of its state.
  */
 export function queryPersistence<Query extends AnyQuery>(
   store: StoreSource,
@@ -111,7 +112,7 @@ export function queryPersistence<Query extends AnyQuery>(
     storage: queryStorage<Query>(store, options),
     serialize: (query) => ({
       ...query,
-      // The persister reads none of these, and an error is no value of a store.
+      // The persister does not read these, and an error is no value of a store.
       state: { ...query.state, error: null, fetchFailureReason: null, fetchMeta: null },
     }),
     deserialize: (query) => query,

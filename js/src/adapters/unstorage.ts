@@ -12,11 +12,11 @@ import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } fr
 
 /** Options of `hedgerowDriver`. */
 export interface UnstorageOptions {
-  /** What the keys of the store begin with; `''` by default. */
+  /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
 }
 
-/** What unstorage takes from a driver, and gives back from it. */
+/** A value that unstorage takes from a driver, and passes on. */
 type Item = string | number | boolean | object | null;
 
 /** A driver, as `createStorage({ driver })` and `storage.mount(base, driver)` take it. */
@@ -29,20 +29,20 @@ export interface UnstorageDriver {
   getItems(items: readonly { key: string }[]): Promise<{ key: string; value: Item }[]>;
   getItemRaw(key: string): Promise<unknown>;
   setItem(key: string, value: string): Promise<void>;
-  /** One commit. */
+  /** Sets all items in one commit. */
   setItems(items: readonly { key: string; value: string }[]): Promise<void>;
-  /** Bytes (a typed array, an `ArrayBuffer`, a `Blob`), or what JSON keeps. */
+  /** Takes bytes (a typed array, an `ArrayBuffer`, a `Blob`), or a value that JSON keeps. */
   setItemRaw(key: string, value: unknown): Promise<void>;
   removeItem(key: string): Promise<void>;
   getKeys(base?: string): Promise<string[]>;
   clear(base?: string): Promise<void>;
-  /** Told of the changes of all tabs. */
+  /** Calls `callback` for the changes of all tabs. */
   watch(callback: (event: 'update' | 'remove', key: string) => unknown): Promise<() => void>;
-  /** Ends what was watched. The store stays open. */
+  /** Ends all watches. The store stays open. */
   dispose(): void;
 }
 
-/** Bytes as the store keeps them; other values as they are. */
+/** Returns bytes as the store keeps them; other values as they are. */
 async function toStorable(value: unknown): Promise<unknown> {
   if (isRevoked(value)) {
     throw new HedgerowError('invalid-value', 'a revoked proxy has no value');
@@ -56,12 +56,12 @@ async function toStorable(value: unknown): Promise<unknown> {
   return isBlob ? new Uint8Array(await value.arrayBuffer()) : value;
 }
 
-/** The members of a list of entries. Throws `invalid-argument`. */
+/** Returns the members of a list of entries. Throws `invalid-argument`. */
 function entriesOf<Entry extends object>(given: readonly Entry[]): Entry[] {
   return listOf('hedgerowDriver', given).map((one) => Object(one) as Entry);
 }
 
-/** A driver that keeps items in a store, below a prefix. It neither opens nor closes the store. */
+/** Makes a driver that keeps items in a store, below a prefix. It neither opens nor closes the store. */
 export function hedgerowDriver(
   store: StoreSource,
   options: UnstorageOptions = {},

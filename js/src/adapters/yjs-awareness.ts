@@ -1,4 +1,4 @@
-/** Awareness of Yjs among the tabs of a browser. */
+/** Shares the awareness of Yjs among the tabs of a browser. */
 
 import {
   type Awareness,
@@ -18,8 +18,8 @@ interface AwarenessChange {
 }
 
 /**
- * Shares who is there, and where, with all tabs that name the same `channel`, by messages. Returns how to stop; the other
- * tabs then know that this one has left. Does nothing where there is no `BroadcastChannel`.
+ * Shares awareness states by messages with all tabs that name the same `channel`. Returns a function that stops this;
+ * the other tabs then know that this one has left. Shares no states where there is no `BroadcastChannel`.
  */
 export function shareAwareness(awareness: Awareness, channel: string): () => void {
   const names = 'on off getLocalState';
@@ -29,19 +29,19 @@ export function shareAwareness(awareness: Awareness, channel: string): () => voi
     throw new HedgerowError('invalid-argument', what);
   }
   if (typeof BroadcastChannel !== 'function') return () => {};
-  // Providers of other makers send messages of their own in channels of the name of the document.
+  // Other providers send their own messages in channels with the name of the document.
   const tabs = new BroadcastChannel(`hedgerow/awareness/${channel}`);
   const tell = (clients: number[]) => tabs.postMessage(encodeAwarenessUpdate(awareness, clients));
   const tellOwn = () => {
     if (awareness.getLocalState() !== null) tell([awareness.clientID]);
   };
   const onUpdate = ({ added, updated, removed }: AwarenessChange, origin: unknown) => {
-    // What came by the channel is known there.
+    // The other tabs know an update that came by the channel.
     if (origin !== tabs) tell([...added, ...updated, ...removed]);
   };
   tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (isByteArray(data)) applyAwarenessUpdate(awareness, data, tabs);
-    // A tab that has just come asks who is there.
+    // A new tab asks for the states of the others.
     else if (data === 'who') tellOwn();
   };
   awareness.on('update', onUpdate);

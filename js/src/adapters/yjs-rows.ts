@@ -1,39 +1,39 @@
-/** The rows of a document of Yjs: what was changed, row by row, and how many rows become one. */
+/** Stores the updates of a Yjs document as rows, and merges many rows into one. */
 
 import { mergeUpdates } from 'yjs';
 import type { HedgerowError } from '../base/errors.js';
 import { uniqueName } from '../base/locks.js';
 import type { Change, Durability, Store } from '../index.js';
 
-/** How rows are written. */
+/** Options of the rows. */
 export interface RowOptions {
   readonly durability?: Durability | undefined;
-  /** Compact when there are as many rows. */
+  /** Rows are compacted when there are so many. */
   readonly maxRows: number;
-  /** Compact when the rows beside the largest have as many bytes, and more than that. */
+  /** Rows are also compacted when all but the largest have so many bytes, and as many as the largest. */
   readonly maxBytes: number;
 }
 
-/** The longest wait before a write that has failed is tried again, in milliseconds; the first is a second. */
+/** The longest wait before a failed write is tried again, in milliseconds; the first wait is a second. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Updates of a document, each under a key of its own that no other tab uses. They may be applied in any order and more
- * than once, so that tabs need no lock: who merges rows deletes only those that are in what it puts, in the same commit.
+ * Updates of a document, each under a key that no other tab uses. They may be applied in any order and more than once,
+ * so tabs need no lock: in one commit, a tab puts a merged row and deletes only the rows that are in it.
  */
 export class UpdateRows {
   readonly prefix: string;
   readonly #opened: () => Promise<Store>;
   readonly #options: RowOptions;
-  /** All of the document, as one update. */
+  /** Returns the whole document as one update. */
   readonly #state: () => Uint8Array;
   readonly #onError: (cause: unknown) => void;
-  /** What the keys of this tab begin with. */
+  /** The prefix of this tab's keys. */
   readonly #own: string;
   #keys = 0;
-  /** The bytes of each stored row, as far as is known. */
+  /** The bytes of each stored row, as far as known. */
   readonly #sizes = new Map<string, number>();
-  /** What is not stored yet. */
+  /** The updates that are not stored yet. */
   #queue: Uint8Array[] = [];
   #writing: Promise<void> | undefined;
   #compacting: Promise<void> | undefined;
@@ -56,24 +56,24 @@ export class UpdateRows {
     this.#own = `${prefix}${uniqueName()}/`;
   }
 
-  /** How many updates are not stored yet. */
+  /** The number of updates that are not stored yet. */
   get pending(): number {
     return this.#queue.length;
   }
 
-  /** Stores an update. Those of one turn, and those made while others are written, are one row. */
+  /** Stores an update. Updates of one turn are one row, and so are updates that wait for a write. */
   add(update: Uint8Array): void {
     this.#queue.push(update);
-    // Who flushes is told too.
+    // `onError` gets the failure, and `flush` rejects with it.
     this.#write().catch(() => {});
   }
 
-  /** Resolves when nothing is left to be stored. */
+  /** Resolves when all updates are stored. */
   async flush(): Promise<void> {
     while (this.pending > 0) await this.#write();
   }
 
-  /** Takes what has changed; returns the rows that other tabs have added. */
+  /** Takes changes of rows; returns the rows that other tabs have added. */
   see(changes: readonly Change<Uint8Array>[]): [key: string, update: Uint8Array][] {
     const theirs: [string, Uint8Array][] = [];
     for (const change of changes) {
@@ -86,12 +86,12 @@ export class UpdateRows {
     return theirs;
   }
 
-  /** A row of another tab is in the document now: it may be merged with others. */
+  /** Notes that a row of another tab is in the document: it may now be merged with others. */
   took(key: string, update: Uint8Array): void {
     this.#sizes.set(key, update.length);
   }
 
-  /** Compacts if it is time for that; to be called once what `see` returned is applied. */
+  /** Compacts if that is due. Call it once the rows that `see` returned are applied. */
   compactIfDue(): void {
     if (this.#isOver || this.#compacting !== undefined || !this.#isDue()) return;
     this.#compacting = this.#compact()
@@ -101,7 +101,7 @@ export class UpdateRows {
       });
   }
 
-  /** Ends: what is queued is stored first, unless it is not `wanted`. */
+  /** Ends, and first stores the queued updates if they are `wanted`. */
   async end(wanted: boolean): Promise<void> {
     this.#isOver = true;
     try {
@@ -116,7 +116,7 @@ export class UpdateRows {
     }
   }
 
-  /** A new row. If it is not stored, a compaction finds that out. */
+  /** Makes a new row. If it is not stored, a compaction finds that out. */
   #row(update: Uint8Array): [key: string, update: Uint8Array] {
     const key = `${this.#own}${++this.#keys}`;
     this.#sizes.set(key, update.length);
@@ -136,7 +136,7 @@ export class UpdateRows {
     try {
       const db = await this.#opened();
       while (this.pending > 0) {
-        // What comes meanwhile is in the next row.
+        // Updates that come during a write go into the next row.
         if (this.#sizes.size >= 2 * this.#options.maxRows) await this.#compacting;
         const count = this.pending;
         if (count === 0) break;
@@ -147,7 +147,7 @@ export class UpdateRows {
       }
     } catch (cause) {
       this.#onError(cause);
-      // Other entries have classes of their own.
+      // Other entries have error classes of their own.
       if (!this.#isOver && (Object(cause) as HedgerowError).retryable) this.#later();
       throw cause;
     }
@@ -169,7 +169,7 @@ export class UpdateRows {
     return size > 1 && (size >= maxRows || all - largest >= Math.max(maxBytes, largest));
   }
 
-  /** The rows that are to become one: from the smallest on, until the next one is larger than twice all of them. */
+  /** Chooses the rows to merge: from the smallest on, until the next one is larger than twice their sum. */
   #smallest(): string[] {
     const keys: string[] = [];
     let bytes = 0;
@@ -189,9 +189,9 @@ export class UpdateRows {
     const body = async (tx: Parameters<Parameters<Store['transaction']>[0]>[0]) => {
       const updates = await tx.getMany<Uint8Array>(keys);
       const gone = keys.filter((_, at) => updates[at] === undefined);
-      // Another tab was first. A row that nobody has told of is forgotten here.
+      // Another tab was first. This also forgets a row that was never stored.
       if (gone.length > 0) return gone;
-      // The document also leaves out what was deleted in it.
+      // The document also leaves out deleted content.
       tx.put(...this.#row(isAll ? this.#state() : mergeUpdates(updates as Uint8Array[])));
       await tx.deleteMany(keys);
       return keys;

@@ -1,4 +1,4 @@
-/** A provider of Yjs: documents in a store, shared by its tabs. */
+/** A provider of Yjs: documents in a store, which its tabs share. */
 
 import {
   applyUpdate,
@@ -20,43 +20,46 @@ import { UpdateRows } from './yjs-rows.js';
 
 /** Options of `HedgerowProvider`. */
 export interface YjsOptions {
-  /** What the keys of all documents begin with; `'yjs/'` by default. */
+  /** The prefix of the keys of all documents; `'yjs/'` by default. */
   readonly prefix?: string | undefined;
-  /** Instead of the store's. */
+  /** The durability of writes, instead of the store's. */
   readonly durability?: Durability | undefined;
-  /** Rows of the document become fewer when there are as many; 500 by default. */
+  /** Rows of the document are merged when there are so many; 500 by default. */
   readonly maxRows?: number | undefined;
-  /** The same when all but the largest have as many bytes, and more than that; 1 MiB by default. */
+  /** They are also merged when all but the largest have so many bytes, and as many as the largest; 1 MiB by default. */
   readonly maxBytes?: number | undefined;
 }
 
-/** What a provider tells of. */
+/** The events of a provider. */
 export interface YjsEvents {
-  /** What is stored is in the document. */
+  /** All stored updates are in the document. */
   synced: (provider: HedgerowProvider) => void;
-  /** Updates could not be stored, or those of other tabs are not told any more. Without a listener it is reported. */
+  /**
+   * Updates could not be stored, or updates of other tabs do not come any more. Without a listener, the error is
+   * reported.
+   */
   error: (cause: unknown) => void;
 }
 
-/** An update without content. */
+/** Whether an update has no content. */
 const isEmpty = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;
 
 /**
- * Keeps a document in a store, and up to date with what other tabs store of it. It neither opens nor closes the store, which
- * may have any number of documents, and other rows.
+ * A provider that keeps a document in a store, and up to date with other tabs. It neither opens nor closes the store,
+ * which may have any number of documents, and other rows.
  */
 export class HedgerowProvider {
   readonly doc: Doc;
   readonly name: string;
-  /** Whether what is stored is in the document. */
+  /** Whether all stored updates are in the document. */
   synced = false;
-  /** Resolves when `synced` is true. Rejects when the store cannot be read, or the provider is destroyed before. */
+  /** Resolves when `synced` is true. Rejects when the store cannot be read, or the provider is destroyed earlier. */
   readonly whenSynced: Promise<this>;
   readonly #opened: () => Promise<Store>;
   readonly #base: string;
   readonly #rows: UpdateRows;
   readonly #listeners = { synced: new Set<unknown>(), error: new Set<unknown>() };
-  /** What the document had before, until it is known what of it is stored. */
+  /** The earlier content of the document, until the part that is stored is known. */
   #had: Uint8Array | undefined;
   #isSynced: (provider: this) => void = () => {};
   #isLost: (cause: unknown) => void = () => {};
@@ -72,7 +75,7 @@ export class HedgerowProvider {
     checkKey(name, `${call}: name`);
     checkHas(call, doc, 'on off transact', 'a Y.Doc');
     this.#opened = openedOnce(call, store);
-    // So that no name begins like the keys of another document.
+    // The name is encoded, so that no name begins like the keys of another document.
     this.#base = `${checkedPrefix(call, prefix)}${encodeURIComponent(name)}/`;
     checkKey(`${this.#base}${'x'.repeat(64)}`, `${call}: name`);
     this.doc = doc;
@@ -81,7 +84,7 @@ export class HedgerowProvider {
       this.#isSynced = resolve;
       this.#isLost = reject;
     });
-    // Nobody has to wait for it: failures are told as events.
+    // Apps need not wait for it: events report failures.
     this.whenSynced.catch(() => {});
     const how = { durability, maxRows: Math.max(2, maxRows), maxBytes };
     const state = () => encodeStateAsUpdate(doc);
@@ -110,22 +113,22 @@ export class HedgerowProvider {
     throw new HedgerowError('invalid-argument', message);
   }
 
-  /** How many updates of this tab are not stored yet. */
+  /** The number of this tab's updates that are not stored yet. */
   get pending(): number {
     return this.#rows.pending;
   }
 
-  /** Resolves when all that this tab has changed is stored. Tries again what has failed. */
+  /** Resolves when all changes of this tab are stored. Tries failed writes again. */
   flush(): Promise<void> {
     return this.#rows.flush();
   }
 
-  /** The value of a key, beside the document. */
+  /** Reads the value of a key, next to the document. */
   async get<Value = unknown>(key: string | number): Promise<Value | undefined> {
     return (await this.#opened()).get<Value>(this.#customKey(key));
   }
 
-  /** Keeps a value beside the document: what the store keeps. Resolves to it. */
+  /** Keeps a value, as a store does, next to the document. Resolves to it. */
   async set<Value>(key: string | number, value: Value): Promise<Value> {
     await (await this.#opened()).put(this.#customKey(key), value);
     return value;
@@ -135,13 +138,13 @@ export class HedgerowProvider {
     await (await this.#opened()).delete(this.#customKey(key));
   }
 
-  /** Ends it, once what this tab has changed is stored. Called when the document is destroyed. */
+  /** Ends the provider, once all changes of this tab are stored. Called when the document is destroyed. */
   destroy(): Promise<void> {
     this.#ending ??= this.#end(true);
     return this.#ending;
   }
 
-  /** Ends it, and deletes all that is stored of the document. Other tabs that have it open store it again. */
+  /** Ends the provider, and deletes all stored rows of the document. Other tabs that have it open store it again. */
   async clearData(): Promise<void> {
     this.#ending ??= this.#end(false);
     await this.#ending.catch(() => {});
@@ -150,7 +153,7 @@ export class HedgerowProvider {
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (origin === this) return;
-    // It may build on that, and may be the last that this tab stores.
+    // The update may build on the earlier content, and may be the last that this tab stores.
     this.#addHad();
     this.#rows.add(update);
   };
@@ -210,7 +213,7 @@ export class HedgerowProvider {
         }
       }
     };
-    // One transaction, and not of this tab's own making. It throws what observers of the app throw.
+    // One transaction, which is not local. It throws errors of the app's observers.
     if (theirs.length > 0) notify(() => transact(this.doc, apply, this, false), undefined);
     if (!this.synced) this.#sync(updates);
     this.#rows.compactIfDue();

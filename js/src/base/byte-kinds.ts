@@ -1,11 +1,11 @@
-/** Bytes of callers, also those of another realm: of a frame, or of a test's own globals. */
+/** Bytes of callers, also from another realm: from a frame, or from a test's own globals. */
 
-/** Whether it is a `Uint8Array`. */
+/** Returns whether `value` is a `Uint8Array`. */
 export function isByteArray(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === 'Uint8Array';
 }
 
-/** Whether it is an `ArrayBuffer`. */
+/** Returns whether `value` is an `ArrayBuffer`. */
 export function isBuffer(value: unknown): value is ArrayBuffer {
   try {
     return Object.prototype.toString.call(value) === '[object ArrayBuffer]';

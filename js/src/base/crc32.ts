@@ -1,6 +1,6 @@
-/** The CRC-32 of gzip: finds accidents, and stops no attacker. */
+/** The CRC-32 of gzip. It finds accidents, and stops no attacker. */
 
-/** Bytes that are taken at once: `tables` has a table for each ("slicing by 8", Kounavis and Berry 2005). */
+/** Bytes that one turn of the loop takes: `tables` has a table for each ("slicing by 8", Kounavis and Berry 2005). */
 const SLICE = 8;
 
 let tables: readonly Uint32Array[] | undefined;
@@ -20,7 +20,7 @@ function makeTables(): readonly Uint32Array[] {
   return all;
 }
 
-/** The CRC-32 of all parts, one after the other. */
+/** Computes the CRC-32 of all parts, one after the other. */
 export function crc32(...parts: readonly Uint8Array[]): number {
   tables ??= makeTables();
   const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [

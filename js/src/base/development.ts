@@ -1,11 +1,11 @@
 /** Whether this is a build for development. */
 
-// Not all places have it.
+// Not all platforms have `process`.
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 /**
- * Whether this is a build for development. Bundlers replace the expression; where nothing did and there is no `process`,
- * it is not.
+ * Whether this is a build for development. Bundlers replace the expression; without a bundler and without `process` it
+ * is `false`.
  */
 export const isDevelopment: boolean = (() => {
   try {

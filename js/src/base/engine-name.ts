@@ -1,12 +1,12 @@
-/** Which engine this is, by its name, where no feature tells what it does. */
+/** Finds the engine by its name, where no feature shows how it behaves. */
 
 const agent = () => globalThis.navigator?.userAgent ?? '';
 
-/** Others say `like Gecko`. */
+/** Returns whether this is Gecko. Others say `like Gecko`, without a number. */
 export const isGecko = () => /Gecko\/\d/.test(agent());
 
-/** Headless, too. Of iOS, Chrome calls itself otherwise: it is WebKit. */
+/** Returns whether this is Chromium, headless or not. Chrome on iOS is WebKit, and has another name. */
 export const isChromium = () => /Chrom(e|ium)\//.test(agent());
 
-/** All browsers of iOS are WebKit. Chromium names it, too, but is not. */
+/** Returns whether this is WebKit, as all browsers of iOS are. Chromium also names it. */
 export const isWebKit = () => /AppleWebKit\//.test(agent()) && !isChromium();

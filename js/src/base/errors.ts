@@ -38,7 +38,7 @@ export type ErrorCode =
   | 'newer-version'
   | 'exists';
 
-/** What is kept at a remote. */
+/** The kinds of objects at a remote. */
 export type RemoteKind =
   | 'repository'
   | 'head'
@@ -56,20 +56,20 @@ export interface Conflict {
   readonly key: string;
   /** Its value when the branches parted. */
   readonly base: unknown;
-  /** Its value in the branch that is merged into. */
+  /** Its value in the branch that receives the merge. */
   readonly ours: unknown;
   /** Its value in the branch that is merged. */
   readonly theirs: unknown;
 }
 
-/** Facts of some errors besides their message. `cause` is what the platform threw, if that was the cause. */
+/** Facts of some errors, next to their message. `cause` is the exception of the platform, if one was the cause. */
 export type ErrorFacts = Omit<
   HedgerowError,
   keyof Error | 'code' | 'help' | 'retryable' | 'toString'
 > &
   Pick<Error, 'cause'>;
 
-/** Where the pages of errors are: in the package, as an import finds them. */
+/** Where an import finds the pages of errors in the package. */
 const PAGES = 'hedgerow/errors/';
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
@@ -84,13 +84,13 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'offline',
 ]);
 
-/** The one error that Hedgerow throws. `message` repeats neither the code nor the page of it: `String(error)` has all three. */
+/** The one error that Hedgerow throws. `message` repeats neither code nor page; `String(error)` has all three. */
 export class HedgerowError extends Error {
-  /** `AbortError` with the code `aborted`: code that catches aborted calls of the platform checks that name. */
+  /** `AbortError` with the code `aborted`: apps check that name to catch aborted calls of the platform. */
   declare readonly name: 'HedgerowError' | 'AbortError';
-  /** What failed; stable, meant for `switch`. */
+  /** The kind of failure; stable, meant for `switch`. */
   declare readonly code: ErrorCode;
-  /** The page of the code, in the package: its cause, an example, what to do. */
+  /** The page of the code, in the package: its cause, an example, the remedy. */
   declare readonly help: string;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   declare readonly row?: number | undefined;
@@ -98,29 +98,29 @@ export class HedgerowError extends Error {
   declare readonly key?: string | undefined;
   /** Name of the table of the offending row. */
   declare readonly table?: string | undefined;
-  /** What the schema of a table says of the row. */
+  /** The faults that the schema of a table finds in the row. */
   declare readonly issues?: readonly { readonly message: string }[] | undefined;
   /** Byte offset of the fault, if the source is bytes. */
   declare readonly offset?: number | undefined;
-  /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */
+  /** JSON pointer to the fault in the offending value; `''` if the whole value is the fault. */
   declare readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, if a chunk caused the error. */
   declare readonly chunk?: string | undefined;
-  /** The kind of object of a remote that is damaged, with the code `invalid-remote`. */
+  /** The kind of the damaged object of a remote, with the code `invalid-remote`. */
   declare readonly object?: RemoteKind | undefined;
-  /** `false` where a remote, or an endpoint of an app, knows that nothing has left, with the code `offline`. */
+  /** `false` if a remote, or an endpoint of an app, knows that no request has left, with the code `offline`. */
   declare readonly isSent?: boolean | undefined;
-  /** The keys whose rows are not here, of a store that is only partly here, with the code `offline`. */
+  /** The keys whose rows are not here, if only a part of the store is here, with the code `offline`. */
   declare readonly range?: { readonly gt?: string; readonly lte: string } | undefined;
-  /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
+  /** Status of the refusing HTTP response, with `bad-response`, `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
   /** How long the server asks to wait, in milliseconds: `Retry-After` of its answer, ten minutes at most. */
   declare readonly retryAfterMs?: number | undefined;
-  /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
+  /** The first 100 conflicts of a merge without `onConflict`, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
-    // The text of `stack` begins with this in browsers of V8.
+    // In V8 the text of `stack` begins with this.
     super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
     Object.assign(this, facts, {
@@ -130,10 +130,10 @@ export class HedgerowError extends Error {
     });
   }
 
-  /** Whether the same call may succeed if it is made again. */
+  /** Whether the same call may succeed at a second try. */
   get retryable(): boolean {
     const { code, status = 0 } = this;
-    // Of the answers below 500, these three pass.
+    // Below 500, only these three are temporary.
     return code === 'bad-response' || code === 'remote'
       ? status >= 500 || status === 408 || status === 425 || status === 429
       : RETRYABLE.has(code);
@@ -144,14 +144,14 @@ export class HedgerowError extends Error {
   }
 }
 
-/** Whether storage is full. */
+/** Returns whether storage is full. */
 export const isFull = (cause: unknown): boolean =>
   cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 
-/** Whether what was to be written is refused: something else would not be. */
+/** Returns whether the data to write were refused: other data would not be. */
 export const isRefusal = (cause: unknown): cause is HedgerowError =>
   cause instanceof HedgerowError && /^(invalid|sum)-/.test(cause.code);
 
-/** Whether a chunk is missing. */
+/** Returns whether a chunk is missing. */
 export const isMissing = (cause: unknown): boolean =>
   cause instanceof HedgerowError && cause.code === 'missing-chunk';

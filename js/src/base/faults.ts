@@ -1,7 +1,6 @@
 /**
- * Texts for the fault numbers of the core: why a row was refused, and which part of a chunk is
- * malformed. `crate/trees/src/error.rs` has the same lists in the same order;
- * `scripts/test/faults.test.mjs` compares them.
+ * Texts for the fault numbers of the core: why it refused a row, and which part of a chunk is malformed.
+ * `crate/trees/src/error.rs` has the same lists in the same order; `scripts/test/faults.test.mjs` compares them.
  */
 import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
@@ -13,7 +12,7 @@ const KEY_FAULTS = [
   'the key holds half of a surrogate pair', // KeyLoneSurrogate
 ];
 
-/** All faults of rows; those of keys come first. */
+/** All faults of rows; the faults of keys come first. */
 const ROW_FAULTS = [
   ...KEY_FAULTS,
   'the value is larger than 64 MiB', // ValueTooLarge
@@ -35,17 +34,17 @@ const FIELDS =
     ',',
   );
 
-/** Why a row was refused. */
+/** Says why the core refused a row. */
 export function rowFault(number: number): string {
   return ROW_FAULTS[number] ?? `fault ${number}`;
 }
 
-/** Whether a row was refused because of its key. */
+/** Returns whether the core refused a row because of its key. */
 export function isKeyFault(number: number): boolean {
   return number < KEY_FAULTS.length;
 }
 
-/** What is wrong with a malformed chunk. */
+/** Says what is wrong with a malformed chunk. */
 export function describeMalformedChunk(
   field: number,
   offset: number,

@@ -1,28 +1,28 @@
 /**
- * Lets Firefox draw while work goes on in slices. Its messages go before its frames: with a slice in each message it
- * draws one frame in 75 ms. Other engines draw in between by themselves.
+ * Lets Firefox draw while work goes on in slices. Firefox handles messages before frames: with a slice in each message
+ * it draws one frame in 75 ms. Other engines draw in between by themselves.
  */
 import { isGecko } from './engine-name.js';
 
-/** How long work may go on until a frame is waited for, in milliseconds. */
+/** How long work goes on before it waits for a frame, in milliseconds. */
 const FRAME_MS = 14;
 /** A longer pause ends a stretch of work, in milliseconds. */
 const PAUSE_MS = 50;
-/** How long a frame is waited for, in milliseconds: a window that is covered gets none. */
+/** The longest wait for a frame, in milliseconds: a covered window gets no frames. */
 const LIMIT_MS = 30;
-/** How long frames are not waited for after one has not come, in milliseconds. */
+/** How long work does not wait for frames after a missing one, in milliseconds. */
 const NONE_MS = 1000;
 
-/** Whether this engine waits. Asked once: to read the name takes Chromium 20 us, and each slice would. */
+/** Whether this engine waits. Asked once, not for each slice: Chromium takes 20 us to read the name. */
 let waits: boolean | undefined;
 let fromMs = 0;
 let lastMs = 0;
 let isAsked = false;
-/** What waits for the frame that is asked for. */
+/** The call that waits for the requested frame. */
 let waiting: (() => void) | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Whether the page has worked for a while without a frame, in an engine that waits for one. */
+/** Returns whether the page has worked for a while without a frame, in an engine that waits for one. */
 function isDue(): boolean {
   // A worker has `requestAnimationFrame`, too.
   waits ??= typeof document !== 'undefined' && isGecko();
@@ -31,7 +31,7 @@ function isDue(): boolean {
   if (nowMs - lastMs > PAUSE_MS) fromMs = Math.max(fromMs, nowMs);
   lastMs = nowMs;
   if (document.visibilityState !== 'visible') return false;
-  // Asked for at once, so that it comes in time: asked for when it is due, it would be the one after.
+  // Request the frame now, so that it comes in time: a request at the due time would get the next one.
   if (!isAsked) requestAnimationFrame(handleFrame);
   isAsked = true;
   return nowMs - fromMs >= FRAME_MS;

@@ -2,8 +2,8 @@ import { isDevelopment } from './development.js';
 import { isPlain } from './kind.js';
 
 /**
- * A value that several callers get. In builds for development plain objects and lists of it are frozen, as deep as they go:
- * one caller would change what the others see.
+ * Returns a value that several callers get. Builds for development freeze its plain objects and lists deeply: otherwise
+ * one caller could change the value of the others.
  */
 export function freezeShared<T>(value: T): T {
   if (isDevelopment) freeze(value);

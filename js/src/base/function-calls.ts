@@ -1,13 +1,13 @@
-/** The calls of a function that are valid only within it: of a transaction, which must not end before they do. */
+/** The calls that are valid only within one function: a transaction must not end before its calls. */
 import { HedgerowError } from './errors.js';
 
-/** Microtasks after the end of a function in which code of it that still runs is found out. */
+/** Microtasks after the end of a function in which a late call of its code counts as a fault. */
 const AFTER_END = 8;
 
-/** The promise of a call. It knows when somebody learns how it has settled: `await` calls `then` of a promise of its own kind. */
+/** The promise of a call. It knows when a caller hears that it has settled, since `await` calls its `then`. */
 class CallPromise<T> extends Promise<T> {
   onHeard: (() => void) | undefined;
-  /** Runs the code that hears how it settles. */
+  /** Runs the code that hears that it has settled. */
   resume: (<T>(code: () => T) => T) | undefined;
 
   static override get [Symbol.species](): PromiseConstructor {
@@ -33,13 +33,13 @@ class CallPromise<T> extends Promise<T> {
     );
   }
 
-  /** Nobody will hear how it settles: then an error of it is no unhandled one. */
+  /** Gives up the wait for a caller: a rejection is not an unhandled one then. */
   forget(): void {
     super.then(undefined, () => {});
   }
 }
 
-/** A call that has begun; iterations have no promise. */
+/** A call that has begun. An iteration has no promise. */
 interface OpenCall {
   readonly name: string;
   promise?: CallPromise<unknown>;
@@ -47,7 +47,7 @@ interface OpenCall {
 
 const buildClosedError = (message: string) => new HedgerowError('closed', message);
 
-/** One run of a function, and the calls that it has begun and not awaited yet. */
+/** One run of a function, and the calls that it has begun and not yet awaited. */
 export class FunctionCalls {
   readonly #calls = new Set<OpenCall>();
   /** Runs the code of the function that goes on after a call. */
@@ -56,8 +56,8 @@ export class FunctionCalls {
   #wasLate = false;
 
   /**
-   * Runs the function. Rejects with `closed` if it ends before one of its calls: what that does would be lost. A call ends
-   * when its caller goes on, so that it makes no difference whether rows are in memory or must be read.
+   * Runs the function. Rejects with `closed` if it ends before one of its calls: the work of that call would be lost. A
+   * call ends when its caller goes on, so that it makes no difference whether rows are in memory or must be read.
    */
   async result<T>(body: () => T | PromiseLike<T>): Promise<T> {
     const value = await body();
@@ -75,7 +75,7 @@ export class FunctionCalls {
     );
   }
 
-  /** The function has ended: `check` throws from now on. */
+  /** Marks the function as ended: `check` throws from now on. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -87,10 +87,10 @@ export class FunctionCalls {
     throw buildClosedError('the transaction has ended: await its calls within its function');
   }
 
-  /** Makes a call, which is open until somebody has heard how it settles. */
+  /** Makes a call, which is open until its caller has heard that it has settled. */
   add<T>(name: string, call: () => Promise<T>): Promise<T> {
     const open: OpenCall = { name };
-    // Before those that it makes itself.
+    // Add it before the calls that it makes itself.
     this.#calls.add(open);
     const promise = new CallPromise<T>((resolve) => resolve(call()));
     promise.onHeard = () => this.#calls.delete(open);
@@ -99,7 +99,7 @@ export class FunctionCalls {
     return promise;
   }
 
-  /** Adds an iteration; the function that it returns ends it. */
+  /** Adds an iteration, and returns the function that ends it. */
   begin(name: string): () => void {
     const open: OpenCall = { name };
     this.#calls.add(open);

@@ -3,14 +3,14 @@
 /** Excludes lone surrogates, which no name of a member contains. */
 const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
 
-/** The names in a pointer; `undefined` if it is malformed. */
+/** Returns the names in a pointer; `undefined` if it is malformed. */
 export function parsePointer(pointer: unknown): string[] | undefined {
   if (typeof pointer !== 'string' || !POINTER.test(pointer)) return undefined;
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The member of a value that the names lead to; `undefined` if it does not exist. */
+/** Returns the member of a value that the names lead to; `undefined` if it does not exist. */
 export function memberAt(value: unknown, names: readonly string[]): unknown {
   let at = value;
   for (const name of names) {

@@ -6,7 +6,7 @@ import { MAX_KEY_BYTES } from './limits.js';
 /** Matches half of a surrogate pair without the other half. */
 export const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-/** The number of bytes of a well-formed string in UTF-8. */
+/** Counts the bytes of a well-formed string in UTF-8. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length; at++) {
@@ -29,13 +29,13 @@ export function checkKey(key: unknown, at?: number | string): asserts key is str
   throw new HedgerowError('invalid-key', where ? `${where}: ${fault}` : fault, { row });
 }
 
-/** Throws `invalid-argument` unless `keys` is iterable. A string is refused: its characters are not keys. */
+/** Throws `invalid-argument` unless `keys` is iterable. Refuses a string: its characters are not keys. */
 export function checkKeys<Key>(call: string, keys: Iterable<Key>): Iterable<Key> {
   if (isList(keys)) return keys;
   throw new HedgerowError('invalid-argument', `${call} takes a list of keys, not ${kindOf(keys)}`);
 }
 
-/** The members of a list, one by one. Throws `invalid-argument` for what is none, or cannot be read. */
+/** Yields the members of a list. Throws `invalid-argument` if it is no list, or cannot be read. */
 export function* membersOf<Member>(call: string, list: Iterable<Member>): Generator<Member> {
   try {
     yield* checkKeys(call, list);
@@ -45,7 +45,7 @@ export function* membersOf<Member>(call: string, list: Iterable<Member>): Genera
   }
 }
 
-/** The members of a list, read at once. Throws as `membersOf` does. */
+/** Returns the members of a list. Throws as `membersOf` does. */
 export const listOf = <Member>(call: string, list: Iterable<Member>): Member[] => [
   ...membersOf(call, list),
 ];
@@ -63,7 +63,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The rank of a unit of UTF-16 in the order of UTF-8. */
+/** Returns the rank of a unit of UTF-16 in the order of UTF-8. */
 function rank(unit: number): number {
   return (unit & 0xf800) === 0xd800 ? unit + 0x1_0000 : unit;
 }

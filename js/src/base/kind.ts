@@ -1,6 +1,6 @@
-/** Finds out what kind of value a caller gave. Nothing here throws. */
+/** Finds the kind of a value of a caller. No function here throws. */
 
-/** The name of the type of `value`, for a message. */
+/** Returns the name of the type of `value`, for a message. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
@@ -11,12 +11,12 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** A value as a message shows it. */
+/** Shows a value in a message. */
 export function shownAs(value: unknown): string {
   return Object(value) === value ? kindOf(value) : String(value);
 }
 
-/** A member of anything; `undefined` where it cannot be read, as of a revoked proxy. */
+/** Reads a member of any value; `undefined` if it cannot be read, as in a revoked proxy. */
 export function memberOf(value: unknown, name: string | symbol): unknown {
   try {
     return (Object(value) as Record<string | symbol, unknown>)[name];
@@ -25,11 +25,11 @@ export function memberOf(value: unknown, name: string | symbol): unknown {
   }
 }
 
-/** Whether a value has functions of all these names. */
+/** Returns whether a value has functions with all these names. */
 export const hasCalls = (value: unknown, names: string): boolean =>
   names.split(' ').every((name) => typeof memberOf(value, name) === 'function');
 
-/** Whether `value` is a revoked proxy, for which even `instanceof` throws. */
+/** Returns whether `value` is a revoked proxy, for which even `instanceof` throws. */
 export function isRevoked(value: unknown): boolean {
   try {
     // Use the result: a bundler may drop a call that is made only for its exception.
@@ -39,7 +39,7 @@ export function isRevoked(value: unknown): boolean {
   }
 }
 
-/** Whether `value` is an iterable object; a string is not. */
+/** Returns whether `value` is an iterable object; a string is not. */
 export function isList(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
   try {
     if (typeof value !== 'object' || value === null) return false;
@@ -49,7 +49,7 @@ export function isList(value: unknown): value is Iterable<unknown> | AsyncIterab
   }
 }
 
-/** Whether `value` is a plain object, of this realm or another. */
+/** Returns whether `value` is a plain object, of this realm or another. */
 export function isPlain(value: unknown): value is object {
   try {
     if (typeof value !== 'object' || value === null) return false;

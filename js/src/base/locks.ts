@@ -1,6 +1,6 @@
 /**
- * Locks, by which handles announce to each other what they use. A lock ends with its holder. In
- * browsers these are Web Locks, which all tabs of an origin share.
+ * Locks, by which handles announce to each other what they use. A lock ends with its holder. In browsers they are Web
+ * Locks, which all tabs of an origin share.
  */
 
 /** The part of `LockManager` that Hedgerow uses. */
@@ -16,11 +16,11 @@ export interface Locks {
     hold: (lock: unknown) => Promise<T>,
   ): Promise<T>;
   query(): Promise<{ held?: readonly { name?: string }[] }>;
-  /** Whether locks cannot be stolen: their holders are never suspended one by one. */
+  /** Whether locks cannot be stolen, since no holder is ever suspended alone. */
   readonly areKept?: boolean;
 }
 
-/** A random name of 128 bits. */
+/** Makes a random name of 128 bits. */
 export function uniqueName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
@@ -30,7 +30,7 @@ interface Holder {
   start(): void;
 }
 
-/** The holders of one name, and the requests that wait, in their order. */
+/** The holders of one name, and the waiting requests, in their order. */
 class Queue {
   readonly held = new Set<Holder>();
   readonly waiting: Holder[] = [];
@@ -49,7 +49,7 @@ class Queue {
   }
 }
 
-/** Locks like those of the Web Locks API, shared by all users of the returned object. */
+/** Makes locks that work like Web Locks, shared by all users of the returned object. */
 export function localLocks(): Locks {
   const queues = new Map<string, Queue>();
   return {

@@ -1,7 +1,7 @@
-/** Modules of Node. The package is compiled without Node's types, for it runs elsewhere: callers say what they use. */
+/** Modules of Node. The package is compiled without Node's types, since it also runs elsewhere: callers name types. */
 import { HedgerowError } from './errors.js';
 
-/** A module of Node; throws `unsupported` elsewhere. `entry` is the entry of the package that needs it. */
+/** Returns a module of Node; throws `unsupported` elsewhere. `entry` is the entry of the package that needs it. */
 export function builtin<T>(name: string, entry: string): T {
   const found = builtinIfAny<T>(name);
   if (found === undefined)
@@ -9,7 +9,7 @@ export function builtin<T>(name: string, entry: string): T {
   return found;
 }
 
-/** A module of Node; undefined elsewhere. */
+/** Returns a module of Node; `undefined` elsewhere. */
 export function builtinIfAny<T>(name: string): T | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   return process?.getBuiltinModule?.(name) as T | undefined;

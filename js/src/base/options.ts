@@ -1,11 +1,8 @@
-/**
- * The one check of all options and ranges of callers. A member has the same kind in every call that
- * takes it.
- */
+/** Checks all options and ranges of callers. A member has the same kind in every call that takes it. */
 import { HedgerowError } from './errors.js';
 import { hasCalls, isPlain, kindOf, shownAs } from './kind.js';
 
-/** The check of a member, and what its message says is expected. */
+/** The check of a member, and the words for the expected value in its message. */
 type Kind = readonly [is: (value: never) => unknown, what: string];
 
 const ofType = (type: string): Kind => [(value) => typeof value === type, `a ${type}`];
@@ -17,18 +14,18 @@ const number = (is: (value: number) => boolean, what: string): Kind => [
   (value) => typeof value === 'number' && is(value),
   what,
 ];
-// Allows infinity: `Infinity % 1` is NaN.
+// Infinity passes: `Infinity % 1` is NaN.
 const countFrom = (low: number): Kind =>
   number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
 
-/** How many rows come before one: its number. */
+/** The number of a row: the count of rows before it. */
 const NUMBER = countFrom(0);
 const PLAIN: Kind = [isPlain, 'a plain object'];
 const STORAGE: Kind = [
   (value: { open?: unknown }) => typeof value.open === 'function',
   'such as idb()',
 ];
-/** For members that only their call can check. */
+/** The kind of members that only their call can check. */
 const ANY: Kind = [() => true, ''];
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -51,13 +48,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
     'of hedgerow/encryption',
   ],
   indexes: PLAIN,
-  // Those of `table` never come here.
+  // `open` passes the tables of `table()` to their own code, not here.
   tables: [() => 0, 'made by table()'],
   sums: PLAIN,
   link: PLAIN,
 };
 
-/** A type that a list of names says, as in `url:string`, is of its call alone. */
+/** Returns the kind of a member. A type in a list of names, as in `url:string`, counts for that call only. */
 function kindOfMember(name: string, type: string | undefined): Kind {
   if (type !== undefined) return ofType(type);
   if (/^on[A-Z]/.test(name)) return ofType('function');
@@ -82,12 +79,12 @@ export function checkPlain(call: string, given: unknown, what = 'options'): void
   if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
 }
 
-/** For each list of names the kinds of its members. */
+/** The kinds of the members, for each list of names. */
 const lists = new Map<string, Map<string, Kind>>();
 
 /**
- * The members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless
- * all of them are among `names` and of their kinds. Of members that no other call has, names have types: `url:string`.
+ * Returns the members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless all are
+ * among `names` and of their kinds. A member that no other call has gets its type in its name: `url:string`.
  */
 export function optionsOf<T extends object>(
   call: string,
@@ -129,7 +126,7 @@ export function optionsOf<T extends object>(
   return found as DefinedMembers<T>;
 }
 
-/** Throws `invalid-argument` unless `value` has functions of these names, as `what` has: the promise of a store has none. */
+/** Throws `invalid-argument` unless `value` has the functions `names`, which the promise of a store lacks. */
 export function checkHas(call: string, value: unknown, names: string, what: string): void {
   if (!hasCalls(value, names)) refuse(`${call} takes ${what}, not ${kindOf(value)}`);
 }
@@ -161,12 +158,12 @@ export const RANGE = {
   scanned: `${COUNTED} reverse after offset limit`,
 } as const;
 
-/** Members that narrow a range. */
+/** Names of members that narrow a range. */
 const BOUND = /^(prefix|[gl]te?|equals|index)$/;
 
 /**
- * As `optionsOf`, for a range. A bound that is `undefined`, or an empty prefix, is refused: a variable that was forgotten must
- * not select all rows.
+ * Checks a range as `optionsOf` checks options. Refuses an `undefined` bound, and an empty prefix: a forgotten variable
+ * must not select all rows.
  */
 export function checkRangeOptions<T extends object>(
   call: string,

@@ -1,17 +1,17 @@
-/** What the platform says about the storage of the whole origin. */
+/** Asks the platform about the storage of the whole origin. */
 import { answerOf } from './persist.js';
 
-/** Each is `undefined` where the platform does not say. */
+/** The answers of the platform; `undefined` where it gives none. */
 export interface Persistence {
   /** Bytes that the origin may store in all. */
   readonly quotaBytes: number | undefined;
-  /** Bytes that the origin stores, other databases and caches included. */
+  /** Bytes that the origin stores, including other databases and caches. */
   readonly usageBytes: number | undefined;
-  /** Whether the browser clears it only when the user asks for that. */
+  /** Whether the browser clears the storage only when the user asks for that. */
   readonly isPersistent: boolean | undefined;
 }
 
-/** What the platform says now. Never rejects. */
+/** Asks the platform now. Never rejects. */
 export async function persistence(): Promise<Persistence> {
   const [estimate, isPersistent] = await Promise.all([
     answerOf((storage) => storage.estimate?.()),

@@ -1,4 +1,4 @@
-/** Parts of the library that are loaded at their first use. */
+/** Loads parts of the library at their first use. */
 import { HedgerowError } from './errors.js';
 
 /** Loads a part: `load` calls `import()`. Rejects with `not-loaded` if that fails. */

@@ -1,7 +1,7 @@
 /** Checks the platform for the features that the library needs. Loaded at the first use. */
 import { HedgerowError } from './errors.js';
 
-/** The missing features, each with its likely cause or remedy; empty where the library works. */
+/** Lists the missing features, each with its likely cause or remedy; empty where the library works. */
 export function listMissingFeatures(): string[] {
   const missing: string[] = [];
   // The smallest module with an instruction of SIMD: `(func i32.const 0 i8x16.splat drop)`.
@@ -28,7 +28,7 @@ export function listMissingFeatures(): string[] {
   return missing;
 }
 
-/** The error for a core that did not start. */
+/** Builds the error for a core that did not start. */
 export function buildUnsupportedError(cause: unknown): HedgerowError {
   const [first = String(cause), ...others] = listMissingFeatures();
   const missing = [first, ...others].join('; ');

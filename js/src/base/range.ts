@@ -20,7 +20,7 @@ export interface KeyRange {
   readonly lte?: string;
 }
 
-/** The range of those bounds that are there. All keys begin with an empty prefix, so that it is none. */
+/** Builds a range of the given bounds. Leaves out an empty prefix, since all keys begin with it. */
 export function buildKeyRange(
   bounds: {
     readonly [Name in keyof KeyRange]: string | undefined;
@@ -44,13 +44,13 @@ const PARTS = [
 
 let encoder: TextEncoder | undefined;
 
-/** A range for the core: flags, and the length and the bytes of each part. */
+/** A range for the core: flags, then the length and bytes of each part. */
 export interface EncodedRange {
   readonly flags: number;
   readonly rangeBytes: Uint8Array;
 }
 
-/** Whether a key is in a range. */
+/** Returns whether a key is in a range. */
 export function isInRange(
   key: string,
   { prefix, gt, gte, lt, lte }: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'>,
@@ -96,13 +96,13 @@ export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>)
   return { flags, rangeBytes };
 }
 
-/** The keys of a range `above` a key, or `below` it. Throws as `encodeRange`. */
+/** Returns the part of a range `above` a key, or `below` it. Throws as `encodeRange` does. */
 export function cut(
   range: Exactly<KeyRange, (typeof PARTS)[number][0]>,
   key: string,
   side: 'above' | 'below',
 ): KeyRange {
-  // Before a bound goes: a malformed one must not go unseen.
+  // Check before a bound is dropped: a malformed bound must not pass.
   encodeRange(range);
   checkKey(key);
   const { prefix, gt, gte, lt, lte } = range;
@@ -115,12 +115,12 @@ export function cut(
   return isIn ? buildKeyRange({ prefix, gt, gte, lt: key }) : range;
 }
 
-/** Whether `keys` is a range rather than a list of keys. */
+/** Returns whether `keys` is a range, not a list of keys. */
 export function isRange(keys: unknown): boolean {
   return isPlain(keys) && !isList(keys);
 }
 
-/** Checks a range to delete. Refuses one without a bound, which would delete all rows by mistake. */
+/** Checks a range to delete. Refuses a range without a bound, which would delete all rows by mistake. */
 export function deletedRange<Range extends object>(call: string, range: Range): Range {
   const wanted = checkRangeOptions(call, range, RANGE.waiting);
   if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;

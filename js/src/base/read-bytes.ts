@@ -1,8 +1,8 @@
-/** Sources of bytes: NDJSON or a JSON array, such as from the network or a file. */
+/** Sources of bytes: NDJSON or a JSON array, for example from the network or a file. */
 import { isBuffer, isByteArray } from './byte-kinds.js';
 import { HedgerowError } from './errors.js';
 
-/** The format of rows in bytes: a row a line, or members of one array. */
+/** The format of rows in bytes: one row on each line, or the members of one array. */
 export type ByteFormat = 'ndjson' | 'json';
 
 /** A source of bytes of rows. */
@@ -22,7 +22,7 @@ export interface ByteParts {
   readonly total?: number;
 }
 
-/** The parts of a source whose type says that it is bytes; `undefined` for all other sources. */
+/** Returns the parts of a source whose type says that it is bytes; `undefined` for all other sources. */
 export function partsOf(source: unknown): ByteParts | undefined {
   if (isByteArray(source)) return { parts: [source].values(), total: source.length };
   if (isBuffer(source)) return partsOf(new Uint8Array(source));
@@ -34,12 +34,12 @@ export function partsOf(source: unknown): ByteParts | undefined {
   return undefined;
 }
 
-/** Whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
+/** Returns whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
 export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
   return isByteArray(member) || isBuffer(member);
 }
 
-/** Makes an iterator of a stream, since some platforms cannot iterate streams. */
+/** Iterates over a stream, which some platforms cannot do by themselves. */
 export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
   if (stream.locked) {
     throw new HedgerowError('invalid-argument', 'the stream is locked: something else reads it');

@@ -1,6 +1,6 @@
-/** Releases resources of objects that callers drop without releasing them. */
+/** Releases the resources of objects that callers drop without a release. */
 
-/** Releases what an object held once it is garbage-collected, where `FinalizationRegistry` exists. */
+/** A registry that releases the resources of garbage-collected objects, where `FinalizationRegistry` exists. */
 export class ReleaseRegistry<Held> {
   readonly #release: (held: Held) => void;
   #registry: FinalizationRegistry<Held> | undefined;
@@ -17,7 +17,7 @@ export class ReleaseRegistry<Held> {
     this.#registry.register(owner, held, owner);
   }
 
-  /** Registers that `owner` holds nothing any more. */
+  /** Registers that `owner` no longer holds anything. */
   delete(owner: object): void {
     this.#registry?.unregister(owner);
   }
@@ -31,9 +31,9 @@ const readings = /* @__PURE__ */ new ReleaseRegistry<OpenGenerator>(
 );
 
 /**
- * An iterator of what `read` yields. If it is dropped in the middle, for example after a manual call
- * of `next`, it is ended once it is garbage-collected. `read` sets `isOver` of its argument when it
- * holds nothing any more: an iterator that ends with its first part needs no registry.
+ * Returns an iterator over the generator of `read`. If a caller drops it in the middle, for example after a manual call
+ * of `next`, its garbage collection ends it. `read` sets `isOver` of its argument when it no longer holds anything: an
+ * iterator that ends with its first part needs no registry.
  */
 export function iterateUntilDropped<T>(
   read: (state: { isOver?: boolean }) => AsyncGenerator<T, void, void>,

@@ -1,4 +1,4 @@
-/** Calls callbacks of callers. Their exceptions are reported, and never change the outcome of a call. */
+/** Calls callbacks of callers, and reports their exceptions, which never change the outcome of a call. */
 
 /** Reports an error that no caller waits for, like an uncaught one. */
 export function report(error: unknown): void {

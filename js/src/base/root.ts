@@ -1,4 +1,4 @@
-/** Roots as users see them: hashes of commits in hexadecimal. */
+/** Roots as users see them: the hashes of commits in hexadecimal. */
 import { HedgerowError } from './errors.js';
 import { unhex } from './hex.js';
 import { shownAs } from './kind.js';
@@ -6,7 +6,7 @@ import { shownAs } from './kind.js';
 /** The root of a store without rows. */
 export const EMPTY_ROOT = '0'.repeat(64);
 
-/** The hash in a root. Throws `invalid-argument` if the root is malformed. */
+/** Reads the hash in a root. Throws `invalid-argument` if the root is malformed. */
 export function parseRoot(root: string): Uint8Array {
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
     const message = `not a root, 64 hexadecimal digits: ${shownAs(root)}`;

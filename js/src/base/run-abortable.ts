@@ -1,10 +1,10 @@
-/** How calls of callers that only a signal ends are checked and run. */
+/** Checks and runs calls that only a signal ends. */
 import { type DefinedMembers, optionsOf } from './options.js';
 import { checkSignal, ending } from './signal.js';
 
 /**
- * Checks the options of a call, and does its `work`, which gets them with a signal of its own, and the one that was
- * given. Rejects at once on an abort; then `drop` gets a result that comes too late.
+ * Checks the options of a call, and does its `work`, which gets the options with a signal of its own, and the given
+ * signal. Rejects at once on an abort; then `drop` gets a late result.
  */
 export function runAbortable<Options extends { readonly signal?: AbortSignal | undefined }, T>(
   call: string,

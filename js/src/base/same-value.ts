@@ -1,6 +1,6 @@
 import { sameBytes } from './bytes.js';
 
-/** Whether two values of a store, or rows of a table, are equal. The order of members is part of a value. */
+/** Returns whether two values of a store, or two rows of a table, are equal. The order of members counts. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,10 +1,9 @@
 /**
- * One queue for the whole realm: however many stores and ingests work, each turn of the event loop
- * runs one slice, and the waiting ones take turns.
+ * One queue of slices for the whole realm. Each turn of the event loop runs one slice, however many stores and ingests
+ * work, and the waiting ones take turns.
  *
- * `scheduler.yield` does not fit: its continuations overtake ordinary tasks. A message that the page
- * posts to itself is an ordinary task, so that timers, input, network and frames run in between, and
- * it is not slowed down in a hidden page.
+ * `scheduler.yield` does not fit: its continuations overtake ordinary tasks. A message from the page to itself is an
+ * ordinary task: timers, input, network and frames run in between. A hidden page does not slow it down.
  */
 import { poster } from './task.js';
 
@@ -28,15 +27,15 @@ export function turn(): Promise<void> {
   });
 }
 
-/** The share of a slice that is planned for. */
+/** The share of a slice that the plan fills. */
 const ROOM = 0.8;
 
-/** Milliseconds of work within which any clock ticks, even if most ticks come between slices. */
+/** Milliseconds of work in which any clock ticks, even if most ticks come between slices. */
 const COARSEST_MS = 2000;
-/** The weight of one tick of a coarse clock: the more rarely it ticks, the more its time is chance. */
+/** Weighs one tick of a coarse clock: the more rarely it ticks, the more its time is chance. */
 const weightOf = (grain: number) => Math.min(0.3, 2.5 / grain);
 
-/** Learns from earlier slices how much work fits in a slice. */
+/** The pace of slices: learns from earlier slices how much work fits in one. */
 export class SlicePace {
   readonly #sliceMs: number;
   readonly #first: number;
@@ -45,7 +44,7 @@ export class SlicePace {
   #measured: number;
   /** Whether the clock has stood still for a whole slice. */
   #isCoarse = false;
-  /** For a coarse clock: the shortest time that it has measured, and the work since its last tick. */
+  /** Of a coarse clock: the shortest time that it has measured, and the work since its last tick. */
   #grain = Number.POSITIVE_INFINITY;
   #gathered = 0;
 
@@ -57,12 +56,12 @@ export class SlicePace {
     this.#measured = perMs;
   }
 
-  /** Units of work for a slice, with a margin for errors of the guess. */
+  /** Units of work for a slice, with a margin for errors. */
   get units(): number {
     return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * ROOM));
   }
 
-  /** Reduces the next slices: work of another kind begins, which may be slower. */
+  /** Reduces the next slices: another kind of work begins, which may be slower. */
   doubt(): void {
     this.#perMs = Math.max(this.#perMs / 4, Math.min(this.#perMs, this.#first));
   }
@@ -98,9 +97,8 @@ export class SlicePace {
   }
 
   /**
-   * Speeds up after a time below the clock's resolution: it only shows that more work fits. `units` may
-   * be less than a whole slice's, and the work may have ended early. So the speed grows only up to a
-   * limit, until there is a real measurement.
+   * Speeds up after a time below the clock's resolution, which only shows that more work fits. `units` may be less than
+   * a whole slice, and the work may have ended early. So the speed grows only to a limit until a real measurement.
    */
   #speedUp(units: number): void {
     this.#gathered = 0;

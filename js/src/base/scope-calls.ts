@@ -1,12 +1,12 @@
-/** Calls that are part of a function. */
+/** Makes calls part of a function, which must await them. */
 import type { FunctionCalls } from './function-calls.js';
 
-/** The calls of a function, and how errors name the object that has them. */
+/** The calls of a function, and the name of their object in errors. */
 type CallScope = readonly [calls: FunctionCalls, name: string];
 
 /**
- * Makes calls of a class, which return promises, part of the function that `of` tells; if there is one. Call it for a static
- * member of the class: Metro, which bundles for React Native, knows no static blocks.
+ * Makes calls of a class, which return promises, part of the function that `of` returns, if any. Call it in a static
+ * member of the class: Metro, the bundler of React Native, knows no static blocks.
  */
 export function scopeCalls<Self>(
   type: { readonly prototype: Self },

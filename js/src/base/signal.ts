@@ -1,9 +1,9 @@
 /**
- * Abort signals: how they end calls, and waits that they end.
+ * Abort signals, and the calls and waits that they end.
  *
  * A call that takes a signal runs through `ending`: its promise rejects at once on an abort, whatever the call waits
- * for, unless storage already has its commit. The work inside ends at its next check of the signal. Only where it
- * waits for code of the caller must it also listen to the signal (`until`, `AbortableWait`).
+ * for, unless storage already has its commit. The work inside ends at its next check of the signal. Work that waits for
+ * code of the caller must also listen to the signal (`until`, `AbortableWait`).
  */
 import { HedgerowError } from './errors.js';
 
@@ -26,14 +26,14 @@ export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedBy(signal);
 }
 
-/** Calls `listener` when the signal is aborted, at once if it is; returns a function that stops that. */
+/** Calls `listener` on an abort, or at once if `signal` is aborted; returns a function that stops that. */
 function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal.aborted) listener();
   else signal.addEventListener('abort', listener, { once: true });
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** What `promise` resolves to, unless the listener that `listen` adds ends the wait. */
+/** Waits for `promise`, unless the listener that `listen` adds ends the wait. */
 async function raceWithListener<T>(
   promise: T | PromiseLike<T>,
   listen: (end: (reason: unknown) => void) => () => void,
@@ -45,7 +45,7 @@ async function raceWithListener<T>(
   return Promise.race([promise, ended]).finally(stop);
 }
 
-/** What `promise` resolves to, unless the signal ends the wait; then `drop` gets a late result. */
+/** Waits for `promise`, unless the signal ends the wait; then `drop` gets a late result. */
 export async function until<T>(
   promise: T | PromiseLike<T>,
   signal: AbortSignal | undefined,
@@ -60,31 +60,31 @@ export async function until<T>(
   );
 }
 
-/** Waits that end together. Not a signal: Node warns about a signal with many listeners. */
+/** Waits that end together. They use no signal, since Node warns about a signal with many listeners. */
 export class Waits {
   readonly #ends = new Set<(reason: HedgerowError) => void>();
   #reason: HedgerowError | undefined;
 
-  /** Calls `end` when they end; returns a function that stops that. */
+  /** Calls `end` when the waits end; returns a function that stops that. */
   add(end: (reason: HedgerowError) => void): () => void {
     this.#ends.add(end);
     if (this.#reason !== undefined) end(this.#reason);
     return () => this.#ends.delete(end);
   }
 
-  /** What `promise` resolves to, unless they end first. */
+  /** Waits for `promise`, unless the waits end first. */
   until<T>(promise: T | PromiseLike<T>): Promise<T> {
     return raceWithListener(promise, (end) => this.add(end));
   }
 
-  /** Ends them, and all later ones. */
+  /** Ends these waits, and all later ones. */
   end(reason: HedgerowError): void {
     this.#reason = reason;
     for (const end of this.#ends) end(reason);
   }
 }
 
-/** The members of `source`, until the signal ends the wait for the next one. */
+/** Yields the members of `source`, until the signal ends the wait for the next one. */
 export async function* untilEnded<T>(
   source: AsyncGenerator<T, void, void>,
   signal: AbortSignal | undefined,
@@ -96,7 +96,7 @@ export async function* untilEnded<T>(
       yield next.value;
     }
   } finally {
-    // After an abort, do not wait: the source releases what it holds once its own wait has ended.
+    // After an abort, do not wait: the source releases its resources when its own wait has ended.
     const ended = source.return();
     if (signal?.aborted === true) ended.catch(() => {});
     else await ended;
@@ -105,17 +105,17 @@ export async function* untilEnded<T>(
 
 /** A call that runs through `ending`. */
 interface Call {
-  /** Storage has its commit. */
+  /** Whether storage has its commit. */
   isCommitting: boolean;
-  /** Rejects its promise if it was aborted, unless storage has its commit. */
+  /** Rejects the promise of an aborted call, unless storage has its commit. */
   tell(): void;
 }
 
 const calls = new WeakMap<AbortSignal, Call>();
 
 /**
- * Runs `work` with a signal that is aborted with the caller's, or with `others`. `result` rejects at once then, and
- * `drop` gets a result that comes too late. `over` settles once the work has ended.
+ * Runs `work` with a signal that aborts with the caller's, or with `others`. `result` rejects at once then, and `drop`
+ * gets a late result. `over` settles when the work has ended.
  */
 export function ending<T>(
   given: AbortSignal | undefined,
@@ -159,7 +159,7 @@ export function ending<T>(
 
 /**
  * Marks that the call of `signal` hands its commit to storage in this turn: from here on the outcome of the commit
- * decides. If it is not made, call the returned function. Throws if the call was aborted before.
+ * decides. Call the returned function if the commit fails. Throws if the call was aborted before.
  */
 export function committing(signal: AbortSignal | undefined): () => void {
   checkSignal(signal);
@@ -173,8 +173,8 @@ export function committing(signal: AbortSignal | undefined): () => void {
 }
 
 /**
- * Waits for promises one after the other, each until the signal is aborted. Unlike `Promise.race` it
- * leaves no listeners behind on a promise that outlives the waits.
+ * Waits for promises one after the other, each until an abort. Unlike `Promise.race`, it leaves no listeners on a
+ * promise that outlives the waits.
  */
 export class AbortableWait {
   readonly #signal: AbortSignal | undefined;
@@ -195,13 +195,13 @@ export class AbortableWait {
     this.#reject?.(cause);
   }
 
-  /** What `promise` resolves to, or `aborted`. */
+  /** Waits for `promise`; rejects with `aborted` on an abort. */
   for<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       if (this.#signal?.aborted === true) this.#listener();
       if (this.#failure !== undefined) reject(this.#failure);
-      // Even if the wait has failed: otherwise a rejection of `promise` would be unhandled.
+      // Do this even after a failed wait: otherwise a rejection of `promise` would be unhandled.
       promise.then(resolve, reject);
     });
   }

@@ -1,10 +1,10 @@
-/** Many waits at once, which are begun in slices. */
+/** Begins many waits at once, in slices. */
 import { turn } from './scheduler.js';
 
-/** How long work is begun in a row, in milliseconds. */
+/** How long one slice begins work, in milliseconds. */
 const BEGINNING_MS = 4;
 
-/** Begins to work on each, with turns of the event loop in between, and waits for all. */
+/** Begins to work on each item, with turns of the event loop in between, and waits for all. */
 export async function startInSlices<T, R>(
   items: readonly T[],
   work: (item: T, at: number) => Promise<R>,

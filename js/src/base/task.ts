@@ -1,10 +1,10 @@
-/** How to post a task. `react-native/hermes-task.ts` replaces this file in React Native. */
+/** Posts tasks. `core/react-native/hermes-task.ts` replaces this file in React Native. */
 import { whenDrawn } from './frames.js';
 
 const FIRST = 0;
 const SECOND = 1;
 
-/** The part of Node's globals that is used. */
+/** The used part of Node's globals. */
 interface Node {
   readonly process?: { readonly versions?: { readonly node?: string } };
   readonly setImmediate?: (run: () => void) => unknown;
@@ -12,8 +12,8 @@ interface Node {
 
 /** Returns a function that posts a task, which calls `run`. It never calls `run` itself. */
 export function poster(run: () => void): () => void {
-  // In Node use `setImmediate`: a message port would keep Node alive. Elsewhere it is a polyfill. Avoid
-  // that of fake timers, which has a clock: it runs only when a test advances it.
+  // In Node use `setImmediate`: a message port would keep Node alive. Elsewhere it is a polyfill. Avoid the
+  // `setImmediate` of fake timers, which has a clock: it runs only when a test advances it.
   const { process, setImmediate: immediate } = globalThis as Node;
   if (process?.versions?.node && immediate && !('clock' in immediate)) {
     return () => void immediate(run);
@@ -23,12 +23,12 @@ export function poster(run: () => void): () => void {
   return () => messages.post();
 }
 
-/** How long a message may be under way before it is sent again, in milliseconds. */
+/** How long a message may be under way before a second one, in milliseconds. */
 const LOST_MS = 1000;
 
 /**
- * Posts tasks by messages of the page to itself. WebKit loses those that are under way when its network process ends, as
- * iOS may end it: all work in slices of the page would wait for ever. So a timer looks after them.
+ * Tasks that are messages of the page to itself. WebKit loses the messages under way when its network process ends, as
+ * iOS may end it: all work in slices would wait for ever. So a timer checks them.
  */
 class Messages {
   readonly #run: () => void;
@@ -55,10 +55,10 @@ class Messages {
   #listen(): void {
     const channel = this.#channel;
     const { port1, port2 } = channel;
-    // Post two messages for each turn. A timer that became due during a slice is queued only when the
-    // next task is chosen; behind a single message it would wait for another slice.
+    // Post two messages for each turn. The engine queues a timer that became due during a slice only when it chooses
+    // the next task: behind a single message it would wait for another slice.
     port1.onmessage = ({ data }) => {
-      // Firefox delivers what was under way, also on a port that was closed.
+      // Firefox also delivers the messages under way of a closed port.
       if (channel !== this.#channel) return;
       if (data === FIRST) return port2.postMessage(SECOND);
       this.#isPosted = false;
@@ -69,7 +69,7 @@ class Messages {
     for (const port of [port1, port2]) unref(port);
   }
 
-  /** One timer for all tasks of a second. */
+  /** Starts one timer for all tasks of a second. */
   #watch(): void {
     this.#isWatched = this.#isPosted;
     if (!this.#isPosted) return;

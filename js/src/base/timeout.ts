@@ -1,7 +1,6 @@
 /**
- * Waits for other tabs, always with a limit: a suspended tab releases no lock and answers no message.
- * So a lock that another tab may hold only saves work: the work under it must be correct without it,
- * too.
+ * Waits for other tabs, always with a limit: a suspended tab releases no lock and answers no message. So a lock that
+ * another tab may hold only saves work: the work under it must also be correct without it.
  */
 import { HedgerowError } from './errors.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
@@ -9,16 +8,16 @@ import type { Locks } from './locks.js';
 import { turn } from './scheduler.js';
 import { until } from './signal.js';
 
-/** The number of parts in which a limit is counted. */
+/** The number of parts of a limit. */
 const PARTS = 4;
-/** A part that ends more than this late, in milliseconds, does not count. Hidden pages get timers once a second. */
+/** A part that ends later than this, in milliseconds, does not count. Hidden pages get timers once a second. */
 const LATE_MS = 2000;
-/** Most late parts that do not count: a page that is always late must reach the limit, too. */
+/** Most late parts that do not count: an always late page must also reach the limit. */
 const MAX_LATE = 3;
 
 /**
- * Calls `over` after `ms` milliseconds in which this page could work. Time in which the machine slept
- * or the page was frozen does not count. Returns a function that cancels it.
+ * Calls `over` after `ms` milliseconds in which this page could work: sleep of the machine and a freeze of the page do
+ * not count. Returns a function that cancels it.
  */
 export function afterAwake(ms: number, over: () => void): () => void {
   const partMs = ms / PARTS;
@@ -37,7 +36,7 @@ export function afterAwake(ms: number, over: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** What `promise` resolves to, or `undefined` if it has not settled after `ms` milliseconds awake. */
+/** Waits for `promise`; resolves to `undefined` if it has not settled after `ms` milliseconds awake. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   let stop = () => {};
   const late = new Promise<undefined>((resolve) => {
@@ -47,9 +46,9 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | un
 }
 
 /**
- * Runs `work` under a lock. Runs it without the lock if another tab does not release that within `ms`
- * milliseconds, or the browser refuses it; `hasLock` says which. Rejects with the reason of `signal`
- * if that is aborted before `work` begins.
+ * Runs `work` under a lock. Runs it without the lock if another tab does not release the lock within `ms` milliseconds,
+ * or the browser refuses it; `hasLock` says which. Rejects with the reason of `signal` after an abort before `work`
+ * begins.
  */
 export async function withLock<T>(
   locks: Locks | undefined,
@@ -97,7 +96,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** As `pause`; rejects with `aborted` after the signal. */
+/** Waits as `pause` does; rejects with `aborted` on an abort. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waited = new Promise<void>((resolve) => {
@@ -107,8 +106,8 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /**
- * As `pause`, for short waits that other tabs may depend on. A hidden page gets its timers once a second or once a
- * minute, so it takes turns until the time is over.
+ * Waits a short time that other tabs may depend on. A hidden page gets its timers once a second or once a minute, so it
+ * takes turns until the time is over.
  */
 export async function soon(ms: number): Promise<void> {
   if (typeof document === 'undefined' || document.visibilityState !== 'hidden') return pause(ms);
@@ -119,8 +118,8 @@ export async function soon(ms: number): Promise<void> {
 
 /**
  * Calls `attempt` until it returns a result; `undefined` means that another writer was first. After the second lost
- * race it waits a random time, with a growing limit: a writer that commits again and again is faster than one that
- * must first read what the other wrote. Rejects with `conflict` in the end; `lost` begins that message.
+ * race it waits a random time, with a growing limit: a writer that commits again and again is faster than one that must
+ * first read the other's commit. Rejects with `conflict` in the end; `lost` begins that message.
  */
 export async function untilWon<T>(
   attempt: (tries: number) => Promise<T | undefined>,

@@ -1,17 +1,18 @@
 /**
- * Reads the packed form of a chunk in a segment: an LZ4 block, https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md.
- * The core packs and unpacks; this is for what reads segments beside it. A damaged form is refused, whatever it is: it
- * neither throws nor takes more memory than the longest packed chunk.
+ * Reads the packed form of a chunk in a segment: an LZ4 block,
+ * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md. The core packs and unpacks; this code serves readers of
+ * segments outside of the core. It refuses every damaged form: it neither throws nor takes more memory than the longest
+ * packed chunk.
  */
 
 import { MAX_PACKED_CHUNK_BYTES } from './limits.js';
 
-/** What a length of four bits means if all are set: more of it follows. */
+/** A length of four bits that are all set: more of it follows. */
 const MORE = 15;
-/** Shorter matches are not made, so their lengths count from here. */
+/** The shortest match: lengths count from here. */
 const MIN_MATCH = 4;
 
-/** Reads the bytes of a block from the first to the last. */
+/** A reader of the bytes of a block, from first to last. */
 class Input {
   #at = 0;
   readonly #bytes: Uint8Array;
@@ -24,12 +25,12 @@ class Input {
     return this.#at >= this.#bytes.length;
   }
 
-  /** The next byte; after the last one not a number, and so is what is made of it. */
+  /** Reads the next byte; returns NaN after the last one, which makes every result of it NaN. */
   byte(): number {
     return this.#bytes[this.#at++] ?? Number.NaN;
   }
 
-  /** A length that begins with four bits; each byte after 255 adds to it. */
+  /** Reads a length that begins with four bits; each byte after 255 adds to it. */
   length(bits: number): number {
     if (bits < MORE) return bits;
     let [length, byte] = [bits, 255];
@@ -40,7 +41,7 @@ class Input {
     return length;
   }
 
-  /** The next bytes; fewer if there are not that many. */
+  /** Reads the next bytes; returns fewer if there are not that many. */
   bytes(length: number): Uint8Array {
     const bytes = this.#bytes.subarray(this.#at, this.#at + length);
     this.#at += length;
@@ -48,12 +49,12 @@ class Input {
   }
 }
 
-/** The chunk of `length` bytes of which a segment has `stored`: packed, if that is shorter; `undefined` if it is damaged. */
+/** Returns the chunk of `length` bytes from `stored`, which is packed if shorter; `undefined` if it is damaged. */
 export function chunkFrom(stored: Uint8Array, length: number): Uint8Array | undefined {
   return stored.length < length ? unpackChunk(stored, length) : stored;
 }
 
-/** The chunk of `length` bytes of which `stored` is the packed form; `undefined` if it is none. */
+/** Unpacks `stored` to a chunk of `length` bytes; returns `undefined` if it is damaged. */
 export function unpackChunk(stored: Uint8Array, length: number): Uint8Array | undefined {
   if (!(length >= 0 && length <= MAX_PACKED_CHUNK_BYTES)) return undefined;
   const input = new Input(stored);
@@ -62,7 +63,7 @@ export function unpackChunk(stored: Uint8Array, length: number): Uint8Array | un
   for (;;) {
     const token = input.byte();
     const literals = input.length(token >> 4);
-    // Not a number is not at most what is left, either.
+    // The comparison is false for NaN, too.
     if (!(literals <= length - at)) return undefined;
     const copied = input.bytes(literals);
     if (copied.length < literals) return undefined;
@@ -73,7 +74,7 @@ export function unpackChunk(stored: Uint8Array, length: number): Uint8Array | un
     const offset = input.byte() + 256 * input.byte();
     const match = MIN_MATCH + input.length(token & MORE);
     if (!(offset > 0 && offset <= at && match <= length - at)) return undefined;
-    // Byte by byte: a match may repeat what it makes itself.
+    // Copy byte by byte: a match may repeat its own bytes.
     for (const end = at + match; at < end; at++) chunk[at] = chunk[at - offset] ?? 0;
   }
 }

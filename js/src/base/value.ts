@@ -1,6 +1,6 @@
 /**
- * Checks values: one that JSON can represent in full, or a `Uint8Array`. `JSON.stringify` silently
- * turns anything else into `null` or `{}`, so a value is also walked.
+ * Checks that JSON can represent a value in full, or that it is a `Uint8Array`. `JSON.stringify` silently turns
+ * anything else into `null` or `{}`, so the check also walks the value.
  */
 import { isByteArray } from './byte-kinds.js';
 import { HedgerowError } from './errors.js';
@@ -14,7 +14,7 @@ function refuse(what: string, row?: number, pointer?: string, cause?: unknown): 
   throw new HedgerowError('invalid-value', where + what + place, { row, pointer, cause });
 }
 
-/** The message for the loss that the last walk has found. */
+/** The message about the loss that the last walk has found. */
 let lost = '';
 
 function lose(what: string): string {
@@ -22,7 +22,7 @@ function lose(what: string): string {
   return '';
 }
 
-/** The pointer to the part of `value` that JSON would lose; `undefined` if JSON keeps all. */
+/** Returns the pointer to the part of `value` that JSON would lose; `undefined` if JSON keeps all. */
 function lossIn(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined;
   if (typeof value === 'object')
@@ -39,7 +39,7 @@ function lossInArray(values: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** Optimised for plain objects whose members are mostly strings and numbers. */
+/** Does the same for an object; optimised for plain objects whose members are mostly strings and numbers. */
 function lossInObject(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isOfClass = prototype !== Object.prototype && prototype !== null;
@@ -53,7 +53,7 @@ function lossInObject(value: object): string | undefined {
   }
   let isEmpty = true;
   for (const name in value) {
-    // Skip members of a prototype, above all of classes of the platform.
+    // Skip members of a prototype, mostly of classes of the platform.
     if (isOfClass && !Object.hasOwn(value, name)) continue;
     isEmpty = false;
     const member = (value as Record<string, unknown>)[name];
@@ -77,12 +77,12 @@ function lossInObject(value: object): string | undefined {
     if (typeof toJSON === 'function') return lossInMade(value, toJSON);
     return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}${loss}`;
   }
-  // A boxed number has no members either.
+  // A boxed number has no members, either.
   if (!isEmpty || isPlain(value) || JSON.stringify(value) !== '{}') return undefined;
   return lose(`JSON keeps nothing of ${kindOf(value)}; make it an array or a plain object`);
 }
 
-/** What JSON loses of the result of `toJSON`. */
+/** Returns the pointer to what JSON loses of the result of `toJSON`. */
 function lossInMade(value: object, toJSON: unknown): string | undefined {
   const isDate = value instanceof Date;
   if (isDate && !Number.isNaN(value.getTime())) return undefined;
@@ -105,7 +105,7 @@ export function checkKept(value: unknown, row?: number, failed?: { cause: unknow
   if (failed !== undefined) refuse('JSON cannot hold it', row, undefined, failed.cause);
 }
 
-/** The JSON text of a value. Throws `invalid-value` if it would not represent all of it. */
+/** Returns the JSON text of a value. Throws `invalid-value` if the text would not represent all of it. */
 export function stringify(value: unknown, row?: number): string {
   let text = '';
   let failed: { cause: unknown } | undefined;
@@ -118,7 +118,7 @@ export function stringify(value: unknown, row?: number): string {
   return text;
 }
 
-/** A copy of a value as it is stored: JSON text or bytes. Throws `invalid-value`. */
+/** Copies a value as the store keeps it: JSON text or bytes. Throws `invalid-value`. */
 export function keptValue(value: unknown): string | Uint8Array {
   if (isBytes(value)) return new Uint8Array(value);
   const text = stringify(value);
@@ -128,7 +128,7 @@ export function keptValue(value: unknown): string | Uint8Array {
   return text;
 }
 
-/** Whether a value is stored as bytes. Throws `invalid-value` if it is larger than 64 MiB. */
+/** Returns whether the store keeps a value as bytes. Throws `invalid-value` if it is larger than 64 MiB. */
 export function isBytes(value: unknown, row?: number): value is Uint8Array {
   if (!isByteArray(value)) return false;
   if (value.length > MAX_VALUE_BYTES) refuse('the value is larger than 64 MiB', row);

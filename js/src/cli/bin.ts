@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx hedgerow <command>`: exits with 0, with 1 when it fails, and with 2 when it was called wrongly. */
+/** Runs `npx hedgerow <command>`; exits with 0, with 1 after a failure, and with 2 after a wrong call. */
 import { CHECK_USAGE, runCheck } from './check.js';
 import { COLLECT_USAGE, runCollect } from './collect.js';
 import { CLONE_USAGE, MEND_USAGE, PUBLISH_USAGE, runClone, runMend, runPublish } from './copy.js';

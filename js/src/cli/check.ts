@@ -1,4 +1,4 @@
-/** `npx hedgerow check`: what a remote grants, and what is missing. */
+/** Runs `npx hedgerow check`: shows what a remote grants, and what is missing. */
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { hashedName, probeRemote, type Remote } from '../sync/remote/index.js';
@@ -24,7 +24,7 @@ const ROLES = {
 
 type Right = (typeof ROLES)['collector'][number];
 
-/** The action of a policy of S3 that grants each right. */
+/** The action of an S3 policy that grants each right. */
 const PERMISSIONS: Readonly<Record<Right, string>> = {
   read: 's3:GetObject on the prefix, and s3:ListBucket on the bucket: without it what does not exist is refused',
   write: 's3:PutObject on the prefix',
@@ -33,16 +33,16 @@ const PERMISSIONS: Readonly<Record<Right, string>> = {
   list: 's3:ListBucket on the bucket',
 };
 
-/** The refusal of each right that was tried, `undefined` if it is granted. */
+/** The refusal of each right that was tried; `undefined` for a granted right. */
 type Faults = Map<Right, HedgerowError | undefined>;
 
-/** An object of random bytes. */
+/** Makes an object of random bytes. */
 function object() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return { bytes, name: hashedName('d', bytes) };
 }
 
-/** Tries rights. */
+/** Tries rights at a remote. */
 async function probeRights(remote: Remote, rights: readonly Right[]): Promise<Faults> {
   const faults: Faults = new Map();
   const { bytes, name } = object();
@@ -56,7 +56,7 @@ async function probeRights(remote: Remote, rights: readonly Right[]): Promise<Fa
       faults.set(right, faults.get(right) ?? cause);
     }
   };
-  // Of what does not exist, which some stores refuse.
+  // Reads an object that does not exist: some stores refuse that.
   await attempt('read', () => remote.get(object().name));
   await attempt('write', () => remote.put(name, bytes));
   if (faults.has('write') && faults.get('write') === undefined) {
@@ -73,7 +73,7 @@ async function probeRights(remote: Remote, rights: readonly Right[]): Promise<Fa
   return faults;
 }
 
-/** The rights of these that were refused, or could not be tried. */
+/** Lists the rights that were refused, or could not be tried. */
 const listMissingRights = (faults: Faults, rights: readonly Right[]): Right[] =>
   rights.filter((right) => !faults.has(right) || faults.get(right) !== undefined);
 
@@ -83,7 +83,7 @@ function lineOf(right: Right, fault: HedgerowError | undefined, isBucket: boolea
   return `${right.padEnd(7)} no: ${fault.message}${isDenied ? `: it needs ${PERMISSIONS[right]}` : ''}`;
 }
 
-/** The gaps in CORS that keep pages of this origin from these rights, each in words. */
+/** Lists the CORS gaps that keep pages of this origin from these rights, each in words. */
 async function pageFaults(
   place: string,
   origin: string,
@@ -92,7 +92,7 @@ async function pageFaults(
 ): Promise<string[]> {
   const lacks = new Set<string>();
   const page = plainRemoteAt(place, pageFetch(origin, lacks));
-  // A page that does not collect needs no leave to delete: what it wrote here is deleted without it.
+  // A page that does not collect need not delete: `direct` deletes what it wrote here.
   const remote = rights.includes('delete') ? page : { ...page, remove: direct.remove };
   const faults = await probeRights(remote, rights);
   if (lacks.size > 0) return [...lacks].map((one) => `CORS lacks ${one}`);
@@ -113,7 +113,7 @@ export async function runCheck(args: readonly string[]): Promise<void> {
   }
   const needs: readonly Right[] = ROLES[role as keyof typeof ROLES];
   const remote = plainRemoteAt(place);
-  // A write would make it.
+  // A write would make the folder.
   if (kind === 'folder' && !(await isFolder(place))) throw new Error(`there is no folder ${place}`);
   await remote.get('hedgerow').catch((cause: HedgerowError) => {
     if (cause.code === 'offline' || cause.code === 'remote-gone') throw cause;

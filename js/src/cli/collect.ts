@@ -1,4 +1,4 @@
-/** `npx hedgerow collect`: deletes what a remote needs no more. */
+/** Runs `npx hedgerow collect`: deletes what a remote no longer needs. */
 import { memory, open, type RemoteAmount } from '../index.js';
 import { encryption, parseArguments, UsageError } from './node-platform.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at.js';

@@ -1,4 +1,4 @@
-/** `npx hedgerow clone` and `npx hedgerow publish`: between a store in SQLite and a remote. */
+/** Runs `npx hedgerow clone`, `publish` and `mend`: between a store in SQLite and a remote. */
 import { open, type SyncProgress } from '../index.js';
 import { sqlite } from '../node/index.js';
 import type { Remote } from '../sync/remote/index.js';
@@ -33,7 +33,7 @@ ${S3_USAGE}`;
 
 const OPTIONS = { store: 'string', branch: 'string' } as const;
 
-/** Tells how far it is: on a terminal in one line. */
+/** Makes the line that shows the progress, on terminals only. */
 function progressLine(): { tell(progress: SyncProgress): void; end(): void } {
   const { stderr } = process;
   if (stderr.isTTY !== true) return { tell: () => {}, end: () => {} };
@@ -59,14 +59,14 @@ type CopyTransfer = (
   },
 ) => Promise<string>;
 
-/** The arguments of both commands. */
+/** The arguments of a command. */
 interface Job {
   readonly folder: string;
   readonly place: string;
   readonly store: string;
   readonly branch: string;
   readonly remote: Remote;
-  /** Whether the store must be there. */
+  /** Whether the store must exist. */
   readonly mustExist: boolean;
 }
 
@@ -94,7 +94,7 @@ async function withLink(job: Job, work: CopyTransfer): Promise<void> {
   });
   const line = progressLine();
   try {
-    // Each place is a remote of its own to the store.
+    // To the store, each place is a remote of its own.
     const link = await db.remote(remote, options);
     const told = await work(link, { onProgress: line.tell });
     line.end();
@@ -111,7 +111,7 @@ export async function runClone(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, CLONE_USAGE, OPTIONS, 2);
   const [place = '', folder = ''] = positionals;
   const job = await jobOf([folder, place], values, false);
-  // Before a store is made for it.
+  // Fails before it makes a store.
   await checkThere(place, job.remote);
   if ((await job.remote.readHead(job.branch)) === undefined) {
     throw new Error(`there is no branch ${job.branch} at ${place}`);

@@ -1,4 +1,4 @@
-/** What the program uses of Node, without whose types the package is compiled. */
+/** The parts of Node that the program uses: the package is compiled without Node's types. */
 import { unhex } from '../base/hex.js';
 import { builtin } from '../base/node-builtin.js';
 import { signingKeys } from '../sync/encryption/ed25519.js';
@@ -27,10 +27,10 @@ interface Util {
 
 export const { process } = globalThis as unknown as { process: Process };
 
-/** The arguments are wrong: what is printed is how to call it. */
+/** The error for wrong arguments: its message says how to call the command. */
 export class UsageError extends Error {}
 
-/** The folder that a command was given. Throws for an address: it would be taken for a name. */
+/** Returns the folder that a command was given. Throws for an address: it would become the name of a folder. */
 export function folderAt(place: string): string {
   if (!/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return place;
   throw new Error(
@@ -38,7 +38,7 @@ export function folderAt(place: string): string {
   );
 }
 
-/** Whether a folder exists. */
+/** Resolves to whether a folder exists. */
 export async function isFolder(place: string): Promise<boolean> {
   const { stat } = builtin<Fs>('node:fs/promises', 'hedgerow');
   return stat(place).then(
@@ -50,7 +50,7 @@ export async function isFolder(place: string): Promise<boolean> {
 /** Options of a command: of text, or `true` for a flag. */
 export type Options = Readonly<Record<string, 'string' | 'boolean'>>;
 
-/** Parses the arguments of a command, of which `count` are no options. Throws a `UsageError`. */
+/** Parses the options of a command, and its `count` other arguments. Throws a `UsageError`. */
 export function parseArguments(
   args: readonly string[],
   usage: string,
@@ -71,7 +71,7 @@ export function parseArguments(
 
 const KEY = /^[0-9a-f]{64}$/i;
 
-/** The keys of a variable of the environment, if it has any. Throws a `UsageError`. */
+/** Reads the keys of an environment variable, if it has any. Throws a `UsageError`. */
 function keysOf(name: string): Uint8Array[] | undefined {
   const text = process.env[name];
   if (!text) return undefined;
@@ -82,10 +82,10 @@ function keysOf(name: string): Uint8Array[] | undefined {
   return keys.map(unhex);
 }
 
-/** The app's name for the remote, if the environment has it. */
+/** Returns the app's name for the remote, if the environment has it. */
 const place = (): string | undefined => process.env.HEDGEROW_PLACE || undefined;
 
-/** How remotes are encrypted, if the environment has keys: those of the epochs from 1 on. Throws a `UsageError`. */
+/** Returns the encryption of remotes, if the environment has keys, from epoch 1 on. Throws a `UsageError`. */
 export function encryption(): RemoteEncryption | undefined {
   const keys = keysOf('HEDGEROW_KEY');
   if (keys === undefined) return undefined;
@@ -94,7 +94,7 @@ export function encryption(): RemoteEncryption | undefined {
   return remoteKeys({ place: own, keys: (epoch) => keys[epoch - 1], epoch: keys.length });
 }
 
-/** The remote, with signed heads if the environment has keys for that. Throws a `UsageError`. */
+/** Returns the remote, with signed heads if the environment has keys for them. Throws a `UsageError`. */
 export async function applySigningKeys(remote: Remote): Promise<Remote> {
   const [own, ...more] = keysOf('HEDGEROW_SIGN') ?? [];
   if (more.length > 0) throw new UsageError('HEDGEROW_SIGN is one key, of 64 hexadecimal digits');
@@ -104,5 +104,5 @@ export async function applySigningKeys(remote: Remote): Promise<Remote> {
   return signedRemote(remote, { publicKey, privateKey: pair?.privateKey, place: place() });
 }
 
-/** The bearer token of requests, if the environment has one. */
+/** Returns the bearer token of requests, if the environment has one. */
 export const token = (): string | undefined => process.env.HEDGEROW_TOKEN || undefined;

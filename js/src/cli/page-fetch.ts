@@ -1,14 +1,14 @@
-/** `fetch` as a page has it: it asks for leave (CORS) as a browser does, and sees only what it may see. */
+/** Fetches as a page does: it asks for leave (CORS) as a browser does, and sees only what a page may see. */
 import type { FetchFunction } from '../sync/remote/adapters/exchange.js';
 
-/** Headers that a page may send unasked, of those that adapters send. */
+/** Headers of adapters that a page may send without asking. */
 const SENT_UNASKED = /^(accept|range)$/;
-/** Headers of an answer that each page may see. */
+/** Answer headers that each page may see. */
 const SEEN =
   /^(cache-control|content-language|content-length|content-type|expires|last-modified|pragma)$/;
-/** The headers that pages send with a PUT, in one request or another. */
+/** All headers that pages send with PUT requests. */
 const OF_PUT = ['cache-control', 'content-type', 'if-match', 'if-none-match'];
-/** Answers that have no body. */
+/** Statuses of answers without a body. */
 const EMPTY = /^(204|205|304)$/;
 
 const readHeaderList = (headers: Headers, name: string): string[] =>
@@ -20,7 +20,7 @@ const readHeaderList = (headers: Headers, name: string): string[] =>
 const has = (list: readonly string[], one: string): boolean =>
   list.includes(one) || (list.includes('*') && one !== 'authorization');
 
-/** A `fetch` of pages of this origin. What CORS lacks for them is added to `lacks`, in words. */
+/** Makes a `fetch` for pages of this origin, which describes each gap in their CORS in `lacks`. */
 export function pageFetch(origin: string, lacks: Set<string>): FetchFunction {
   const isOpen = ({ headers }: Response) =>
     has(readHeaderList(headers, 'allow-origin'), origin.toLowerCase());
@@ -40,7 +40,7 @@ export function pageFetch(origin: string, lacks: Set<string>): FetchFunction {
     return answer.ok && isOpen(answer) && mayUse && names.every((name) => has(allowed, name));
   }
 
-  /** Rules of a bucket grant all of a request or nothing: so each part is asked for by itself. */
+  /** Rules of a bucket grant a request entirely or not at all, so this asks for each part alone. */
   async function explain(url: string, method: string, names: readonly string[]): Promise<void> {
     if (!(await isGranted(url, 'GET', []))) {
       lacks.add(`the origin ${origin} (AllowedOrigins)`);

@@ -1,23 +1,23 @@
-/** The remote at an address: the one place that makes one of what a command was given. */
+/** Makes the remote at an address; no other file makes one from the arguments of a command. */
 import { folderRemote } from '../node/index.js';
 import type { FetchFunction } from '../sync/remote/adapters/exchange.js';
 import { s3Remote } from '../sync/remote/adapters/s3.js';
 import { httpRemote, type Remote } from '../sync/remote/index.js';
 import { applySigningKeys, folderAt, process, token, UsageError } from './node-platform.js';
 
-/** How a usage names what `remoteAt` takes. */
+/** The argument of `remoteAt`, as a usage names it. */
 export const ADDRESS = '<url, s3://bucket/prefix or folder of the remote>';
 
 export const S3_USAGE = `A bucket is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, or else Amazon's in AWS_REGION, with the keys AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY and, if they are temporary, AWS_SESSION_TOKEN.`;
 
-/** The parts of `s3://bucket/prefix`; `undefined` for any other address. */
+/** Splits `s3://bucket/prefix`; returns `undefined` for any other address. */
 export function bucketAt(place: string): { bucket: string; prefix: string } | undefined {
   const [, bucket, path] = /^s3:\/\/([\w.-]+)(?:\/+(.*?))?\/*$/i.exec(place) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix: path ? `${path}/` : '' };
 }
 
-/** The options of `s3Remote` that the environment has. Throws a `UsageError` if keys are missing. */
+/** Reads the options of `s3Remote` from the environment. Throws a `UsageError` if keys are missing. */
 function s3Options(bucket: string) {
   const { env } = process;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1';
@@ -29,20 +29,20 @@ function s3Options(bucket: string) {
   }
   return {
     endpoint: own ?? `https://s3.${region}.amazonaws.com`,
-    // Other stores have no name of a host for each bucket, and no certificate fits one with a dot.
+    // Other stores have no host name for each bucket, and no certificate fits a bucket name with a dot.
     pathStyle: own !== undefined || bucket.includes('.'),
     ...{ bucket, region },
     credentials: { accessKeyId, secretAccessKey, sessionToken: env.AWS_SESSION_TOKEN || undefined },
   };
 }
 
-/** The kind of remote at this address. */
+/** Returns the kind of remote at this address. */
 export function kindAt(place: string): 'bucket' | 'server' | 'folder' {
   if (bucketAt(place) !== undefined) return 'bucket';
   return /^https?:/i.test(place) ? 'server' : 'folder';
 }
 
-/** A remote by what a command was given, without signatures; `fetch` replaces that of the platform. */
+/** Makes the remote at an address, without signatures; `fetch` replaces the platform's own. */
 export function plainRemoteAt(place: string, fetch?: FetchFunction): Remote {
   const s3 = bucketAt(place);
   if (s3 !== undefined) return s3Remote({ ...s3Options(s3.bucket), ...s3, fetch });
@@ -50,11 +50,11 @@ export function plainRemoteAt(place: string, fetch?: FetchFunction): Remote {
   return httpRemote({ url: place, token: token(), fetch });
 }
 
-/** A remote by what a command was given. */
+/** Makes the remote at an address, with signed heads if the environment has keys for them. */
 export const remoteAt = async (place: string): Promise<Remote> =>
   applySigningKeys(plainRemoteAt(place));
 
-/** Throws unless there is anything at a place. */
+/** Throws if there is no remote at a place. */
 export async function checkThere(place: string, remote: Remote): Promise<void> {
   if ((await remote.get('hedgerow')) === undefined) throw new Error(`there is nothing at ${place}`);
 }

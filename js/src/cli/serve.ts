@@ -1,4 +1,4 @@
-/** `npx hedgerow serve <folder>`: serves a folder as a remote. */
+/** Runs `npx hedgerow serve <folder>`: serves a folder as a remote. */
 
 import { serveRemote } from '../server/server.js';
 import { folderRemote } from '../sync/remote/adapters/folder.js';

@@ -7,14 +7,14 @@ import type { Host, Runner } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
 import { laterCore } from './later-link.js';
 
-/** The calls of the later part, for the current instance. */
+/** Returns the calls of the later part, for the current instance. */
 export async function checkEngine(host: Host): Promise<CheckEngine> {
   return new CheckEngine(host.engine, await laterCore(host));
 }
 
 /**
- * Calls the later part of the core to make and verify proofs, to verify the store, and for the census.
- * That part is loaded at its first use; see `crate/src/wasm/checks.rs`.
+ * The calls to the later part of the core that make and verify proofs, verify the store, and take the census. That part
+ * is loaded at its first use; see `crate/src/wasm/checks.rs`.
  */
 export class CheckEngine implements Runner {
   readonly #engine: Engine;
@@ -55,12 +55,12 @@ export class CheckEngine implements Runner {
     return this.#engine.toHandle(this.#core.check_census(this.#engine.own(view)));
   }
 
-  /** Starts a verification of the tree of rows, or of the nth index; see `verify/verify.ts`. */
+  /** Starts a verification of the tree of rows, or of the nth index; see `engine/verify/verify.ts`. */
   verify(view: number, nth = 0): Op {
     return this.#engine.toHandle(this.#core.check_verify(this.#engine.own(view), nth));
   }
 
-  /** Starts to check the nth index against its rows; see `verify/index-check.ts`. */
+  /** Starts to check the nth index against its rows; see `engine/verify/index-check.ts`. */
   checkIndex(view: number, nth: number, randomBytes: Uint8Array): Op | undefined {
     this.#engine.pass(randomBytes);
     const op = this.#core.check_index(this.#engine.own(view), nth);
@@ -72,7 +72,7 @@ export class CheckEngine implements Runner {
     return this.#core.check_step(this.#engine.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** What a verification will need next. Overwrites the reply to its last step. */
+  /** Returns what a verification will need next. Overwrites the reply to its last step. */
   ahead(op: Op): SegmentRequest[] {
     const status = this.#core.check_ahead(this.#engine.own(op));
     return status === Status.need ? this.#engine.readNeededParts() : [];
@@ -83,7 +83,7 @@ export class CheckEngine implements Runner {
     if (op >= this.#engine.epoch) this.#core.check_free(this.#engine.own(op));
   }
 
-  /** What a verification has found intact so far. */
+  /** Counts what a verification has found intact so far. */
   tally(): { rows: number; nodes: number; values: number; bytes: number; remoteRows: number } {
     return {
       rows: this.#engine.word(Reply.tallyRows),
@@ -94,13 +94,13 @@ export class CheckEngine implements Runner {
     };
   }
 
-  /** The root of the checked index, if it does not match its rows; otherwise `undefined`. */
+  /** Returns the root of the checked index if it does not match its rows; otherwise `undefined`. */
   wrongIndex(): Uint8Array | undefined {
     if (this.#engine.word(Reply.indexCheckedIsSame) === 1) return undefined;
     return this.#engine.hash(Reply.indexCheckedRoot);
   }
 
-  /** The proof in the last reply. */
+  /** Returns the proof in the last reply. */
   proof(): Uint8Array {
     return this.#engine.replyBytes();
   }

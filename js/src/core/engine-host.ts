@@ -14,11 +14,11 @@ import type { PendingTables } from './pending-tables.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status-errors.js';
 
-/** The number of slices, and the longest. */
+/** The number of slices, and the time of the longest. */
 export interface SliceStats {
   slices: number;
   longestSliceMs: number;
-  /** Called after each. */
+  /** Called after each slice. */
   onSlice?(): void;
 }
 
@@ -39,13 +39,13 @@ function nameOf(wanted: SegmentRequest): number | string {
   return typeof wanted === 'number' ? wanted : `${wanted.id} ${wanted.from}`;
 }
 
-/** Bytes that are read at once: they enter the core while the next are being read. A segment counts as a full one. */
+/** Bytes of one read: they enter the core while storage reads the next group. A segment counts as a full one. */
 const GROUP_BYTES = 4 << 20;
-/** Groups under way at once. */
+/** The number of groups under way at once. */
 const GROUPS = 3;
 const FULL_BYTES = 512 << 10;
 
-/** Splits what is wanted into groups of about `GROUP_BYTES`. */
+/** Splits requests into groups of about `GROUP_BYTES`. */
 function* groupsOf(wanted: readonly SegmentRequest[]): Generator<SegmentRequest[]> {
   let group: SegmentRequest[] = [];
   let bytes = 0;
@@ -61,52 +61,52 @@ function* groupsOf(wanted: readonly SegmentRequest[]): Generator<SegmentRequest[
   if (group.length > 0) yield group;
 }
 
-/** The part of the core that runs an operation: the first one, or the later one. */
+/** The part of the core that runs an operation: the first or the later one. */
 export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
 
 /**
- * Runs operations of the core: the only code that knows both time and storage. It loads the segments
- * that an operation needs, and yields the thread between slices.
+ * The host of operations of the core, and the only code that knows both time and storage. It loads the segments that an
+ * operation needs, and yields the thread between slices.
  */
 export class Host {
   readonly engine: Engine;
   readonly segments: SegmentStore;
   readonly sliceMs: number;
   readonly indexes: IndexSet;
-  /** For entries of their own: if they imported these, the start of a page would be cut in more pieces, and be larger. */
+  /** Calls for other entries of the package: imports of them would cut the start of a page in more pieces. */
   readonly reads = { scan, output, count: startCount, counted: readCountReply };
-  /** The wanted sum trees that follow rows, for all handles of this store: definitions by name. */
+  /** The definitions, by name, of the wanted sum trees that follow rows, for all handles of this store. */
   readonly sums: ReadonlyMap<string, string> | undefined;
   /**
-   * Called with each store, branch, snapshot and transaction that is made: it may get tables. `inner` is the branch head of
-   * a store, and the edits of a transaction.
+   * Called with each new store, branch, snapshot and transaction, which may get tables. `inner` is the branch head of a
+   * store, or the edits of a transaction.
    */
   onHandle: ((handle: object, inner?: unknown) => void) | undefined;
   /**
-   * Brings the rows of a branch to the versions of tables, by transactions that `run` makes. Set where rows of tables have
-   * versions: such rows may also come to a branch that has no handle.
+   * Brings the rows of a branch to the versions of tables, by transactions that `run` makes. Set if rows of tables have
+   * versions: such rows may also come to a branch without a handle.
    */
   bringForward:
     | ((run: (body: (tx: never) => Promise<void>) => Promise<unknown>) => Promise<void>)
     | undefined;
-  /** The tables that have not entered the core, while there are any. */
+  /** The tables that have not entered the core, if any. */
   pendingTables: PendingTables | undefined;
-  /** Resolves once the core works again after a trap. */
+  /** Resolves when the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: SlicePace;
-  /** What is being loaded, by `nameOf`. */
+  /** The loads under way, by `nameOf`. */
   readonly #loading = new Map<number | string, Promise<void>>();
-  /** Groups that are read or enter the core, and when the slice of that began. */
+  /** The groups that storage reads or that enter the core, and when their slice began. */
   #entering = 0;
   #enterMs = 0;
   /**
-   * Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. Set by
-   * whoever has ingests: an open store, and a repair.
+   * Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. An
+   * open store and a repair set it, since they have ingests.
    */
   declare bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number>;
-  /** Called before an ingest is freed: its handle will be reused. */
+  /** Called before the end of an ingest, whose handle will be reused. */
   forgetSums?: (op: Op) => void;
-  /** Called when a segment is not stored any more: another handle may have moved its chunks. */
+  /** Called when storage no longer has a segment: another handle may have moved its chunks. */
   onGone: () => Promise<void> = async () => {};
 
   constructor(
@@ -125,14 +125,14 @@ export class Host {
     if (segments.requestCost !== undefined) engine.setRequestCost(segments.requestCost);
   }
 
-  /** A host with a core of its own and without storage, for work on bytes in memory. */
+  /** Makes a host with its own core and without storage, for work on bytes in memory. */
   static async alone(cacheBytes: number, sliceMs: number): Promise<Host> {
     return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
 
   /**
-   * Loads segments, and parts of segments, into the core. What is at a remote does not come, and fails those alone who need
-   * nothing else: `lazy/load-apart.ts` changes that.
+   * Loads segments, and parts of segments, into the core. Leaves out parts at a remote, and rejects if all are there:
+   * `sync/lazy/load-apart.ts` changes that.
    */
   async load(wanted: readonly SegmentRequest[]): Promise<void> {
     const here = wanted.filter((one) => !isFar(one));
@@ -140,16 +140,16 @@ export class Host {
     throw new HedgerowError('offline', "at the remote: clone with mode: 'lazy' opens it");
   }
 
-  /** Has all tables enter the core, for what goes by them, and not by hashes alone. */
+  /** Passes all tables to the core, for work that goes by tables, not only by hashes. */
   async complete(): Promise<void> {
     await this.pendingTables?.empty();
   }
 
-  /** Loads what is here, and at a remote. */
+  /** Loads parts that are here, and at a remote. */
   async bring(wanted: readonly SegmentRequest[]): Promise<void> {
     const tables = wanted.filter((one) => segmentOf(one) === Need.noSegment);
     if (tables.length > 0) {
-      // The rest is asked for again: more of what is wanted may be known then.
+      // The core asks for the rest again: it may know more by then.
       return this.pendingTables?.give(tables);
     }
     const all: Promise<void>[] = [];
@@ -163,17 +163,17 @@ export class Host {
     await Promise.all(wanted.map((one) => this.#underWay(one)));
   }
 
-  /** What is under way, with the whole segment if that is. */
+  /** Returns the load under way, with the whole segment if that is loading. */
   #underWay(wanted: SegmentRequest): Promise<void> | undefined {
     return this.#loading.get(segmentOf(wanted)) ?? this.#loading.get(nameOf(wanted));
   }
 
-  /** Loads ahead of its use. A failure is reported only by the operation that needs it. */
+  /** Loads ahead of use. Only the operation that needs the segments reports a failure. */
   prefetch(wanted: readonly SegmentRequest[]): void {
     if (wanted.length > 0) this.load(wanted).catch(() => {});
   }
 
-  /** Reads a group when the one `before` has entered the core, or has failed. */
+  /** Reads a group when the group `before` has entered the core, or has failed. */
   async #read(wanted: readonly SegmentRequest[], before: Promise<void> | undefined): Promise<void> {
     const { epoch } = this.engine;
     if (before !== undefined) await before.catch(() => {});
@@ -201,7 +201,7 @@ export class Host {
     const reading = this.segments.read(wanted);
     const ownMs = performance.now() - startMs;
     const found = await reading;
-    // Time in which storage was at work is no time of this thread.
+    // The time of storage is not time of this thread.
     if (this.#entering === 1) this.#enterMs = performance.now() - ownMs;
     // After a trap, the operations of the new instance ask again.
     if (this.engine.epoch !== epoch) return;
@@ -228,14 +228,14 @@ export class Host {
     return status;
   }
 
-  /** Makes the next steps smaller: a different kind of work begins. */
+  /** Makes the next steps smaller: another kind of work begins. */
   doubt(): void {
     this.#pace.doubt();
   }
 
   /**
-   * Runs a read to its end, frees it, and returns what `answer` takes from the reply. Small reads
-   * from memory take no turn of the event loop.
+   * Runs a read to its end, frees it, and returns the result of `answer`, which reads the reply. Small reads from
+   * memory take no turn of the event loop.
    */
   async read<T>(op: Op, answer: () => T, runner: Runner = this.engine): Promise<T> {
     const run = (budget: number) => runner.step(op, budget);

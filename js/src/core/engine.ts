@@ -11,30 +11,29 @@ import { leave, rebalance } from './shared-cache.js';
 /** The handle of an operation in the core. */
 export type Op = number;
 
-/** The distance between the handles of one instance and the next: no handle is used twice. */
+/** The distance between the handles of one instance and the next, so that no handle is used twice. */
 const HANDLES = 2 ** 32;
 
 /** This many traps without a successful call in between close the store. */
 const FINAL_TRAPS = 2;
 
 /**
- * Owns one instance of the core: its lifetime, its memory and its handles. `calls/` has the calls.
- * Everything except the start is synchronous; `host.ts` adds time and storage.
+ * One instance of the core: its lifetime, its memory and its handles. `calls/` has the calls. Everything except the
+ * start is synchronous; `engine-host.ts` adds time and storage.
  *
- * An instance that traps is dropped at once, with all its memory. From then on its handles are
- * refused. `history/branch-head.ts` starts another one and moves it to the stored commit.
+ * A trap drops the instance at once, with all its memory. From then on calls with its handles throw.
+ * `engine/history/branch-head.ts` starts another instance and moves it to the stored commit.
  *
- * Make new views of linear memory after every call that may grow it. Bytes that leave the core are
- * copied.
+ * Make new views of linear memory after every call that may grow it. Bytes that leave the core are copies.
  */
 export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
-  /** Whether its cache is a part of the page's. */
+  /** Whether its cache is a part of the page's cache. */
   readonly #isShared: boolean;
   #cacheBytes: number;
   #requestCost: number | undefined;
   #core: Core;
-  /** The exports as they were instantiated, without the guard. */
+  /** The exports without the guard. */
   #raw: Core;
   #reply = 0;
   #firstHandle = 0;
@@ -42,7 +41,7 @@ export class Engine {
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
   #ended: HedgerowError | undefined;
-  /** Called when a new instance has started, which has no state yet. */
+  /** Called at the start of a new instance, which has no state yet. */
   onStart: () => void = () => {};
   /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest-calls.ts`. */
   bytesPerUnit = 1;
@@ -69,18 +68,18 @@ export class Engine {
     return engine;
   }
 
-  /** Shares the page's cache anew: this engine has read. */
+  /** Shares the page's cache again after a read of this engine. */
   rebalance(): void {
     if (this.#isShared) rebalance(this);
   }
 
-  /** Fits the cache to so many bytes; returns those that it holds then. */
+  /** Fits the cache to `bytes`; returns the number of bytes that it holds then. */
   fitCache(bytes: number): number {
     this.#cacheBytes = bytes;
     return this.#isReady ? this.#core.fit_cache(bytes) : 0;
   }
 
-  /** Says what a request to storage costs: see `SegmentStore.requestCost`. */
+  /** Sets the cost of a request to storage: see `SegmentStore.requestCost`. */
   setRequestCost(bytes: number): void {
     this.#requestCost = bytes;
     this.#core.set_request_cost(bytes);
@@ -96,7 +95,7 @@ export class Engine {
     this.#raw = core;
     this.#core = guard(core, (error) => this.#handleTrap(error));
     this.#scratchLength = 0;
-    // A secret seed for the core's hash tables: others may choose the keys.
+    // The seed of the core's hash tables is secret: others may choose the keys.
     const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
     this.#reply = this.#core.start(this.#cacheBytes, a, b, c, d);
     if (this.#requestCost !== undefined) this.#core.set_request_cost(this.#requestCost);
@@ -110,8 +109,8 @@ export class Engine {
   }
 
   /**
-   * Lets go of the instance and of its memory, for good: who keeps a closed store does not keep these. Each call
-   * from now on is refused with `reason`.
+   * Releases the instance and its memory for good, so that a reference to a closed store does not keep them. Each later
+   * call throws `reason`.
    */
   end(reason: HedgerowError): void {
     this.#ended = reason;
@@ -136,7 +135,7 @@ export class Engine {
     return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
   }
 
-  /** Calls `listener` when an instance traps or is let go; returns a function that stops that. */
+  /** Calls `listener` when an instance traps or is released; returns a function that stops that. */
   onTrap(listener: (error: HedgerowError) => void): () => void {
     this.#onTrap.add(listener);
     return () => this.#onTrap.delete(listener);
@@ -147,22 +146,22 @@ export class Engine {
     return this.#isReady;
   }
 
-  /** Whether it was let go for good. */
+  /** Whether the engine has ended for good. */
   get isOver(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** Call it when a new instance is at the stored commit. */
+  /** Marks that a new instance is at the stored commit. */
   ready(): void {
     this.#isReady = true;
   }
 
-  /** Call it when a call of a user has succeeded. */
+  /** Marks that a call of a user has succeeded. */
   noteSuccess(): void {
     this.#trapsInARow = 0;
   }
 
-  /** The trap after which no new instance is started. */
+  /** The trap after which no new instance starts. */
   get finalTrap(): HedgerowError | undefined {
     return this.#trapsInARow < FINAL_TRAPS ? undefined : this.#trap;
   }
@@ -177,18 +176,18 @@ export class Engine {
     return this.#firstHandle + (handle >>> 0);
   }
 
-  /** The core's own number of a handle. Throws if it is of an earlier instance. */
+  /** Returns the core's own number of a handle. Throws if an earlier instance made the handle. */
   own(handle: number): number {
     if (handle < this.#firstHandle) throw this.#refusal();
     return handle - this.#firstHandle;
   }
 
-  /** The exports of the instance. They throw once it has trapped. */
+  /** The exports of the instance. They throw after a trap. */
   get core(): Core {
     return this.#core;
   }
 
-  /** Makes a call that no caller waits for. A trap in it is not thrown here, but by the next call. */
+  /** Makes a call that no caller waits for. After a trap in it the next call throws, not this one. */
   quietly(call: () => void): void {
     const { epoch } = this;
     try {
@@ -213,13 +212,13 @@ export class Engine {
     return this.#core.memory.buffer.byteLength;
   }
 
-  /** The number at `index` in the reply to the last call. */
+  /** Reads the number at `index` in the reply to the last call. */
   word(index: number): number {
     void this.memory;
     return this.#words[index] ?? 0;
   }
 
-  /** The address of a buffer of at least `length` bytes, for the argument of the next call. */
+  /** Returns the address of a buffer of at least `length` bytes, for the argument of the next call. */
   scratch(length: number): number {
     if (length > this.#scratchLength) {
       this.#scratch = this.#core.scratch(length);
@@ -246,7 +245,7 @@ export class Engine {
     return this.#decoder.decode(bytes);
   }
 
-  /** After `Status.need`: what must be loaded. */
+  /** Reads what must be loaded, after `Status.need`. */
   readNeededParts(): (number | NeededPart)[] {
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
@@ -255,45 +254,45 @@ export class Engine {
     });
   }
 
-  /** The numbers in the last reply. */
+  /** Reads the numbers in the last reply. */
   numbers(): number[] {
     const { buffer } = this.memory;
     const count = this.word(Reply.numbersCount);
     return [...new Float64Array(buffer, this.word(Reply.numbersAddress), count)];
   }
 
-  /** A copy of bytes; `address` and `length` are indexes of words in the last reply. */
+  /** Copies bytes; `address` and `length` are indexes of words in the last reply. */
   copy(address: number, length: number): Uint8Array {
     const { memory } = this;
     const at = this.word(address);
     return memory.slice(at, at + this.word(length));
   }
 
-  /** A copy of the bytes in the last reply. */
+  /** Copies the bytes in the last reply. */
   replyBytes(): Uint8Array {
     return this.copy(Reply.bytesAddress, Reply.bytesLength);
   }
 
-  /** Opens a view of a commit and returns a status; then `openedView` has the view. */
+  /** Opens a view of a commit and returns a status; then `openedView` returns the view. */
   openView(commitBytes: Uint8Array): number {
     this.pass(commitBytes);
     return this.#core.open_view();
   }
 
-  /** The view in the reply to `openView`. */
+  /** Reads the view in the reply to `openView`. */
   openedView(): { view: number; rows: number } {
     return { view: this.toHandle(this.word(Reply.viewHandle)), rows: this.word(Reply.viewRows) };
   }
 
-  /** Closes a view; does nothing for one of an earlier instance. */
+  /** Closes a view; ignores a view of an earlier instance. */
   closeView(view: number): void {
     if (view < this.#firstHandle) return;
     this.quietly(() => this.#core.close_view(this.own(view)));
   }
 
   /**
-   * The exports of the instance and of its later part, which `link` starts. They report traps like
-   * those of the first part.
+   * Returns the exports of the instance and of its later part, which `link` starts. They report traps as the exports of
+   * the first part do.
    */
   async linkPart<Part extends object>(
     link: (exports: WebAssembly.Exports) => Promise<Part>,
@@ -315,7 +314,7 @@ export class Engine {
     return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** What a scan will need next. Overwrites the reply to its last step. */
+  /** Returns what a scan will need next. Overwrites the reply to its last step. */
   ahead(op: Op): SegmentRequest[] {
     return this.#core.ahead(this.own(op)) === Status.need ? this.readNeededParts() : [];
   }
@@ -326,7 +325,7 @@ export class Engine {
     this.quietly(() => this.#core.free(this.own(op), committed ? 1 : 0));
   }
 
-  /** A copy of the hash whose address is at `index` in the last reply. */
+  /** Copies the hash whose address is at `index` in the last reply. */
   hash(index: number): Uint8Array {
     const { memory } = this;
     const at = this.word(index);

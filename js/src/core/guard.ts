@@ -1,19 +1,19 @@
 /**
- * Guards the calls to an instance of the core. After a trap nothing in its memory can be trusted:
- * the first exception ends its use.
+ * Guards the calls to an instance of the core. After a trap its memory is not reliable, so the first exception ends its
+ * use.
  */
 import { HedgerowError } from '../base/errors.js';
 import type { InitOutput } from './generated/exports.js';
 
 /** The exports of an instance. */
 export type Core = InitOutput & {
-  /** 1 if it trapped because memory ran out; added by `scripts/lib/panics.mjs`. */
+  /** 1 after a trap for lack of memory; added by `scripts/lib/panics.mjs`. */
   readonly out_of_memory: WebAssembly.Global;
 };
 
 type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unknown;
 
-/** Wraps exports: an exception becomes a typed error, which is passed to `onTrap` and then thrown. */
+/** Wraps exports: an exception becomes a typed error, which goes to `onTrap` and is then thrown. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
   return withCalls(core, core.memory, (call) => (a, b, c, d, e) => {
     try {
@@ -26,7 +26,7 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
   });
 }
 
-/** Exports that throw what `refusal` makes, at each call and each access to memory. */
+/** Returns exports that throw the error of `refusal`, at each call and each access to memory. */
 export function blockExports(core: Core, refusal: () => HedgerowError): Core {
   const memory = {
     get buffer(): ArrayBuffer {
@@ -50,8 +50,8 @@ function errorOf(core: Core, cause: unknown): HedgerowError {
     core.out_of_memory.value === 1
       ? new HedgerowError('out-of-memory', 'the core has no memory left', { cause })
       : new HedgerowError('crashed', 'the core has crashed', { cause });
-  // Read the stacks now. Engines that format a stack lazily keep its frames until then, and with
-  // them the instance and its memory, as long as the error is referenced.
+  // Read the stacks now. Engines that format a stack lazily keep its frames until then, and with them the instance and
+  // its memory, as long as a reference to the error exists.
   for (const { stack } of [error, cause as Error]) void stack;
   return error;
 }

@@ -1,7 +1,4 @@
-/**
- * Links the later part of the core to an instance, once. Only files that are loaded later themselves
- * may import this one.
- */
+/** Links the later part of the core to an instance, once. Only files of the later download may import this one. */
 import type { Engine } from './engine.js';
 import type { Host } from './engine-host.js';
 import type { LaterOutput } from './generated/exports.js';
@@ -9,11 +6,11 @@ import { instantiateLater } from './later-module.js';
 
 const linked = new WeakMap<Engine, { epoch: number; core: Promise<LaterOutput> }>();
 
-/** The later part of the current instance. */
+/** Returns the later part of the current instance. */
 export async function laterCore(host: Host): Promise<LaterOutput> {
   const { engine } = host;
   if (!engine.isReady) await host.recover();
-  // No new instance will start. Throw the refusal.
+  // No new instance will start: throw the refusal.
   if (!engine.isReady) engine.own(-1);
   const { epoch } = engine;
   const known = linked.get(engine);
@@ -25,7 +22,7 @@ export async function laterCore(host: Host): Promise<LaterOutput> {
     if (linked.get(engine) === link) linked.delete(engine);
   };
   core.catch(forget);
-  // Release the memory of an instance that trapped at once.
+  // After a trap, release the memory of the instance at once.
   const end = engine.onTrap(() => {
     end();
     forget();

@@ -11,21 +11,21 @@ import { fail } from './status-errors.js';
 
 const NO_HASH = new Uint8Array(32);
 
-/** A node as its parent tells it. */
+/** A node as its parent describes it. */
 export interface NodeAt {
   readonly hashBytes: Uint8Array;
-  /** The last key in it. */
+  /** The last key in the node. */
   readonly lastKey: Uint8Array;
   /** The number of its rows. */
   readonly count: number;
 }
 
-/** The calls of the later part, for the current instance. */
+/** Returns the calls of the later part, for the current instance. */
 export async function lazyEngine(host: Host): Promise<LazyEngine> {
   return new LazyEngine(host.engine, await laterCore(host));
 }
 
-/** Calls the later part of the core for trees that are partly at a remote: see `crate/src/wasm/lazy.rs`. */
+/** The calls to the later part of the core for trees that are partly at a remote: see `crate/src/wasm/lazy.rs`. */
 export class LazyEngine {
   readonly #engine: Engine;
   readonly #core: LaterOutput;
@@ -38,7 +38,7 @@ export class LazyEngine {
   }
 
   #give(bytes: Uint8Array): void {
-    // It takes no handle: what a dead instance gives would be an address in the memory of the new one.
+    // The call takes no handle: an address from a dead instance would be used in the memory of the new one.
     this.#engine.own(this.#epoch);
     const at = this.#core.remote_lazy_room(bytes.length);
     this.#engine.memory.set(bytes, at);
@@ -50,7 +50,7 @@ export class LazyEngine {
     throw new HedgerowError('invalid-remote', `${what}, byte ${offset}: malformed`, { offset });
   }
 
-  /** Starts to find the internal nodes of the rows of a view that those of another one do not have. */
+  /** Starts to find the internal nodes of the rows at `to` that the rows at `from` do not have. */
   newNodes(from: number, to: number): Op {
     const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
     return this.#engine.toHandle(this.#core.remote_nodes(old, now));
@@ -63,22 +63,22 @@ export class LazyEngine {
     return status >= Status.row ? fail(this.#engine, status) : status;
   }
 
-  /** What a step has found, unless it needed something: for each node its level, and its record. */
+  /** Returns the nodes that a step has found, unless it needed segments: the level and the record of each. */
   bytes(): Uint8Array {
     return this.#engine.replyBytes();
   }
 
-  /** Makes segments of records of nodes that are known to be at the remote; take them then. */
+  /** Makes segments of records of nodes that are at the remote. Take the segments then. */
   landNodes(recordsBytes: Uint8Array): void {
     this.#land(NO_HASH, recordsBytes, false);
   }
 
-  /** As `landNodes`, of the top with this hash, and of the nodes below it: each after the one that names it. */
+  /** Does the same for the top node with this hash and the nodes below it, each after the node that names it. */
   landTop(rootBytes: Uint8Array, recordsBytes: Uint8Array): void {
     this.#land(rootBytes, recordsBytes, false);
   }
 
-  /** As `landNodes`, of all, also of those that are here. */
+  /** Does the same for all nodes, including nodes that are here. */
   landAgain(recordsBytes: Uint8Array): void {
     this.#land(NO_HASH, recordsBytes, true);
   }
@@ -93,46 +93,46 @@ export class LazyEngine {
     return this.#engine.toHandle(this.#core.remote_leaves());
   }
 
-  /** Adds a delta to rows of which nodes are made. */
+  /** Adds a delta to the rows. */
   add(op: Op, deltaBytes: Uint8Array): void {
     const own = this.#engine.own(op);
     this.#give(deltaBytes);
     this.#check(this.#core.remote_leaves_add(own), 'pack');
   }
 
-  /** All deltas were added. */
+  /** Sorts the rows, after the last delta. */
   sort(op: Op): void {
     this.#core.remote_leaves_sort(this.#engine.own(op));
   }
 
-  /** Makes a node, and all below it; `false` if the rows do not make it. */
+  /** Makes a node, and all nodes below it; returns `false` if the rows do not make it. */
   make(op: Op, { hashBytes, lastKey, count }: NodeAt): boolean {
     const own = this.#engine.own(op);
     this.#give(concatBytes([hashBytes, lastKey]));
     return this.#core.remote_leaves_make(own, count) === 1;
   }
 
-  /** Makes the parts of the large value of a key if one of them has this hash; `false` if none has. */
+  /** Makes the parts of the large value of a key; returns `false` if no part has this hash. */
   makeValue(op: Op, hashBytes: Uint8Array, key: Uint8Array): boolean {
     const own = this.#engine.own(op);
     this.#give(concatBytes([hashBytes, key]));
     return this.#core.remote_leaves_value(own) === 1;
   }
 
-  /** Ends a walk, or the making of nodes; of the latter, take the segments then. */
+  /** Ends a walk, or the making of nodes; take the segments of the nodes then. */
   free(op: Op): void {
     if (op < this.#engine.epoch) return;
     this.#engine.quietly(() => this.#core.remote_lazy_free(this.#engine.own(op)));
   }
 
-  /** Makes the commit of a tree of rows, and of nothing else; returns its hash. Take its segment then. */
+  /** Makes a commit of only a tree of rows; returns its hash. Take its segment then. */
   commit(rootBytes: Uint8Array, count: number): Uint8Array {
     this.#give(rootBytes);
     this.#core.remote_lazy_commit(count);
     return this.#engine.replyBytes();
   }
 
-  /** Takes all segments that were made. */
+  /** Takes all new segments. */
   take(): MadeSegment[] {
     this.#engine.own(this.#epoch);
     const made: MadeSegment[] = [];

@@ -1,6 +1,6 @@
 /**
- * The tables of a large store that was just opened, which enter the core behind its first reads: that takes as long as
- * reading them. A read that needs one of them gets it at once, without storage.
+ * The tables of a fresh large store, which enter the core after its first reads: that takes as long as reading the
+ * tables. A read that needs one of them gets it at once, without storage.
  */
 
 import { turn } from '../base/scheduler.js';
@@ -10,20 +10,20 @@ import type { SegmentRequest, TableRecord } from '../storage/segment-store.js';
 import { addTable, awaitTables, reserve } from './calls/segment-calls.js';
 import type { Engine } from './engine.js';
 
-/** So many are searched for one by one. Each search looks at half of the tables: see `docs/decisions.md`. */
+/** The most requests to search for one by one. Each search looks at half of the tables: see `docs/decisions.md`. */
 const MOST_SOUGHT = 4;
-/** The first reads have so many milliseconds for themselves. */
+/** Milliseconds that the first reads have for themselves. */
 const REST_MS = 50;
-/** Milliseconds that a slice takes: reads are under way beside it. */
+/** Milliseconds that a slice takes: reads are under way at the same time. */
 const SLICE_MS = 2;
-/** Tables that have not entered the core. */
+/** The tables that have not entered the core. */
 export class PendingTables {
   readonly #engine: Engine;
   readonly #epoch: number;
-  /** The newest first. */
+  /** The tables, newest first. */
   readonly #tables: Set<TableRecord>;
   #emptying: Promise<void> | undefined;
-  /** Called when all have entered the core. */
+  /** Called when all tables have entered the core. */
   readonly #onEmpty: () => void;
 
   constructor(engine: Engine, tables: readonly TableRecord[], onEmpty: () => void) {
@@ -35,7 +35,7 @@ export class PendingTables {
     later(() => this.empty().catch(() => {}), REST_MS);
   }
 
-  /** Gives the core what it wants of them, or all if that is many, or one is not among them. */
+  /** Passes the core the wanted tables; all of them if it wants many, or one that is not among them. */
   async give(wanted: readonly SegmentRequest[]): Promise<void> {
     const isFew = wanted.length <= MOST_SOUGHT;
     for (const one of wanted) {
@@ -58,7 +58,7 @@ export class PendingTables {
     addTable(this.#engine, table.id, table.tableBytes);
   }
 
-  /** Resolves when all have entered the core. */
+  /** Passes all tables to the core; resolves when they are there. */
   empty(): Promise<void> {
     this.#emptying ??= this.#empty();
     return this.#emptying;
@@ -72,7 +72,7 @@ export class PendingTables {
         await turn();
         startMs = performance.now();
       }
-      // The core has trapped: what is stored is read anew.
+      // The core has trapped: recovery reads the stored tables again.
       if (this.#engine.epoch !== this.#epoch) return;
       this.#enter(table);
     }

@@ -8,7 +8,7 @@ import type { LaterOutput } from './generated/exports.js';
 import { laterCore } from './later-link.js';
 import { fail } from './status-errors.js';
 
-/** The tree of rows of a commit. Equal rows have the same, whatever indexes and sum trees the commit has. */
+/** The tree of rows of a commit. Equal rows have equal trees, whatever indexes and sum trees the commit has. */
 export interface RowsRoot {
   /** The hash of its top node; 32 zero bytes without rows. */
   readonly rootBytes: Uint8Array;
@@ -16,13 +16,13 @@ export interface RowsRoot {
   readonly count: number;
 }
 
-/** The calls of the later part, for the current instance. */
+/** Returns the calls of the later part, for the current instance. */
 export async function remoteEngine(host: Host): Promise<RemoteEngine> {
   return new RemoteEngine(host.engine, await laterCore(host));
 }
 
 /**
- * Calls the later part of the core to make and apply deltas. That part is loaded at its first use; see
+ * The calls to the later part of the core that make and apply deltas. That part is loaded at its first use; see
  * `crate/src/wasm/remote.rs`.
  */
 export class RemoteEngine {
@@ -40,12 +40,12 @@ export class RemoteEngine {
     return { rootBytes: this.#engine.replyBytes(), count };
   }
 
-  /** The rows of a view. */
+  /** Returns the root of the rows of a view. */
   rows(view: number): RowsRoot {
     return this.#root(this.#core.remote_rows(this.#engine.own(view)));
   }
 
-  /** The rows that a finished ingest has made. */
+  /** Returns the root of the rows that a finished ingest has made. */
   madeRows(ingest: Op): RowsRoot {
     return this.#root(this.#core.remote_made_rows(this.#engine.own(ingest)));
   }
@@ -61,13 +61,13 @@ export class RemoteEngine {
     return this.#engine.toHandle(this.#core.remote_apply(this.#engine.own(ingest)));
   }
 
-  /** Appends bytes to a delta that is applied. */
+  /** Appends bytes to a delta that an ingest applies. */
   append(delta: Op, bytes: Uint8Array): void {
     const at = this.#core.remote_room(this.#engine.own(delta), bytes.length);
     this.#engine.memory.set(bytes, at);
   }
 
-  /** Ends the bytes of a delta that is applied. */
+  /** Ends the bytes of a delta that an ingest applies. */
   end(delta: Op): void {
     this.#core.remote_end(this.#engine.own(delta));
   }
@@ -87,24 +87,24 @@ export class RemoteEngine {
     return new HedgerowError('invalid-delta', `the delta is ${what}`, { offset });
   }
 
-  /** The edits of a delta so far, in the reply to a step that needed no segments. */
+  /** Counts the edits of a delta so far, in the reply to a step that needed no segments. */
   edits(): number {
     return this.#engine.word(Reply.deltaEdits);
   }
 
-  /** The next bytes of a delta that is made, in the same reply; `undefined` if it has become too long. */
+  /** Returns the next bytes of a new delta, in the same reply; `undefined` if it has become too long. */
   bytes(): Uint8Array | undefined {
     return this.#engine.word(Reply.deltaIsTooLong) === 1 ? undefined : this.#engine.replyBytes();
   }
 
-  /** Whether the delta has ended, and another one follows, in the same reply. */
+  /** Returns whether the delta has ended and another one follows, in the same reply. */
   hasEnded(): boolean {
     return this.#engine.word(Reply.deltaHasEnded) === 1;
   }
 
-  /** The BLAKE3 of bytes: about 1 ms for each MiB. Throws once the instance has trapped. */
+  /** Computes the BLAKE3 of bytes, in about 1 ms for each MiB. Throws after a trap of the instance. */
   hash(bytes: Uint8Array): Uint8Array {
-    // It takes no handle: what the dead instance gives would be an address in the memory of the new one.
+    // The call takes no handle: an address from the dead instance would be used in the memory of the new one.
     this.#engine.own(this.#epoch);
     const at = this.#core.remote_object(bytes.length);
     this.#engine.memory.set(bytes, at);

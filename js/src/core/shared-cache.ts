@@ -1,20 +1,20 @@
 /**
- * One budget of memory for what all stores of a page have read. A store may hold what the others leave of it, and at
- * least its equal part: so a large store has nearly all of it beside small ones.
+ * One budget of memory for the reads of all stores of a page. A store may hold what the others leave, and at least its
+ * equal part: so a large store next to small ones has nearly all of it.
  */
 
 /** The cache of a store. */
 export interface Sharer {
-  /** Fits the cache to so many bytes; returns those that it holds then. */
+  /** Fits the cache to `bytes`; returns the number of bytes that it holds then. */
   fitCache(bytes: number): number;
 }
 
-/** For each GiB of the device's memory, which browsers that tell it round. */
+/** The budget for each GiB of the device's memory, which browsers round or do not report. */
 const BYTES_PER_GIB = 16 << 20;
 const LEAST_GIB = 1;
 const MOST_GIB = 4;
 
-/** The caches that share the budget, and the bytes that each held when it was last asked. */
+/** The caches that share the budget, and the bytes that each held at its last `fitCache`. */
 const held = new Map<Sharer, number>();
 
 function budget(): number {
@@ -24,7 +24,7 @@ function budget(): number {
   );
 }
 
-/** Shares the budget anew: this cache is new, or has grown. */
+/** Shares the budget again: this cache is new, or has grown. */
 export function rebalance(grown: Sharer): void {
   if (!held.has(grown)) held.set(grown, 0);
   const all = budget();
@@ -38,7 +38,7 @@ export function rebalance(grown: Sharer): void {
   }
 }
 
-/** Leaves what it held to the others. */
+/** Leaves the part of a cache to the others. */
 export function leave(cache: Sharer): void {
   held.delete(cache);
 }

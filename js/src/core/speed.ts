@@ -1,6 +1,6 @@
 /**
- * First guesses of the speed of a slow machine, used until slices were measured.
- * `react-native/hermes-speed.ts` replaces this file where the core is interpreted.
+ * First guesses of the speed of a slow machine, used until slices are measured. `react-native/hermes-speed.ts` replaces
+ * this file where an interpreter runs the core.
  */
 
 /** Bytes of work of the core in a millisecond. */

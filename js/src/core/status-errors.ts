@@ -9,7 +9,7 @@ import type { Engine } from './engine.js';
 
 const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes and sum trees), in 512 KiB: drop some`;
 
-/** Throws the error of a status. `isBytes`: rows come as bytes, so that row faults have offsets. */
+/** Throws the error of a status. With `isBytes`, rows come as bytes, and row faults have offsets. */
 export function fail(engine: Engine, status: number, isBytes = false): never {
   const word = (index: number) => engine.word(index);
   const chunk = () => hex(engine.hash(Reply.chunkFaultHash));

@@ -7,24 +7,24 @@ import { MAX_SUM_DEFINITION_BYTES } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
 import { checkTreeName } from './sum-name.js';
 
-/** How a sum tree that follows rows makes a leaf of each row. */
+/** The definition of a sum tree that follows rows: how it makes a leaf of each row. */
 export interface SumDefinition {
   /** JSON pointer to the key of the leaf, a text or a number; by default the key of the row. */
   readonly key?: string | undefined;
   /** JSON pointer to the sum: a whole number, or a string of its digits. */
   readonly sum: string;
-  /** JSON pointer to the value, which is kept as JSON text; by default the whole row. */
+  /** JSON pointer to the value, which the tree keeps as JSON text; by default the whole row. */
   readonly value?: string | undefined;
   /** Only rows whose keys start with this. */
   readonly prefix?: string | undefined;
 }
 
-/** Definitions by the names that `sumTree` takes. */
+/** Definitions, by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
 const encoder = new TextEncoder();
 
-/** The text of a definition. Throws `invalid-argument`. */
+/** Returns the text of a definition. Throws `invalid-argument`. */
 function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
     if (parsePointer(pointer) !== undefined) continue;
@@ -36,13 +36,13 @@ function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
 
-/** The bytes of a name. Throws `invalid-argument` if it cannot name a sum tree. */
+/** Returns the bytes of a name. Throws `invalid-argument` if it cannot name a sum tree. */
 export function nameBytes(name: string): Uint8Array {
   checkTreeName(name);
   return encoder.encode(name);
 }
 
-/** The texts of definitions, by name. Throws `invalid-argument` if one of them is malformed. */
+/** Returns the texts of definitions, by name. Throws `invalid-argument` if a definition is malformed. */
 export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
   const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);

@@ -11,7 +11,7 @@ import { fail } from './status-errors.js';
 import { nameBytes } from './sum-definition.js';
 import type { SumLeaf } from './sum-types.js';
 
-/** Why a sum tree refuses a row. */
+/** The reasons of a sum tree to refuse a row. */
 const REASONS: Readonly<Record<number, string>> = {
   [Status.sumKeyTwice]: 'another row has the same key there',
   [Status.sumNotWhole]: 'its sum is no whole number from 0 to 2^64 - 1',
@@ -25,13 +25,13 @@ const MAX_BUDGET = 0x7fff_ffff;
 /** Bytes of work that a read may do in the turn of its caller. */
 const QUICK_BUDGET = 64 << 10;
 
-/** A leaf of an answer, and its place in it. */
+/** A leaf of an answer, and its place there. */
 export interface FoundLeaf extends SumLeaf {
   /** For a search, the position of its key; for a diff, 0 for the old leaf and 1 for the new one. */
   readonly mark: number;
 }
 
-/** What a verification of a tree has found intact so far. */
+/** The counts of what a verification of a tree has found intact so far. */
 export interface SumTally {
   readonly leaves: number;
   readonly pieces: number;
@@ -41,7 +41,7 @@ export interface SumTally {
 const encoder = new TextEncoder();
 const engines = new WeakMap<LaterOutput, SumEngine>();
 
-/** The calls for sum trees, for the current instance. */
+/** Returns the calls for sum trees, for the current instance. */
 export async function sumEngine(host: Host): Promise<SumEngine> {
   const core = await laterCore(host);
   const known = engines.get(core);
@@ -52,8 +52,8 @@ export async function sumEngine(host: Host): Promise<SumEngine> {
 }
 
 /**
- * Calls the later part of the core for sum trees. That part is loaded at its first use, and linked
- * to the memory of the current instance.
+ * The calls to the later part of the core for sum trees. That part is loaded at its first use, and linked to the memory
+ * of the current instance.
  */
 export class SumEngine {
   readonly #engine: Engine;
@@ -64,7 +64,7 @@ export class SumEngine {
     this.#engine = engine;
     this.#core = core;
     host.forgetSums = (op) => this.#forget(op);
-    // Drop the reference to an instance that trapped: it would keep its memory.
+    // After a trap, drop the reference to the instance: it would keep its memory.
     const end = engine.onTrap(() => {
       end();
       delete host.forgetSums;
@@ -102,7 +102,7 @@ export class SumEngine {
     throw new HedgerowError('invalid-value', message, { key });
   }
 
-  /** The names of the tree and of the row in the reply to a refused update. */
+  /** Reads the name of the tree and the key of the row in the reply to a refused update. */
   #readRefusedRow(): [tree: string, key: string] {
     const { memory } = this.#engine;
     const at = this.#engine.word(Reply.sumFaultName);
@@ -153,17 +153,17 @@ export class SumEngine {
     };
   }
 
-  /** Drops what was staged and made for an ingest. */
+  /** Drops the staged edits and the new trees of an ingest. */
   #forget(op: Op): void {
     if (op < this.#engine.epoch) return;
     try {
       this.#core.sum_forget(this.#engine.own(op));
     } catch {
-      // No caller waits for this one. After a trap the next call throws.
+      // No caller waits for this call. After a trap the next call throws.
     }
   }
 
-  /** The names of the trees of a view. */
+  /** Returns the names of the trees of a view. */
   names(view: number): string[] {
     this.#core.sum_names(this.#engine.own(view));
     return JSON.parse(new TextDecoder().decode(this.#engine.replyBytes()));
@@ -193,7 +193,7 @@ export class SumEngine {
     return this.#engine.toHandle(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
   }
 
-  /** Checks a whole tree; yields the numbers of leaves, pieces and long values that are intact so far. */
+  /** Checks a whole tree; yields the numbers of leaves, pieces and long values found intact so far. */
   verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
     const [nameLength] = this.#pass(name);
     const op = this.#engine.toHandle(this.#core.sum_verify(this.#engine.own(view), nameLength));
@@ -205,8 +205,8 @@ export class SumEngine {
   }
 
   /**
-   * Runs a read and frees it. Yields what `take` returns after each step with an answer, and at the
-   * end. Lets other tasks run between steps.
+   * Runs a read and frees it. Yields the result of `take` after each step with an answer, and at the end. Lets other
+   * tasks run between steps.
    */
   async *read<T>(host: Host, op: Op, take: () => T): AsyncGenerator<T, void, void> {
     const run = (budget: number) =>
@@ -228,7 +228,7 @@ export class SumEngine {
     }
   }
 
-  /** The leaves of the last reply. */
+  /** Reads the leaves of the last reply. */
   leaves(): FoundLeaf[] {
     const { memory } = this.#engine;
     const at = this.#engine.word(Reply.sumLeavesAddress);
@@ -249,7 +249,7 @@ export class SumEngine {
     return leaves;
   }
 
-  /** A copy of the bytes in the last reply. */
+  /** Copies the bytes in the last reply. */
   bytes(): Uint8Array {
     return this.#engine.replyBytes();
   }

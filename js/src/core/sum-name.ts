@@ -1,4 +1,4 @@
-/** The check of names of sum trees. */
+/** Checks the names of sum trees. */
 import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { MAX_TREE_NAME_BYTES } from '../base/limits.js';

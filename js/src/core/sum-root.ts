@@ -8,12 +8,12 @@ const EMPTY_HASH = 'b1e8e8f2dc3b266452988cfe169aa73be25405eeead02ab5dd6b3c6fd0ca
 /** Bytes of hash and sum, before the definition. */
 const ROOT_BYTES = 40;
 
-/** The definition in a record; empty if the tree does not follow rows. */
+/** Returns the definition in a record; empty if the tree does not follow rows. */
 export function toldDefinition(record: Uint8Array): string {
   return new TextDecoder().decode(record.subarray(ROOT_BYTES));
 }
 
-/** The root in a record; an empty record is that of an absent tree, which has no leaves. */
+/** Returns the root in a record; an empty record stands for an absent tree, which has no leaves. */
 export function rootOf(record: Uint8Array): SumRoot {
   if (record.length === 0) return { hash: EMPTY_HASH, sum: 0n };
   const view = new DataView(record.buffer, record.byteOffset);

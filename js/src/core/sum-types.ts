@@ -1,7 +1,7 @@
 /** The types that sum trees take and return. */
 import type { Durability } from '../storage/segment-store.js';
 
-/** The root of a sum tree: all that a verifier needs to know of it. */
+/** The root of a sum tree, which is all that a verifier needs. */
 export interface SumRoot {
   /** 32 bytes in hexadecimal. */
   readonly hash: string;
@@ -35,15 +35,15 @@ export interface SumChange {
   readonly after?: SumLeaf;
 }
 
-/** How a sum tree is changed. */
+/** Options of a change of a sum tree. */
 export interface SumChangeOptions {
   readonly signal?: AbortSignal | undefined;
   readonly durability?: Durability | undefined;
 }
 
-/** How leaves are put. */
+/** Options of a put of leaves. */
 export interface SumPutOptions<Row = SumItem> extends SumChangeOptions {
-  /** JSON pointers to key, sum and value, for rows that are not `SumItem`s; as in a definition. */
+  /** JSON pointers to key, sum and value, as in a definition, for rows that are not `SumItem`s. */
   readonly key?: string | undefined;
   readonly sum?: string | undefined;
   readonly value?: string | undefined;
@@ -62,7 +62,7 @@ export interface SumResult {
   readonly longestSliceMs: number;
 }
 
-/** Which leaves to read. */
+/** Options of a scan of leaves. */
 export interface SumScanOptions {
   /** The first key, whether or not it exists. */
   readonly from?: SumKey | undefined;

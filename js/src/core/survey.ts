@@ -1,4 +1,4 @@
-/** Counts the bytes that a commit reaches. The core knows from the tables what is stored. */
+/** Counts the bytes that a commit reaches. The core knows from the tables which chunks are stored. */
 
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import * as Status from '../base/abi/status.js';
@@ -8,7 +8,7 @@ import type { Op } from './engine.js';
 import { endSlice, type Host, type SliceStats } from './engine-host.js';
 import { fail } from './status-errors.js';
 
-/** Steps a collection until the core is done; returns what `answer` takes from the last reply. */
+/** Steps a collection until the core is done; returns the result of `answer`, which reads the last reply. */
 export async function stepToEnd<T>(
   host: Host,
   op: Op,
@@ -30,12 +30,12 @@ export async function stepToEnd<T>(
 }
 
 /**
- * The bytes that a commit reaches. The caller must hold it. Rejects with `missing-chunk` if a chunk
- * of it is missing. Reads internal nodes, and leaves with values out of line.
+ * Counts the bytes that a commit reaches. The caller must hold the commit. Rejects with `missing-chunk` if a chunk of
+ * it is missing. Reads internal nodes, and leaves with values out of line.
  */
 export async function surveyCommit(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;
-  // A commit is looked for by its hash: an instance that follows a trap knows none before it has its tables.
+  // The core finds a commit by its hash: an instance after a trap knows no commit before it has its tables.
   if (!engine.isReady) await host.recover();
   const { epoch } = engine;
   await host.complete();

@@ -12,7 +12,7 @@ export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
 
 /** Compiles a module: raw DEFLATE in base64. */
 export async function compilePackedModule(base64: string): Promise<WebAssembly.Module> {
-  // A `Response` rather than a `Blob`: that of jsdom has no stream.
+  // Use a `Response`, not a `Blob`: the `Blob` of jsdom has no stream.
   const packed = new Response(bytesOfBase64(base64)).body;
   const stream = packed?.pipeThrough(new DecompressionStream('deflate-raw'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());

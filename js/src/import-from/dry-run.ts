@@ -1,4 +1,4 @@
-/** A dry run: reads and maps all records, and lets a transaction check the rows that then writes nothing. */
+/** Tries an import: reads and maps all records, and lets a transaction check the rows without a write. */
 
 import type { Store } from '../index.js';
 import { EncodeSlices, encodeRecords, Failures } from './encode-records.js';
@@ -6,7 +6,7 @@ import { RecordReader } from './record-reader.js';
 import type { ImportTarget } from './target.js';
 import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
 
-/** Ends a transaction that is not to be made. */
+/** Ends a transaction that must not take effect. */
 const NOT_MADE = new Error('a dry run writes nothing');
 
 export async function tryAll(

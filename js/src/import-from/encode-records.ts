@@ -1,4 +1,4 @@
-/** Makes rows of records, and tells which records have none. */
+/** Makes rows of records, and lists the records without a row. */
 
 import { HedgerowError, isRefusal } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
@@ -8,18 +8,18 @@ import { describeSourceKey } from './keys.js';
 import type { ImportedRow, ImportTarget } from './target.js';
 import type { FailedRecord, ImportFromOptions } from './types.js';
 
-/** A row, and the key of its record. */
+/** A row, with the key of its record. */
 export interface RecordRow extends ImportedRow {
   readonly from: unknown;
 }
 
-/** Most failures that are listed. */
+/** The most failures that a list has. */
 const LISTED = 100;
 
-/** Milliseconds that this code holds the thread at a time, beside what others do in the turn. */
+/** Milliseconds for which this code holds the thread at a time; other work of the turn adds to them. */
 const SLICE_MS = 4;
 
-/** Lets the page work between parts of a loop. */
+/** Lets the page work between the parts of a loop. */
 export class EncodeSlices {
   #endMs = performance.now() + SLICE_MS;
 
@@ -33,7 +33,7 @@ export class EncodeSlices {
   }
 }
 
-/** Records that have no row, of a batch or of a round. */
+/** The records without a row, of a batch or of a round. */
 export class Failures {
   readonly #isSkipping: boolean;
   count = 0;
@@ -43,10 +43,10 @@ export class Failures {
     this.#isSkipping = isSkipping === true;
   }
 
-  /** Notes that a record has no row. Throws why, unless such records are left out. */
+  /** Notes that a record has no row. Throws the cause, unless the call leaves such records out. */
   add(key: unknown, cause: unknown): void {
     const isTyped = cause instanceof HedgerowError;
-    // Such as `closed`: no record is at fault.
+    // An error such as `closed` is the fault of no record.
     if (isTyped && !isRefusal(cause)) throw cause;
     const from = describeSourceKey(key);
     if (!this.#isSkipping) {
@@ -62,7 +62,7 @@ export class Failures {
     this.list.push({ key: from, ...(code && { code }), message, ...(pointer && { pointer }) });
   }
 
-  /** Whether no record before had the key of a row; else the record has none. */
+  /** Returns whether a key is new in `seen`; otherwise notes that the record has no row. */
   isFirst(key: string, from: unknown, seen: Set<string>): boolean {
     if (!seen.has(key)) return seen.add(key) !== undefined;
     const message = `another record has the key ${JSON.stringify(key)} too: give each its own`;
@@ -70,13 +70,13 @@ export class Failures {
     return false;
   }
 
-  /** With those of an earlier part of the round. */
+  /** Lists the failures of an earlier part of the round before these, up to `LISTED`. */
   after(before: readonly FailedRecord[]): FailedRecord[] {
     return [...before, ...this.list].slice(0, LISTED);
   }
 }
 
-/** The rows of records, in slices; adds those to `failures` that have none. Counts those that `map` leaves out. */
+/** Makes the rows of records, in slices; adds records without a row to `failures`, and counts what `map` leaves out. */
 export async function encodeRecords(
   records: readonly (readonly [key: unknown, value: unknown])[],
   target: ImportTarget,
@@ -107,7 +107,7 @@ export async function encodeRecords(
   return { rows, skipped };
 }
 
-/** As `target.stored`, with files for blobs where a table can hold them. */
+/** Makes a row as `toStoredRow` does, with files for blobs where a table can hold them. */
 function storedOf(
   row: unknown,
   from: unknown,

@@ -1,4 +1,4 @@
-/** Entries of any iterable as a source. */
+/** Opens the entries of any iterable as a source. */
 
 import type { OpenRecords } from './types.js';
 
@@ -16,7 +16,7 @@ export async function openEntries<Value, Key>(
     Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
   let taken = toIterator(first);
   let at = 0;
-  // What it fails with then is told to nobody: what it has given is there.
+  // A failure to close does not matter: the entries have arrived.
   const close = () => void (async () => taken.return?.())().catch(() => {});
   return {
     count: async () => (Array.isArray(first) ? first.length : undefined),

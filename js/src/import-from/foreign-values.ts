@@ -1,19 +1,19 @@
-/** Values of other databases. */
+/** Measures and copies values of other databases. */
 
 import { isBuffer } from '../base/byte-kinds.js';
 import { isPlain } from '../base/kind.js';
 import { file } from '../store/tables/index.js';
 
-/** How deep the parts of a value are counted. */
+/** The depth down to which the parts of a value count. */
 const MAX_DEPTH = 6;
 
-/** About how many bytes a value takes. What was counted is in `seen`, since structured clones may be circular. */
+/** Estimates the bytes of a value. `seen` has the counted objects, since structured clones may be circular. */
 export function sizeOf(value: unknown, depth = 0, seen = new Set<unknown>()): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 8;
   if (seen.has(value)) return 8;
   seen.add(value);
-  // Not by its members: those of an object may have any names.
+  // This checks no members, since an object may have members of any name.
   if (ArrayBuffer.isView(value) || isBuffer(value)) return value.byteLength;
   if (value instanceof Blob) return value.size;
   const isSet = value instanceof Set || value instanceof Map;
@@ -26,7 +26,7 @@ export function sizeOf(value: unknown, depth = 0, seen = new Set<unknown>()): nu
   return bytes;
 }
 
-/** A copy of a row in which each `Blob` is a `StoredFile`, and each `ArrayBuffer` a `Uint8Array`; the row itself if it has none. */
+/** Copies a row with files for `Blob`s and a `Uint8Array` for each `ArrayBuffer`; otherwise returns it as it is. */
 export async function withFiles(
   value: unknown,
   depth = 0,
@@ -37,7 +37,7 @@ export async function withFiles(
   const isList = Array.isArray(value);
   if (depth > 512 || !(isList || isPlain(value))) return value;
   if (known.has(value)) return known.get(value);
-  // A part that has itself as a part stays as it is: the table refuses it.
+  // A part that contains itself stays as it is: the table refuses it.
   known.set(value, value);
   const entries = Object.entries(value as object);
   let isChanged = false;

@@ -1,7 +1,7 @@
 /**
- * An object store of another database as a source. Its app may have it open: nothing of it is made, upgraded or blocked.
- * It is opened as it is, without a version; each read is a transaction of its own; and the connection is closed as soon as
- * somebody wants to upgrade or delete the database.
+ * Reads an object store of another database, which its app may have open: this neither makes, upgrades nor blocks it.
+ * It opens the database as it is, without a version; each read is a transaction of its own; and the connection closes
+ * as soon as another one wants to upgrade or delete the database.
  */
 
 import { HedgerowError } from '../base/errors.js';
@@ -9,7 +9,7 @@ import { within } from '../base/timeout.js';
 import { encodeSourceKey, keyAt } from './keys.js';
 import type { OpenRecords, RecordBatch } from './types.js';
 
-/** Milliseconds until an opening is given up: it waits for upgrades and deletions by others. */
+/** Milliseconds until this gives up an opening, which waits for upgrades and deletions by others. */
 const MAX_OPEN_MS = 15_000;
 
 /** Names of errors after which another connection may help. */
@@ -18,7 +18,7 @@ const ENDED = /^(InvalidState|Abort|Unknown)Error$/;
 const toReadError = (name: string, cause: unknown) =>
   new HedgerowError('storage', `the database ${name} cannot be read: ${cause}`, { cause });
 
-/** Opens a database as it is; resolves to `undefined` if there is none. */
+/** Opens a database as it is; resolves to `undefined` if it does not exist. */
 async function openAsIs(name: string): Promise<IDBDatabase | undefined> {
   const { indexedDB } = globalThis;
   if (indexedDB === undefined) {
@@ -29,7 +29,7 @@ async function openAsIs(name: string): Promise<IDBDatabase | undefined> {
     let isNew = false;
     request.onupgradeneeded = () => {
       isNew = true;
-      // So it is not made.
+      // This keeps the browser from making it.
       request.transaction?.abort();
     };
     request.onsuccess = () => resolve({ db: request.result });
@@ -54,7 +54,7 @@ function answerOf<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-/** Opens an object store; resolves to `undefined` if there is no such database. */
+/** Opens an object store; resolves to `undefined` if the database does not exist. */
 export async function openStore<Value, Key>(
   database: string,
   store: string,
@@ -76,7 +76,7 @@ export async function openStore<Value, Key>(
     return opened;
   };
 
-  /** Runs `work` in a transaction of its own; once more if the browser has ended the connection. */
+  /** Runs `work` in a transaction of its own; a second time if the browser has ended the connection. */
   const read = async <T>(work: (records: IDBObjectStore) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
       const opened = db ?? (await open());

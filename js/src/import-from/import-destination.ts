@@ -1,4 +1,4 @@
-/** Where rows go, checked. */
+/** Checks where rows go. */
 
 import { HedgerowError } from '../base/errors.js';
 import { hasCalls, kindOf, memberOf, shownAs } from '../base/kind.js';
@@ -12,7 +12,7 @@ export interface ImportDestination {
   readonly db: Store;
   readonly prefix: string;
   readonly table?: ImportTable;
-  /** Makes the keys of rows that are of no table. */
+  /** Makes the keys of rows that belong to no table. */
   readonly key?: ImportRange['key'];
 }
 

@@ -1,4 +1,4 @@
-/** All that is loaded later. */
+/** The parts of an import that `loadImport` loads. */
 
 export { openEntries } from './entry-source.js';
 export { openStore } from './idb-source.js';

@@ -1,7 +1,7 @@
 /**
- * How far an import has come: a row of its branch, which is written in the transaction that writes the rows. It is deleted
- * before the branch is merged. Where locks do not keep tabs apart, another one may put one between the two: so it is deleted
- * after the merge, too.
+ * The progress of an import: a row of its branch, which the transaction of the rows writes. It is deleted before the
+ * merge of the branch. Where no locks keep tabs apart, another tab may write it between the two, so it is deleted after
+ * the merge, too.
  */
 
 import { buildKeyRange } from '../base/range.js';
@@ -10,7 +10,7 @@ import type { Store } from '../index.js';
 import { KEY, type StoredState } from './state-key.js';
 import type { FailedRecord } from './types.js';
 
-/** What was counted in a round. */
+/** The counts of a round. */
 export interface RoundCounts {
   /** Records that were read. */
   readonly done: number;
@@ -27,12 +27,12 @@ export const NOTHING: RoundCounts = {
   ...{ done: 0, bytes: 0, rows: 0, skipped: 0, refused: 0, failed: [], put: 0 },
 };
 
-/** A source is read in rounds, from its start to its end. */
+/** The state of an import, which reads its source in rounds, from start to end. */
 export interface ImportState extends StoredState {
   readonly round: number;
   /** Whether the branch had rows at the start of the first round. */
   readonly isAgain: boolean;
-  /** Whether this round looks for rows without a record, and for records with one key. */
+  /** Whether this round looks for rows without a record, and for several records with one key. */
   readonly isSweep: boolean;
   /** Where the round goes on. */
   readonly after: string;
@@ -45,7 +45,7 @@ export const firstState = (isAgain: boolean): ImportState => ({
   ...{ round: 0, isAgain, isSweep: false, after: '', tally: NOTHING, changed: 0 },
 });
 
-/** Another tab goes on with the import: it took this one for dead. */
+/** The error when another tab goes on with the import: it took this tab for dead. */
 export class Overtaken extends Error {}
 
 /** The state of one branch, and the transactions that change it. */
@@ -67,7 +67,7 @@ export class StateRow {
     return state;
   }
 
-  /** Runs `edit` in a transaction that also puts the state which it returns, or deletes it. Throws `Overtaken`. */
+  /** Runs `edit` in a transaction that also stores the returned state, or deletes the old one. Throws `Overtaken`. */
   async change<Next extends ImportState | undefined>(
     edit: (tx: Transaction) => Promise<Next>,
     options: object,
@@ -84,13 +84,13 @@ export class StateRow {
     return next;
   }
 
-  /** How many rows the branch has under a prefix, without the state. */
+  /** Counts the rows of the branch under a prefix, without the state. */
   async count(prefix: string): Promise<number> {
     const isCounted = KEY.startsWith(prefix) && this.#text !== undefined;
     return (await this.#branch.count(buildKeyRange({ prefix }))) - (isCounted ? 1 : 0);
   }
 
-  /** Deletes from `db` what a merge has brought of it. */
+  /** Deletes the state that a merge has brought into `db`. */
   static async remove(db: Store): Promise<void> {
     if (await db.has(KEY)) await db.delete(KEY);
   }

@@ -1,6 +1,6 @@
 /**
- * `hedgerow/import`: brings what another library has stored in this browser into a table. An app calls it at each start: so
- * here is only what finds out that nothing is left to import, and the rest is loaded when it is needed.
+ * `hedgerow/import`: imports what another library has stored in this browser into a table. An app calls it at each
+ * start, so this file only finds out whether an import is left to do, and loads the rest when it is needed.
  */
 import { checkHas, optionsOf } from '../base/options.js';
 import { ending } from '../base/signal.js';
@@ -40,10 +40,10 @@ const OPTIONS =
   'map:function verify:boolean skipFailed:boolean again:boolean dryRun:boolean onConflict onProgress signal durability';
 
 /**
- * Imports all records of a source into a table, or under a prefix of a store. They are read into a branch first, batch by
- * batch, checked, and then merged in one commit: others see all of them or none. What was cut off goes on where it was
- * when the call is made again; once it was made, the call resolves at once, so that an app can make it at each start. Of
- * several tabs one imports, and the others wait for it. The source is not changed.
+ * Imports all records of a source into a table, or under a prefix of a store. It reads them into a branch, batch by
+ * batch, checks them, and merges them in one commit: others see all of them at once. After an interruption the next
+ * call goes on from there; after a complete import it resolves at once, so that an app can call it at each start. Of
+ * several tabs one imports, and the others wait for it. The source does not change.
  */
 export function importFrom<Value, Key, Input, Row = Input>(
   source: RecordSource<Value, Key>,
@@ -73,7 +73,7 @@ async function performImport(job: ImportJob): Promise<ImportFromResult> {
   const { again, dryRun } = job.options;
   const before = again || dryRun ? undefined : await earlierResult(job);
   if (before !== undefined) return before;
-  // Before anything is written.
+  // Opens the source before the first write.
   const opened = await job.source.open();
   if (opened === undefined) return buildImportResult(job, { status: 'absent' });
   try {

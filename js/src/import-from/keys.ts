@@ -1,9 +1,9 @@
-/** Keys of IndexedDB: as text to go on from, as text for people, and as keys of a store. */
+/** Converts keys of IndexedDB: to text to go on from, to text for people, and to keys of a store. */
 
 import { hex, unhex } from '../base/hex.js';
 import { encodeKey, HedgerowError, type Scalar } from '../store/keys/index.js';
 
-/** A key as JSON can hold it. */
+/** A key in a form that JSON can hold. */
 type JsonKey = string | number | readonly JsonKey[] | { readonly [kind: string]: string | number };
 
 const bytesOf = (key: BufferSource): Uint8Array =>
@@ -33,13 +33,13 @@ function fromJsonKey(key: JsonKey): IDBValidKey {
   return unhex(bytes ?? '');
 }
 
-/** A key of a database as well-formed text. */
+/** Encodes a key of a database as well-formed text. */
 export const encodeSourceKey = (key: unknown): string => JSON.stringify(toJsonKey(key));
 
-/** The key that `placeOf` was given. */
+/** Decodes the text of `encodeSourceKey`. */
 export const keyAt = (place: string): IDBValidKey => fromJsonKey(JSON.parse(place));
 
-/** A key as messages show it. */
+/** Formats a key for messages. */
 export function describeSourceKey(key: unknown): string {
   if (key instanceof Date) return key.toISOString();
   if (isBinary(key)) return `0x${hex(bytesOf(key))}`;
@@ -47,13 +47,13 @@ export function describeSourceKey(key: unknown): string {
   return typeof key === 'string' ? JSON.stringify(key) : String(key);
 }
 
-/** The key in a store of a key of a database: a string as it is, others by `encodeKey`. Throws `invalid-key`. */
+/** Makes the store key of a database key: a string as it is, others by `encodeKey`. Throws `invalid-key`. */
 export function storeKeyOf(key: unknown): string {
   if (typeof key === 'string') return key;
   return encodeKey((Array.isArray(key) ? key : [key]).map(scalarOf));
 }
 
-/** Dates as milliseconds and bytes as digits, so that their order stays. */
+/** Turns dates into milliseconds and bytes into digits, so that their order stays. */
 function scalarOf(key: unknown): Scalar {
   if (key instanceof Date) return key.getTime();
   if (isBinary(key)) return hex(bytesOf(key));

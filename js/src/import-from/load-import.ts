@@ -1,4 +1,4 @@
-/** What an import needs that is under way: most calls find that there is nothing to import. */
+/** Loads the rest of the code when an import needs it: most calls have no import to do. */
 
 import { part } from '../base/parts.js';
 

@@ -4,13 +4,13 @@ import { until } from '../base/signal.js';
 import { sizeOf } from './foreign-values.js';
 import type { OpenRecords, RecordBatch } from './types.js';
 
-/** Of one read: it is a transaction in the old database, and its values are made in one step. */
+/** Limits of one read: it is a transaction in the old database, and makes its values in one step. */
 const READ_BYTES = 256 << 10;
 const MAX_READ = 1000;
-/** Of the first one, when the size of records is not known. */
+/** Limit of the first read, which does not know the size of records. */
 const FIRST_READ = 32;
 
-/** Of what is written in one commit. */
+/** Limits of one commit. */
 const BATCH_BYTES = 1 << 20;
 const MAX_BATCH = 4000;
 
@@ -32,17 +32,17 @@ export class RecordReader {
 
   #read(after: string): Promise<RecordBatch> {
     const reading = this.#source.read(after, this.#limit);
-    // It may fail before somebody waits for it.
+    // It may fail before a caller waits for it.
     reading.catch(() => {});
     return reading;
   }
 
-  /** Waits for what is read ahead: a source is asked for one part at a time. */
+  /** Waits for the part that is read ahead: a source reads one part at a time. */
   async end(): Promise<void> {
     await until(this.#ahead, this.#signal).catch(() => {});
   }
 
-  /** What one commit takes. */
+  /** Reads the records of one commit. */
   async next(): Promise<SizedBatch> {
     const records: RecordBatch['records'][number][] = [];
     let bytes = 0;
@@ -55,7 +55,7 @@ export class RecordReader {
       const { next, isLast } = read;
       if (!isLast) {
         const fitting = Math.floor((READ_BYTES * read.records.length) / Math.max(size, 1));
-        // Records that are small are no promise for the next ones.
+        // Small records do not promise small next ones.
         this.#limit = Math.max(1, Math.min(fitting, 4 * this.#limit, MAX_READ));
         this.#ahead = this.#read(next);
       }

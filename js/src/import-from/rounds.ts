@@ -1,7 +1,6 @@
 /**
- * Reads a source into a branch, round by round, until a round finds nothing that the branch does not have. Each batch of
- * rows is a transaction, which also moves the state on: so whatever ends an import, the next one goes on behind the last
- * batch.
+ * Reads a source into a branch, round by round, until a round finds no difference. Each batch of rows is one
+ * transaction, which also advances the state: however an import ends, the next one goes on behind the last batch.
  */
 
 import { sameBytes } from '../base/bytes.js';
@@ -15,10 +14,10 @@ import { KEY } from './state-key.js';
 import type { ImportTarget } from './target.js';
 import type { ImportFromOptions, OpenRecords } from './types.js';
 
-/** An app that writes all the time must not keep an import from its end. */
+/** An import must end even if an app writes all the time. */
 const MAX_ROUNDS = 4;
 
-/** What a round works with. */
+/** The parts that a round works with. */
 export interface RoundWork {
   readonly source: OpenRecords;
   readonly target: ImportTarget;
@@ -26,16 +25,16 @@ export interface RoundWork {
   readonly branch: Store;
   readonly row: StateRow;
   readonly options: ImportFromOptions;
-  /** Called with how many records of a round were read. */
+  /** Receives the state after each batch. */
   onRead(state: ImportState): void;
 }
 
-/** Runs all rounds. Resolves to the state of the last one, and whether it found nothing to change. */
+/** Runs all rounds. Resolves to the state of the last one, and whether it found no difference. */
 export async function runRounds(
   work: RoundWork,
   begun: ImportState,
 ): Promise<{ readonly state: ImportState; readonly verified: boolean }> {
-  // What was compared before the import was cut off may have changed since.
+  // Rows that were compared before the import was cut off may have changed since.
   let state: ImportState = isCompared(begun)
     ? { ...begun, after: '', tally: NOTHING, changed: changedBy(begun) }
     : begun;
@@ -45,7 +44,7 @@ export async function runRounds(
     const deleted = seen === undefined ? 0 : await sweep(work, state, seen);
     const { round, tally, isAgain } = state;
     const isWhole = (await work.row.count(work.prefix)) === tally.rows;
-    // What an import finds gone in its first sweep may be gone since an earlier one.
+    // Rows that the first sweep finds gone may be gone since an earlier import.
     const isNews = round > 1 || !isAgain;
     const changed = changedBy(state) + (isNews ? deleted : 0);
     const verified = isWhole && isCompared(state) && tally.put + deleted === 0;
@@ -60,14 +59,14 @@ export async function runRounds(
   }
 }
 
-/** Whether rows are compared with what the branch has; else it had nothing. */
+/** Returns whether rows are compared with the rows of the branch; otherwise the branch was empty. */
 const isCompared = ({ round, isAgain }: ImportState): boolean => round > 0 || isAgain;
 
-/** What was found changed since the first round. */
+/** Counts the rows that have changed since the first round. */
 const changedBy = ({ round, changed, tally }: ImportState): number =>
   changed + (round > 0 ? tally.put : 0);
 
-/** From where the state stands to the end of the source. */
+/** Reads from the place of the state to the end of the source. */
 async function runRound(
   work: RoundWork,
   begun: ImportState,
@@ -137,7 +136,7 @@ async function take(
   return state;
 }
 
-/** The rows that the branch does not have, or has with other values. */
+/** Returns the rows that the branch lacks, or has with other values. */
 async function different(branch: Store, rows: readonly RecordRow[]): Promise<RecordRow[]> {
   const found = await branch.getMany(rows.map(({ key }) => key));
   const others: RecordRow[] = [];
@@ -149,7 +148,7 @@ async function different(branch: Store, rows: readonly RecordRow[]): Promise<Rec
   return others;
 }
 
-/** Whether `stored` is what the store makes of a value. */
+/** Returns whether `stored` is the stored form of a value. */
 function isSame(stored: unknown, value: unknown): boolean {
   if (stored instanceof Uint8Array || ArrayBuffer.isView(value)) {
     const areBytes = stored instanceof Uint8Array && value instanceof Uint8Array;
@@ -158,12 +157,12 @@ function isSame(stored: unknown, value: unknown): boolean {
   try {
     return stored !== undefined && JSON.stringify(stored) === JSON.stringify(value);
   } catch {
-    // The store tells what is wrong with it.
+    // The store reports what is wrong with it.
     return false;
   }
 }
 
-/** Deletes rows that have no record any more; resolves to their number. */
+/** Deletes the rows that have lost their record; resolves to their number. */
 async function sweep(
   { branch, row, prefix, options }: RoundWork,
   state: ImportState,

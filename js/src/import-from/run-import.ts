@@ -1,4 +1,4 @@
-/** An import under way. */
+/** Runs an import, in one tab at a time. */
 
 import type { HedgerowError } from '../base/errors.js';
 import { type Locks, localLocks } from '../base/locks.js';
@@ -25,16 +25,16 @@ import type {
   OpenRecords,
 } from './types.js';
 
-/** Of pages without Web Locks. */
+/** The locks of a page without Web Locks. */
 let ownLocks: Locks | undefined;
 
-/** Tells what a record is read for. */
+/** The function that reports a phase, and how much was read in it. */
 type Tell = (
   phase: ImportFromProgress['phase'],
   read: Pick<ImportFromProgress, 'done' | 'bytes'>,
 ) => void;
 
-/** Reads all records, and writes nothing. */
+/** Reads and checks all records, and does not write. */
 export async function tryImport(job: ImportJob, source: OpenRecords): Promise<ImportFromResult> {
   const { place, options } = job;
   const total = await source.count();
@@ -58,7 +58,7 @@ export async function runImport(job: ImportJob, source: OpenRecords): Promise<Im
     notify(onProgress, progress);
     leases.say(name, progress);
   };
-  // What the tab says that imports.
+  // The progress that the importing tab reports.
   const onTold = (told: unknown) => told && notify(onProgress, told as ImportFromProgress);
   const work = async () => {
     const branch = await openImportBranch(job);
@@ -81,7 +81,7 @@ export async function runImport(job: ImportJob, source: OpenRecords): Promise<Im
   }
 }
 
-/** Whether a source has no records; one that cannot tell how many is asked for the first. */
+/** Returns whether a source has no records; reads the first one if the source does not know their number. */
 async function isEmpty(
   source: OpenRecords,
   total: number | undefined,
@@ -104,9 +104,9 @@ async function importInto(
   const before = await row.read();
   const earlier = options.again === true ? undefined : doneResult(job, before);
   if (earlier !== undefined) return earlier;
-  // What is done, or was cut off between its end and the merge, is compared.
+  // An import that is done, or was cut off between its end and the merge, is compared.
   const isNew = before === undefined && (await row.count(prefix)) === 0;
-  // The old app may have made its database anew: that is no reason to delete what was imported.
+  // The old app may have made an empty database again: that is no reason to delete imported rows.
   if (!isNew && (await isEmpty(source, total, options.signal)))
     return buildImportResult(job, { status: 'absent' });
   const begun = before === undefined || before.done ? firstState(!isNew) : before;
@@ -136,7 +136,7 @@ async function importInto(
   };
   const merging = { signal, durability, onConflict: onConflict && resolve };
   const { applied, conflicts } = await db.merge(branchOf(job), merging).catch((cause) => {
-    // Another tab goes on, and a merge before has brought its state, which was deleted then.
+    // Another tab goes on: an earlier merge has brought its state, which was deleted then.
     const isState = (cause as HedgerowError).conflicts?.some(({ key }) => key === KEY);
     throw isState ? new Overtaken() : cause;
   });

@@ -1,4 +1,4 @@
-/** Sources: object stores of IndexedDB as libraries have them, and entries of anything else. */
+/** Makes sources: of object stores of IndexedDB as libraries have them, and of entries of any other place. */
 
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
@@ -18,10 +18,10 @@ function sourceOf<Value, Key>(
   const [database, store] = Object.entries(names).map(([name, value]) =>
     checkTextOption(call, name, value),
   ) as [string, string];
-  // So that no two sources have one name.
+  // This gives different sources different names.
   const name = [database, store].map(encodeURIComponent).join('/');
   const open = async () => {
-    // Absent in Firefox before 126.
+    // Firefox before 126 lacks it.
     const all = await globalThis.indexedDB?.databases?.().catch(() => undefined);
     if (all?.every((one) => one.name !== database)) return undefined;
     return (await loadImport()).openStore<Value, Key>(database, store, made);
@@ -29,7 +29,7 @@ function sourceOf<Value, Key>(
   return { name, open };
 }
 
-/** An object store of a database, in the order of its keys. The database is neither made nor upgraded, and never blocked. */
+/** Makes a source of an object store, in the order of its keys. It neither makes, upgrades nor blocks the database. */
 export function fromIndexedDB<Value = unknown, Key = IDBValidKey>(names: {
   readonly database: string;
   readonly store: string;
@@ -38,7 +38,7 @@ export function fromIndexedDB<Value = unknown, Key = IDBValidKey>(names: {
   return sourceOf('fromIndexedDB', { database, store });
 }
 
-/** A table of a Dexie database. */
+/** Makes a source of a table of a Dexie database. */
 export function fromDexie<Value = unknown, Key = IDBValidKey>(names: {
   readonly database: string;
   readonly table: string;
@@ -47,7 +47,7 @@ export function fromDexie<Value = unknown, Key = IDBValidKey>(names: {
   return sourceOf('fromDexie', { database, table });
 }
 
-/** What localForage has stored in IndexedDB, with the names that its `config` was given. */
+/** Makes a source of what localForage has stored in IndexedDB, under the names of its `config`. */
 export function fromLocalForage<Value = unknown>(
   names: { readonly name?: string | undefined; readonly storeName?: string | undefined } = {},
 ): RecordSource<Value, string> {
@@ -59,7 +59,7 @@ export function fromLocalForage<Value = unknown>(
   return sourceOf('fromLocalForage', { name, storeName }, forageValue<Value>);
 }
 
-/** localForage stores `null` as `undefined`, and a `Blob` as text where a browser cannot store it. */
+/** Decodes a value: localForage stores `null` as `undefined`, and a `Blob` as text where a browser cannot store it. */
 function forageValue<Value>(stored: unknown): Value {
   const {
     __local_forage_encoded_blob: isBlob,
@@ -71,7 +71,7 @@ function forageValue<Value>(stored: unknown): Value {
   return new Blob([bytes], { type: type ?? '' }) as Value;
 }
 
-/** What idb-keyval has stored; without names, in its default store. */
+/** Makes a source of what idb-keyval has stored; without names, in its default store. */
 export function fromIdbKeyval<Value = unknown, Key = IDBValidKey>(
   names: { readonly database?: string | undefined; readonly store?: string | undefined } = {},
 ): RecordSource<Value, Key> {
@@ -84,8 +84,8 @@ export function fromIdbKeyval<Value = unknown, Key = IDBValidKey>(
 }
 
 /**
- * Entries of any other place, such as localStorage or a library. `entries` is called for each time that they are read, and
- * gives the same order each time; `undefined` if there is nothing to import.
+ * Makes a source of entries of any other place, such as localStorage or a library. Each reading calls `entries`, which
+ * returns them in the same order each time; `undefined` if there are no entries to import.
  */
 export function fromEntries<Value = unknown, Key = string>(given: {
   readonly name: string;

@@ -1,11 +1,11 @@
-/** An import, and what earlier calls have left of it. */
+/** Begins an import, and finds what earlier calls have left of it. */
 
 import { EMPTY_ROOT } from '../base/root.js';
 import type { ImportDestination } from './import-destination.js';
 import { KEY, type StoredState } from './state-key.js';
 import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
 
-/** A call of `importFrom`, checked. */
+/** The checked arguments of `importFrom`. */
 export interface ImportJob {
   readonly source: RecordSource;
   readonly place: ImportDestination;
@@ -13,15 +13,15 @@ export interface ImportJob {
   readonly startMs: number;
 }
 
-/** The branch of an import: of one source into one place. */
+/** Returns the branch name of an import: one for each source and place. */
 export function branchOf({ source, place: { db, prefix } }: ImportJob): string {
   const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
   return `import/${encodeURIComponent(source.name)}/${prefix}${to}`;
 }
 
 /**
- * Opens that branch. It begins with nothing but what is imported: so rows can be counted, and those of the app are never
- * taken for imported ones.
+ * Opens that branch. It begins empty, so that its rows can be counted and rows of the app are never taken for imported
+ * ones.
  */
 export const openImportBranch = (job: ImportJob) =>
   job.place.db.branch(branchOf(job), { from: EMPTY_ROOT });
@@ -37,7 +37,7 @@ export function buildImportResult(
   };
 }
 
-/** The result of a call that was made before, if the state says so. */
+/** Returns the result of an earlier call, if the state has it. */
 export function doneResult(
   job: ImportJob,
   state: StoredState | undefined,
@@ -45,7 +45,7 @@ export function doneResult(
   return state?.done && buildImportResult(job, { ...state.done, status: 'already' });
 }
 
-/** What an earlier call has come to; `undefined` if there is more to do. */
+/** Resolves to the result of an earlier call; to `undefined` if there is more to do. */
 export async function earlierResult(job: ImportJob): Promise<ImportFromResult | undefined> {
   const { db } = job.place;
   const name = branchOf(job);

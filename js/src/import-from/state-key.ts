@@ -1,12 +1,12 @@
-/** Where it is kept how far an import has come. */
+/** The key and the form of the row that keeps the progress of an import. */
 
 import type { ImportFromResult } from './types.js';
 
-/** The key of the row: no row that an app imports has it, since no key of an app begins with this character. */
+/** The key of the row. No imported row has it, since no key of an app begins with this character. */
 export const KEY = '\0import';
 
-/** What an import that is over has in it. */
+/** The part of the state that a finished import has. */
 export interface StoredState {
-  /** What it has come to. */
+  /** The result of the import. */
   readonly done?: ImportFromResult;
 }

@@ -1,4 +1,4 @@
-/** What rows become in the store. */
+/** Converts rows to and from their stored form. */
 
 import { HedgerowError } from '../base/errors.js';
 import type { ImportDestination } from './import-destination.js';
@@ -13,11 +13,11 @@ export interface ImportedRow {
 export interface ImportTarget {
   /** Whether its rows can hold files. */
   readonly isTable: boolean;
-  /** Makes of a row what the store keeps; throws if that cannot be. `key` is that of the record. */
+  /** Makes the stored form of a row; throws if that cannot be. `key` is the key of the record. */
   toStoredRow(row: unknown, key: unknown): ImportedRow;
-  /** What the store keeps of a row in the place of another one, whose key it must have. */
+  /** Makes the stored form of a row that replaces another one, whose key it must have. */
   valueOf(row: unknown, key: string): unknown;
-  /** The row of what the store keeps. */
+  /** Returns the row of a stored form. */
   rowOf(key: string, stored: unknown): unknown;
 }
 

@@ -1,9 +1,9 @@
-/** Names that sources are given. */
+/** Checks text options, such as the names of sources. */
 
 import { HedgerowError } from '../base/errors.js';
 import { shownAs } from '../base/kind.js';
 
-/** The text of an option. Throws `invalid-argument`. */
+/** Returns the text of an option. Throws `invalid-argument`. */
 export function checkTextOption(call: string, name: string, value: unknown): string {
   if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
   const message = `${call}: ${name} must be well-formed text, not ${shownAs(value)}`;

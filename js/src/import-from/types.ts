@@ -1,4 +1,4 @@
-/** What an import reads from, what it writes to, and what it tells. */
+/** The types of an import: its sources, targets, options and results. */
 
 import type { PatchOperation } from '../engine/write/patch.js';
 import type { ErrorCode, Store } from '../index.js';
@@ -6,33 +6,30 @@ import type { ErrorCode, Store } from '../index.js';
 /** Records of a source, and where reading goes on. */
 export interface RecordBatch<Value = unknown, Key = IDBValidKey> {
   readonly records: readonly (readonly [key: Key, value: Value])[];
-  /** Behind the last of them, as text; it is kept, and given to `read` again, after a reload, too. */
+  /** The place behind the last record, as text. It is kept, and passed to `read` again, also after a reload. */
   readonly next: string;
-  /** Whether there were no further ones. */
+  /** Whether this batch is the last. */
   readonly isLast: boolean;
 }
 
-/** A source that is read. */
+/** A source that is open for reads. */
 export interface OpenRecords<Value = unknown, Key = IDBValidKey> {
-  /** How many records it has now, if that is known. */
+  /** Resolves to the current number of records, if that is known. */
   count(): Promise<number | undefined>;
-  /**
-   * The records behind a place, in an order that stays; `''` is the start. At most `limit` of them. Called again only once
-   * it has answered.
-   */
+  /** Reads at most `limit` records behind a place, in an order that stays; `''` is the start. Calls do not overlap. */
   read(after: string, limit: number): Promise<RecordBatch<Value, Key>>;
   close(): void;
 }
 
-/** Where records come from. */
+/** A source of records. */
 export interface RecordSource<Value = unknown, Key = IDBValidKey> {
-  /** Under this name it is kept how far an import has come. */
+  /** The name under which the progress of the import is kept. */
   readonly name: string;
-  /** Resolves to `undefined` if there is nothing to read, and makes nothing then. */
+  /** Opens the source, and never makes it; resolves to `undefined` if it does not exist. */
   open(): Promise<OpenRecords<Value, Key> | undefined>;
 }
 
-/** A table of `hedgerow/tables`, of a store or of a branch of one. */
+/** A table of `hedgerow/tables`, in a store or in a branch. */
 export interface ImportTable<Input = never> {
   readonly op: { put(row: Input): PatchOperation };
   source(): {
@@ -47,13 +44,14 @@ export interface ImportRange<Value = unknown, Key = IDBValidKey> {
   readonly db: Store;
   readonly prefix: string;
   /**
-   * Makes the key of a row, without the prefix, of that of its record. By default a string stays as it is, and another key
-   * goes through `encodeKey` of `hedgerow/keys`: a list as it is, a date as its milliseconds, bytes as hexadecimal digits.
+   * Makes the key of a row, without the prefix, from its record's key. By default a string stays as it is, and other
+   * keys go through `encodeKey` of `hedgerow/keys`: lists as they are, dates as milliseconds, bytes as hexadecimal
+   * digits.
    */
   readonly key?: ((key: Key, value: Value) => string) | undefined;
 }
 
-/** A row that both sides have: as it was imported last, as the table has it, and as the source has it; `undefined` if there is none. */
+/** A row of both sides: as last imported, as in the table, and as in the source; `undefined` where it is missing. */
 export interface ImportFromConflict<Row = unknown> {
   /** Its key in the store. */
   readonly key: string;
@@ -62,26 +60,26 @@ export interface ImportFromConflict<Row = unknown> {
   readonly theirs: Row | undefined;
 }
 
-/** How far an import is. */
+/** The progress of an import. */
 export interface ImportFromProgress {
-  /** `verifying` reads everything again, and compares. */
+  /** `verifying` reads and compares all records again. */
   readonly phase: 'reading' | 'verifying' | 'merging';
   /** Records of the source that were read in this phase. */
   readonly done: number;
-  /** How many it has, if that is known. */
+  /** All records of the source, if their number is known. */
   readonly total: number | undefined;
   /** About how many bytes these records are. */
   readonly bytes: number;
 }
 
-/** A record that has no row. */
+/** A record without a row. */
 export interface FailedRecord {
   /** Its key in the source, as text. */
   readonly key: string;
-  /** Absent if `map`, or the schema, has thrown an error of its own. */
+  /** Absent if `map`, or the schema, has thrown its own error. */
   readonly code?: ErrorCode;
   readonly message: string;
-  /** JSON pointer to the part of the row that is at fault. */
+  /** A JSON pointer to the faulty part of the row. */
   readonly pointer?: string;
 }
 
@@ -93,45 +91,45 @@ export interface ImportFromOptions<
   Row = unknown,
 > {
   /**
-   * Makes the row of a record, or a promise of it; of a range, its value. `undefined` leaves the record out. Without it the
-   * value is the row. It must depend on its arguments alone, since it is called again for the check.
+   * Makes the row of a record, or a promise of it; for a range, the value. `undefined` leaves the record out. By
+   * default the value is the row. It must depend on its arguments alone, since the check calls it again.
    */
   readonly map?:
     | ((value: Value, key: Key) => Input | undefined | PromiseLike<Input | undefined>)
     | undefined;
-  /** Whether the source is read a second time, and each row compared with what is stored; `true` by default. */
+  /** Reads the source again, and compares each row with the stored one; `true` by default. */
   readonly verify?: boolean | undefined;
-  /** Leaves out records that have no row, and lists them; by default the first one ends the import. */
+  /** Leaves out records without a row, and lists them; by default the first one ends the import. */
   readonly skipFailed?: boolean | undefined;
-  /** Reads a source again that was imported before, and brings in what has changed there since. */
+  /** Reads an imported source again, and brings in its changes since. */
   readonly again?: boolean | undefined;
-  /** Reads and maps all records, lists those that would fail, and writes nothing. */
+  /** Reads and maps all records, lists the ones that would fail, and does not write. */
   readonly dryRun?: boolean | undefined;
   /**
-   * Returns the row that is to be kept, which must have the same key; `undefined` for none. Without it rows that both sides
+   * Returns the row to keep, which must have the same key; `undefined` for no row. By default, rows that both sides
    * have changed reject the call with `conflict`.
    */
   readonly onConflict?:
     | ((conflict: ImportFromConflict<Row>) => Input | undefined | PromiseLike<Input | undefined>)
     | undefined;
   readonly onProgress?: ((progress: ImportFromProgress) => void) | undefined;
-  /** Ends the call with `aborted`. The next one goes on from there. */
+  /** Ends the call with `aborted`. The next call goes on from there. */
   readonly signal?: AbortSignal | undefined;
   readonly durability?: 'relaxed' | 'strict' | undefined;
 }
 
-/** What an import has come to. */
+/** The result of an import. */
 export interface ImportFromResult {
   /**
-   * `imported`; `already`: an earlier call did, or another tab; `absent`: there is no such database, and nothing was done;
-   * `tried`: a dry run.
+   * `imported`; `already`: an earlier call did, or another tab; `absent`: the database does not exist, and the call did
+   * not change anything; `tried`: a dry run.
    */
   readonly status: 'imported' | 'already' | 'absent' | 'tried';
-  /** Records of the source that have a row. */
+  /** Records of the source with a row. */
   readonly rows: number;
   /** Records that `map` has left out. */
   readonly skipped: number;
-  /** Records that have no row, since something is wrong with them. */
+  /** Records without a row, since something is wrong with them. */
   readonly refused: number;
   /** The first 100 of these. */
   readonly failed: readonly FailedRecord[];
@@ -141,9 +139,9 @@ export interface ImportFromResult {
   readonly applied: number;
   /** Rows that both sides had changed. */
   readonly conflicts: number;
-  /** Whether all records were compared with what is stored, and found equal. */
+  /** Whether all records were compared with the stored rows, and were equal. */
   readonly verified: boolean;
-  /** The branch that has what was imported. Delete it, by `db.deleteBranch`, once the old database is deleted. */
+  /** The branch with the imported rows. Delete it, by `db.deleteBranch`, once the old database is deleted. */
   readonly branch: string;
   readonly tookMs: number;
 }

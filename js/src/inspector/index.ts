@@ -1,19 +1,19 @@
 /**
- * Opens the inspector: a page that shows what the stores of its origin hold. It brings no code of that page: the app serves
- * it as a file of its own, `hedgerow/inspector/page.html`.
+ * Opens the inspector: a page that shows the stores of its origin. This module has no code of that page: the app serves
+ * it as a separate file, `hedgerow/inspector/page.html`.
  */
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
 
 export { HedgerowError };
 
-/** How the inspector is opened. */
+/** Options of `openInspector`. */
 export interface InspectorOptions {
-  /** The address of the page, of the app's own origin. */
+  /** The address of the page, on the app's own origin. */
   readonly page: string | URL;
-  /** The store that is shown first; the list of all stores by default. */
+  /** The store to show first; by default, the list of all stores. */
   readonly store?: string | undefined;
-  /** A window of its own, which needs a click or a key press, or a frame in a corner of this page. */
+  /** A new window, which needs a click or a key press, or a frame in a corner of this page. */
   readonly as?: 'window' | 'corner' | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Inspector {
   close(): void;
 }
 
-/** A page in a frame asks by this event of its frame to be closed. */
+/** The event of a frame by which its page asks to be closed. */
 const CLOSE = 'hedgerow-close';
 
 const STYLE =
@@ -33,7 +33,7 @@ const STYLE =
 const buildInspectorError = (message: string) =>
   new HedgerowError('invalid-argument', `openInspector: ${message}`);
 
-/** The address with the store in its hash, as `inspector/model/page-address.ts` reads it. */
+/** Returns the address with the store in its hash, as `inspector/model/page-address.ts` reads it. */
 function addressOf({ page, store }: InspectorOptions): URL {
   let url: URL;
   try {
@@ -50,11 +50,11 @@ function addressOf({ page, store }: InspectorOptions): URL {
 }
 
 /**
- * Opens the inspector in a window, or in a frame in a corner of this page. Throws `invalid-argument`, also for a page of
- * another origin, which has other stores; and `blocked` when the browser opens no window.
+ * Opens the inspector in a window, or in a frame in a corner of this page. Throws `invalid-argument`, also for a page
+ * of another origin, which has other stores. Throws `blocked` when the browser opens no window.
  */
 export function openInspector(options: InspectorOptions): Inspector {
-  // Without `base/options.ts`, which weighs more than the rest.
+  // `base/options.ts` is larger than the rest of this module.
   if (!isPlain(options)) throw buildInspectorError('it takes options in a plain object');
   const { as = 'window' } = options;
   if (options.page === undefined) throw buildInspectorError('page is missing');

@@ -1,7 +1,7 @@
 /**
- * Has the browser's own tools, and the inspector, see what a store does: its calls, the slices of its work, and the
- * callbacks of its watches, as entries of `performance.measure`. For development: an app that does not import it has
- * nothing of it, and one that does pays while a trace is on.
+ * Shows the work of a store in the browser's own tools and in the inspector: its calls, its slices, and the callbacks
+ * of its watches, as entries of `performance.measure`. For development: only an app that imports this module pays for
+ * it, while a trace is on.
  */
 import { HedgerowError } from '../base/errors.js';
 import { hasCalls, isPlain, memberOf } from '../base/kind.js';
@@ -10,15 +10,15 @@ import { StoreTrace } from './trace/store-trace.js';
 
 export { HedgerowError };
 
-/** How a store is traced. */
+/** Options of `trace`. */
 export interface TraceOptions {
-  /** What takes less time is not told, in milliseconds; 1 by default. */
+  /** Milliseconds below which work is not reported; 1 by default. */
   readonly minMs?: number | undefined;
 }
 
 /** A trace under way. */
 export interface Trace {
-  /** Ends it: the handles are as they were before. Idempotent. */
+  /** Ends the trace: the handles are as before. Idempotent. */
   stop(): void;
 }
 
@@ -26,9 +26,9 @@ const buildTraceError = (message: string) =>
   new HedgerowError('invalid-argument', `trace: ${message}`);
 
 /**
- * Traces a store from now on: this handle, and the branches and remotes that are opened by it. Another handle of a store
- * that is traced joins its trace. Ends when its handles are closed. Throws `invalid-argument`, also for a handle of a
- * store that is in a worker: trace that in the worker.
+ * Traces a store from now on: this handle, and the branches and remotes that it opens. Another handle of a traced store
+ * joins the trace. The trace ends when its handles are closed. Throws `invalid-argument`, also for a handle of a store
+ * in a worker: trace that store in the worker.
  */
 export function trace(db: Store, options: TraceOptions = {}): Trace {
   const [from, handle] = [memberOf(db, 'from'), memberOf(db, 'handle')];

@@ -1,4 +1,4 @@
-/** Changes of a range, and where they are in it. */
+/** The changes of a range, with their positions in it. */
 
 import { compareKeys } from '../base/key.js';
 import type { KeyRange } from '../base/range.js';
@@ -11,14 +11,14 @@ import {
 import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
 import type { Change } from '../engine/read/diff.js';
 
-/** Where rows, or entries of an index, are in their order: a text. */
+/** The positions of rows, or of index entries, in their order, as texts. */
 export interface RangePlaces {
   positionOf(key: string, secondary: unknown): string;
-  /** Whether a position of the watched range is in the followed one; without it all are. */
+  /** Returns whether a position of the watched range is in the followed range. If absent, all of them are. */
   isIn?(position: string): boolean;
 }
 
-/** A range that is followed; of an index, perhaps on one side of a position. */
+/** A range that is followed; of an index, it may be on one side of a position. */
 export interface FollowedRange {
   readonly range: KeyRange | IndexRange;
   readonly cut?: EntryCut | undefined;
@@ -27,7 +27,7 @@ export interface FollowedRange {
   readonly places: RangePlaces;
 }
 
-/** The places of a range. Throws `invalid-argument` if it is malformed. */
+/** Returns the places of a range. Throws `invalid-argument` if it is malformed. */
 export function placesOf(
   indexes: IndexSet,
   range: KeyRange | IndexRange,
@@ -53,10 +53,10 @@ export class ChangeBatch {
   readonly #sign: number;
   readonly #places: RangePlaces;
   readonly #positions: string[] = [];
-  /** How many rows more there are after so many of the changes. */
+  /** The number of rows added after so many of the changes, less the number deleted. */
   readonly #net: Int32Array;
 
-  /** `changes` are in ascending order. */
+  /** Takes `changes` in ascending order. */
   constructor(changes: readonly Change[], isReverse: boolean, places: RangePlaces) {
     this.changes = isReverse ? [...changes].reverse() : changes;
     this.#sign = isReverse ? -1 : 1;
@@ -74,7 +74,7 @@ export class ChangeBatch {
     return this.changes.length;
   }
 
-  /** How many rows more there are after the first `count` changes. */
+  /** Returns how many more rows there are after the first `count` changes. */
   net(count = this.length): number {
     return this.#net[count] as number;
   }
@@ -84,20 +84,23 @@ export class ChangeBatch {
     return this.#sign * compareKeys(a, b);
   }
 
-  /** The position of a change. */
+  /** Returns the position of a change. */
   at(index: number): string {
     const { key, secondary } = this.changes[index] as Change;
     this.#positions[index] ??= this.#places.positionOf(key, secondary);
     return this.#positions[index] as string;
   }
 
-  /** The number of changes before a position; with `isAfter`, also those at it. */
+  /** Returns the number of changes before a position; with `isAfter`, also counts changes at it. */
   before(position: string, isAfter: boolean): number {
     return split(this.length, (at) => this.compare(this.at(at), position) < Number(isAfter));
   }
 }
 
-/** The first of `count` numbers, from `from` on, for which `isBefore` does not hold, as for all after it. */
+/**
+ * Finds the first of `count` numbers, from `from` on, for which `isBefore` is false; it must be false for all later
+ * ones.
+ */
 export function split(count: number, isBefore: (at: number) => boolean, from = 0): number {
   let [low, high] = [from, count];
   while (low < high) {

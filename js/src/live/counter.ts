@@ -5,7 +5,7 @@ import { Follower, type FollowerSpec } from './follower.js';
 import { answerNow } from './read-now.js';
 import type { LiveCountState } from './types.js';
 
-/** Keeps the number of the rows of a range up to date. Reads no row. */
+/** A follower that keeps the number of rows in a range up to date. It reads no rows. */
 export class CountFollower extends Follower<LiveCountState> {
   readonly entries = [];
 

@@ -10,13 +10,13 @@ import { isReadable } from './read-now.js';
 import type { LiveStatus } from './types.js';
 import type { Member, PositionedEntry } from './window-list.js';
 
-/** Milliseconds for which something stays up to date that nobody shows: it may be shown again. */
+/** Milliseconds for which a follower without listeners stays up to date: it may be shown again. */
 const LINGER_MS = 1000;
 
-/** What is followed, checked. */
+/** A checked request to follow a range. */
 export interface FollowerSpec extends FollowedRange {
   readonly hub: LiveStore;
-  /** Equal for those that share what they show. */
+  /** Followers with equal names share their state. */
   readonly name: string;
   readonly reverse: boolean;
   readonly offset: number;
@@ -25,7 +25,7 @@ export interface FollowerSpec extends FollowedRange {
   readonly whenReady: () => Promise<unknown> | undefined;
 }
 
-/** Keeps a part of a range up to date, for all who show it. */
+/** A follower that keeps a part of a range up to date for all its listeners. */
 export abstract class Follower<
   State extends LiveStatus = LiveStatus,
   Own extends FollowerSpec = FollowerSpec,
@@ -35,12 +35,12 @@ export abstract class Follower<
   readonly listeners = new Set<() => void>();
   group: Member['group'];
   state: State;
-  /** Whether `state` has something to show, perhaps of before a failure. */
+  /** Whether `state` has a result to show, which may be from before a failure. */
   isLoaded = false;
   hasFailed = false;
-  /** It is not kept up to date. */
+  /** Whether it is not kept up to date. */
   isOver = true;
-  /** Changes when what is being read is not wanted any more. */
+  /** Changes when the current read is no longer wanted. */
   #run = 0;
   #isUsed = false;
   #stopTimer = () => {};
@@ -53,10 +53,10 @@ export abstract class Follower<
   abstract readonly entries: readonly PositionedEntry[];
   abstract apply(news: ChangeBatch): Generator<void, boolean, void>;
 
-  /** Reads from memory in this turn; `false` if it cannot. */
+  /** Reads from memory in this turn; returns `false` if it cannot. */
   protected abstract readNow(from: ReadContext): boolean;
 
-  /** Reads from a snapshot, and shows that if it is still wanted. */
+  /** Reads from a snapshot, and shows the result if it is still wanted. */
   protected abstract read(snapshot: Snapshot, isWanted: () => boolean): Promise<void>;
 
   /** Shows a state, unless it is the same. */
@@ -77,7 +77,10 @@ export abstract class Follower<
     this.begin(true);
   }
 
-  /** Keeps it up to date, and calls `listener` after each change; returns how to stop. After a failure begins again. */
+  /**
+   * Keeps it up to date, and calls `listener` after each change; returns a function that stops it. Begins again after a
+   * failure.
+   */
   listen(listener: () => void): () => void {
     this.touch();
     this.retry();
@@ -88,12 +91,12 @@ export abstract class Follower<
     };
   }
 
-  /** After a failure, begins again. */
+  /** Begins again after a failure. */
   retry(): void {
     if (this.hasFailed) this.begin();
   }
 
-  /** Ends it at once, if nobody shows it. */
+  /** Ends it at once if it has no listeners. */
   release(): void {
     if (this.listeners.size > 0 || this.isOver) return;
     this.#stopTimer();
@@ -117,7 +120,7 @@ export abstract class Follower<
     this.group?.delete(this);
   }
 
-  /** Reads the head, and follows it. At its first read it waits for what the handle has put. */
+  /** Reads the head, and follows it. The first read waits for the edits of the handle. */
   begin(isFirst = false): void {
     if (this.isOver) return;
     const { hub, whenReady } = this.wanted;
@@ -136,11 +139,12 @@ export abstract class Follower<
       if (isFirst && this.isLoaded) this.show({ ...this.state, isStale: true });
       void this.#beginLater(this.#run, waiting);
     }
-    // The first time nobody listens yet, and a render may be under way: others are told in their own turn.
+    // At first there are no listeners yet, and a render may be running: other followers notify theirs in their own
+    // turn.
     if (!isFirst) hub.flush();
   }
 
-  /** Whether all that it needs was in memory. */
+  /** Reads the head in this turn, and follows it; returns `false` if a part that it needs is not in memory. */
   #beginNow(isFirst: boolean): boolean {
     const { hub, range } = this.wanted;
     hub.from.check();
@@ -157,7 +161,7 @@ export abstract class Follower<
     while (isWanted()) {
       try {
         await (isAgain ? whenReady() : first);
-        // Waits as a read does: for what the handle has put, and for the index.
+        // Waits as a read does: for edits of the handle, and for the index.
         await hub.db.scan({ ...range, limit: 0 } as ScanOptions).toArray();
         if (isWanted() && !this.#beginNow(false)) await this.#beginAt(isWanted);
         return hub.flush();
@@ -175,7 +179,7 @@ export abstract class Follower<
     }
   }
 
-  /** Reads a snapshot of the head, and follows it from there. */
+  /** Reads a snapshot of the head, and follows the range from there. */
   async #beginAt(isWanted: () => boolean): Promise<void> {
     const { hub } = this.wanted;
     const snapshot = hub.db.snapshot();
@@ -189,7 +193,7 @@ export abstract class Follower<
     }
   }
 
-  /** Shows that it is not kept up to date. */
+  /** Shows that it is no longer kept up to date. */
   fail(cause: unknown): void {
     this.#leave();
     this.hasFailed = true;

@@ -5,23 +5,23 @@ import { runInSlices } from './run-in-slices.js';
 import type { LocalHandle } from './types.js';
 import { type Member, WindowList } from './window-list.js';
 
-/** The handle that is followed. */
+/** A handle that is followed. */
 export interface GroupHost {
   readonly db: LocalHandle;
   readonly from: ReadContext;
-  /** By the names of their ranges. */
+  /** Groups by the names of their ranges. */
   readonly groups: Map<string, Set<Group>>;
-  /** Calls the listeners of what has changed. */
+  /** Calls the listeners of followers that have changed. */
   flush(): void;
 }
 
-/** The share of a slice for changes that come at once. */
+/** The share of a slice for changes that come in one turn. */
 const PART_OF_SLICE = 0.5;
 
 /**
- * Members that show parts of one range, all as they are at one commit, and the watch that leads on from there: so no
- * change is missed, none is taken twice, and no list mixes two commits. A member that begins, or must be read anew, reads
- * the head and joins the group that is at the same commit, or makes one. Groups of a range that meet at a commit become one.
+ * Members that show parts of one range at one commit, and the watch that leads on from there. So they miss no change,
+ * take no change twice, and mix no commits in a list. A member that begins, or must be read again, reads the head, and
+ * joins the group at the same commit or makes one. Groups of a range that meet at a commit become one.
  */
 export class Group {
   readonly #ground: GroupHost;
@@ -29,14 +29,14 @@ export class Group {
   readonly #lanes = [new WindowList(), new WindowList()] as const;
   readonly #members = new Set<Member>();
   readonly #stop: () => void;
-  /** The commit that all members are at; `undefined` while that is not so. */
+  /** The commit that all members are at; `undefined` while they are not at one. */
   root: string | undefined;
-  /** It was told no changes yet. */
+  /** Whether no changes have come yet. */
   #isNew = true;
-  /** Changes wait for it. */
+  /** A read that changes wait for. */
   #reading: Promise<unknown> | undefined;
 
-  /** Begins at the head. Throws if nothing can be watched. */
+  /** Begins at the head. Throws if the handle cannot be watched. */
   constructor(ground: GroupHost, followed: FollowedRange) {
     this.#ground = ground;
     this.#followed = followed;
@@ -52,7 +52,7 @@ export class Group {
     groups.set(followed.rangeName, (groups.get(followed.rangeName) ?? new Set()).add(this));
   }
 
-  /** The group of a range that is at the head. */
+  /** Returns the group of a range at the head; makes a missing one. */
   static atHead(ground: GroupHost, followed: FollowedRange): Group {
     return groupAt(ground, followed, ground.db.root) ?? new Group(ground, followed);
   }
@@ -69,7 +69,7 @@ export class Group {
     member.group = undefined;
     this.#members.delete(member);
     this.#laneOf(member).delete(member);
-    // Unless it comes back in this turn.
+    // A member may come back in this turn.
     queueMicrotask(() => {
       if (this.#members.size === 0) this.#end();
     });
@@ -80,8 +80,8 @@ export class Group {
   }
 
   /**
-   * For a group that has no member yet: has changes wait until one is read, as of the commit at which the group began. It
-   * is no member if `read` resolves to `false` or rejects.
+   * Adds the first member of a group. Changes wait until it has been read at the commit at which the group began.
+   * Removes it again if `read` resolves to `false` or rejects.
    */
   async addRead(member: Member, read: () => Promise<boolean>): Promise<void> {
     const { root } = this;
@@ -117,7 +117,7 @@ export class Group {
   }
 
   #receiveChanges(changes: readonly Change[], root: string): Promise<unknown> | undefined {
-    // A watch that began ahead of others is first brought to where these are: back, perhaps.
+    // A new watch that is ahead of older ones is first brought to their commit, which may lead back.
     const isForth = !this.#isNew || root === this.#ground.db.root;
     this.#isNew = false;
     const take = () => {
@@ -141,7 +141,7 @@ export class Group {
     }
   }
 
-  /** Applies changes; returns the members that must be read anew. */
+  /** Applies changes; returns the members that must be read again. */
   *#applyChanges(all: readonly Change[]): Generator<void, Member[], void> {
     const { places } = this.#followed;
     const { positionOf, isIn } = places;
@@ -170,7 +170,7 @@ export class Group {
   }
 }
 
-/** A group of a range that is at a commit, other than `except`. */
+/** Finds a group of a range at a commit, other than `except`. */
 function groupAt(
   { groups }: GroupHost,
   { rangeName }: FollowedRange,

@@ -1,7 +1,7 @@
 /**
- * Live queries, for any framework or none: lists, rows and counts that are kept up to date, whoever changes the store. An
- * unchanged row is the same object, and a list in which nothing has changed the same array. What is in memory is there
- * at once.
+ * Live queries, with or without a framework: lists, rows and counts that are kept up to date, whoever changes the
+ * store. An unchanged row stays the same object, and an unchanged list the same array. Rows in memory are there at
+ * once.
  */
 import { checkRangeOptions, RANGE } from '../base/options.js';
 import type { SecondaryKey } from '../core/indexes/columns.js';
@@ -71,9 +71,9 @@ const rowState = <Row>([value]: readonly Row[], told: LiveStatus): LiveRowState<
 });
 
 /**
- * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Nothing is read before
- * `get` or `subscribe` is called. Live queries of the same rows share one follower, which ends a second after the last of
- * them has lost its last listener.
+ * Follows the rows of a query, or of a range of a store or a branch. Reads no rows before a call of `get` or
+ * `subscribe`. Live queries of the same rows share one follower, which ends a second after it has lost its last
+ * listener.
  */
 export function live<Row>(query: LiveQuery<Row>): Live<Row>;
 export function live<Value = unknown>(
@@ -100,7 +100,7 @@ export function live(
   ]) as Live<unknown>;
 }
 
-/** The row of a key of a table, or of a store or a branch, now and whenever it changes: its value, or what `rowOf` makes of it. */
+/** Follows the row of a key of a table, store or branch: its value, or what `rowOf` makes of it. */
 export function liveRow<Row, Key>(table: LiveTable<Row, Key>, key: NoInfer<Key>): LiveRow<Row>;
 export function liveRow<Row = unknown>(
   db: Watchable,
@@ -122,7 +122,9 @@ export function liveRow<Row>(
   return new LiveView(make, [table, key]) as LiveRow<Row>;
 }
 
-/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it but those that change. */
+/**
+ * Follows the number of rows of a query, whatever its `offset` and `limit`, or of a range. Reads only rows that change.
+ */
 export function liveCount(query: LiveQuery<unknown>): LiveCount;
 export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
 export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {

@@ -4,20 +4,20 @@ import type { ReadContext } from '../engine/read/context.js';
 import type { Group, GroupHost } from './group.js';
 import type { LocalHandle, Watchable } from './types.js';
 
-/** What a hub knows of its followers. */
+/** A follower as its live store knows it. */
 export interface StoreFollower {
   readonly wanted: { readonly name: string };
   readonly listeners: ReadonlySet<() => void>;
   retry(): void;
 }
 
-/** All that is shown of one handle. */
+/** The followers and groups of one handle. */
 export class LiveStore implements GroupHost {
   readonly db: LocalHandle;
   readonly from: ReadContext;
   readonly groups = new Map<string, Set<Group>>();
   readonly #followers = new Map<string, StoreFollower>();
-  /** Those whose listeners the next `flush` calls. */
+  /** Followers whose listeners the next `flush` calls. */
   readonly changed = new Set<StoreFollower>();
   #forget = () => {};
 
@@ -26,7 +26,7 @@ export class LiveStore implements GroupHost {
     this.from = from;
   }
 
-  /** The follower of this name that has begun. */
+  /** Finds the follower of this name that has begun. */
   find(name: string): StoreFollower | undefined {
     return this.#followers.get(name);
   }
@@ -58,9 +58,9 @@ export class LiveStore implements GroupHost {
 
 const hubs = new WeakMap<object, LiveStore>();
 
-/** The hub of a handle. Throws `invalid-argument` for anything else. */
+/** Returns the live store of a handle. Throws `invalid-argument` for anything else. */
 export function findLiveStore(call: string, db: Watchable): LiveStore {
-  // What its reads work on.
+  // The context of its reads.
   const from = memberOf(db, 'from') as ReadContext | undefined;
   checkHas(call, from && db, 'watch', 'a store, a branch of one, or a query of one');
   const hub = hubs.get(db) ?? new LiveStore(db as LocalHandle, from as ReadContext);

@@ -3,18 +3,18 @@ import { HedgerowError } from '../base/errors.js';
 import { notify } from '../base/report.js';
 import type { LiveFollower, LiveStatus } from './types.js';
 
-/** Makes a follower; `before` shows what was shown last. */
+/** A function that makes a follower; `before` is the last one. */
 export type Make<State extends LiveStatus, Args extends unknown[]> = (
   before: LiveFollower | undefined,
   ...args: Args
 ) => LiveFollower<State>;
 
-/** One life of a query, a row or a count: what a component holds. */
+/** A live query, row or count, as a component holds it. */
 export class LiveView<State extends LiveStatus, Args extends unknown[]> {
   readonly #make: Make<State, Args>;
   #follower: LiveFollower<State>;
   #state: State;
-  /** Whether `#state` has something to show. */
+  /** Whether `#state` has a result to show. */
   #isLoaded = false;
   readonly #listeners = new Set<() => void>();
   #stop: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class LiveView<State extends LiveStatus, Args extends unknown[]> {
     if (this.#state !== before) this.#tell();
   }
 
-  /** As `change`, but another one: this one shows what it did. It is this one if that shows the same. */
+  /** Returns a view of other arguments, or this one if both show the same. This view does not change. */
   next(...args: Args): LiveView<State, Args> {
     const next = new LiveView(this.#make, args, this.#follower);
     const [one, other] = [this.#follower.wanted, next.#follower.wanted];
@@ -86,7 +86,7 @@ export class LiveView<State extends LiveStatus, Args extends unknown[]> {
   /** See `Reader.__v_skip`. */
   protected __v_skip(): void {}
 
-  /** After a failure begins anew: at once if somebody listens, or else for whoever shows it next. */
+  /** Begins again after a failure: at once if there are listeners, otherwise when it is shown next. */
   renew(): void {
     this.#follower.release();
     if (!this.#follower.isOver) this.#follower.retry();
@@ -116,7 +116,7 @@ export class LiveView<State extends LiveStatus, Args extends unknown[]> {
     for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
   }
 
-  /** Others may have begun to follow the same meanwhile. */
+  /** Finds the follower that another view may have begun since this one ended. */
   #find(): void {
     const { wanted, isOver } = this.#follower;
     const { hub, name } = wanted;
@@ -131,7 +131,7 @@ export class LiveView<State extends LiveStatus, Args extends unknown[]> {
       this.#isLoaded = isLoaded;
       return;
     }
-    // What was shown last stays until there is something else.
+    // The last result stays until there is a new one.
     const status = state.status === 'loading' ? 'ready' : state.status;
     const old = this.#state;
     if (old.isStale && old.status === status && old.error === state.error) return;

@@ -1,4 +1,4 @@
-/** Checks what is to be shown, and names it: equal names share what they show. */
+/** Checks sources, and names them: followers with equal names are shared. */
 
 import { HedgerowError } from '../base/errors.js';
 import { FOLLOW } from '../base/follow-symbol.js';
@@ -15,14 +15,14 @@ import type { WindowSpec } from './window.js';
 const names = new WeakMap<object, number>();
 let last = 0;
 
-/** A name of a function, which no other has. */
+/** Returns the name of a function, which no other function has. */
 function nameOf(rowOf: object): number {
   const name = names.get(rowOf) ?? ++last;
   names.set(rowOf, name);
   return name;
 }
 
-/** The source that a query makes, or a range of a handle. */
+/** Returns the source that a query makes, or the source of a range of a handle. */
 export function sourceOf<Row>(
   query: LiveQuery<Row> | Watchable,
   options: LiveSource<Row>['options'],
@@ -32,7 +32,7 @@ export function sourceOf<Row>(
   return { db: query as Watchable, options, rowOf };
 }
 
-/** The source of a row by its key, in a table or a handle. Throws `invalid-key`. */
+/** Returns the source of a row by its key, in a table or a handle. Throws `invalid-key`. */
 export function rowSourceOf<Row>(
   call: string,
   table: LiveTable<Row, unknown> | Watchable,
@@ -44,14 +44,14 @@ export function rowSourceOf<Row>(
   return { db: table as Watchable, options: { gte: key, lte: key }, rowOf };
 }
 
-/** What follows the rows of a handle that is elsewhere; `undefined` for stores that are here. */
+/** Returns the function that follows rows of a handle in a worker; `undefined` for stores of this thread. */
 export function findRemoteFollow({
   db,
 }: LiveSource<unknown>): RemoteHandle[typeof FOLLOW] | undefined {
   return (memberOf(db, FOLLOW) as RemoteHandle[typeof FOLLOW] | undefined)?.bind(db);
 }
 
-/** Checks a source. Throws `invalid-argument`, or `invalid-key`. */
+/** Checks a source of rows. Throws `invalid-argument` or `invalid-key`. */
 export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): WindowSpec<Row> {
   const { db, options, name } = source;
   const hub = findLiveStore(call, db);
@@ -81,7 +81,7 @@ export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): Windo
   };
 }
 
-/** Checks what is to be counted: the range that a source takes rows from. Throws as `buildRowsSpec`. */
+/** Checks a source whose range is to be counted. Throws as `buildRowsSpec` does. */
 export function buildCountSpec(call: string, source: LiveSource<unknown>): FollowerSpec {
   const { db, options, rowOf } = source;
   const all = { ...options, after: undefined };

@@ -1,4 +1,4 @@
-/** Reads that are over in the turn of their call, if all that they need is in memory. */
+/** Reads that end in the turn of their call, if all that they need is in memory. */
 
 import * as Status from '../base/abi/status.js';
 import { isInRange, type KeyRange } from '../base/range.js';
@@ -11,8 +11,8 @@ import type { ReadContext } from '../engine/read/context.js';
 const NOW_BYTES = 128 << 10;
 
 /**
- * Whether a read of the head can begin in this turn: a range of an index needs all of its index, and the `isFirst` read
- * waits for what the handle has put in the range.
+ * Returns whether a read of the head can begin in this turn: a range of an index needs the complete index, and the
+ * `isFirst` read waits for rows that the handle has put in the range.
  */
 export function isReadable(
   { isReady, head, host: { indexes }, pending }: ReadContext,
@@ -24,14 +24,17 @@ export function isReadable(
   return !isOfIndex(range) || indexes.state(head.view, indexes.get(range.index)) === State.complete;
 }
 
-/** What `answer` takes from the reply to an operation; `undefined` if that needs storage, time, or fails. */
+/**
+ * Returns what `answer` takes from the reply to an operation; `undefined` if the operation fails, or needs storage or
+ * more time.
+ */
 export function answerNow<T>(engine: Engine, op: Op, answer: () => T): T | undefined {
   try {
     if (engine.step(op, NOW_BYTES) !== Status.done) return undefined;
     engine.noteSuccess();
     return answer();
   } catch {
-    // Who reads it with patience reports that.
+    // The asynchronous read that follows reports the error.
     return undefined;
   } finally {
     engine.free(op);

@@ -1,8 +1,8 @@
 import { turn } from '../base/scheduler.js';
 
 /**
- * Does work in slices of `sliceMs`, each after a turn of the event loop. Returns a promise only if one does not suffice.
- * Calls `onBreak` at the end of each.
+ * Does work in slices of `sliceMs`, with a turn of the event loop after each. Returns a promise only if one slice does
+ * not suffice. Calls `onBreak` at the end of each slice.
  */
 export function runInSlices(
   work: Iterator<void, unknown>,

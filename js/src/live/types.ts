@@ -1,4 +1,4 @@
-/** What live queries show, and what they are made from. */
+/** The states of live queries, and their sources. */
 
 import type { FOLLOW } from '../base/follow-symbol.js';
 import type { KeyRange } from '../base/range.js';
@@ -6,12 +6,12 @@ import type { IndexRange, SecondaryKey } from '../core/indexes/columns.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../index.js';
 
-/** A handle of a store that is here. */
+/** A handle of a store in this thread. */
 export type LocalHandle = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
 
-/** A handle of a store that is in a worker: it follows rows itself. */
+/** A handle of a store in a worker, which follows rows itself. */
 export interface RemoteHandle {
-  /** Makes what keeps a state up to date; `before` is what was shown last. */
+  /** Makes a follower; `before` is the last one. */
   readonly [FOLLOW]: <State extends LiveStatus>(
     kind: 'rows' | 'count',
     source: LiveSource<unknown>,
@@ -23,69 +23,69 @@ export interface RemoteHandle {
 /** A handle whose rows can be shown: a store, or a branch of one. */
 export type Watchable = LocalHandle | RemoteHandle;
 
-/** What keeps a state up to date, for all who show it. */
+/** A follower that keeps a state up to date for all its listeners. */
 export interface LiveFollower<State extends LiveStatus = LiveStatus> {
-  /** Equal names, of one hub, show the same. */
+  /** Followers of one `hub` with equal names show the same. */
   readonly wanted: { readonly hub: { find(name: string): unknown }; readonly name: string };
   readonly state: State;
-  /** Whether `state` has something to show. */
+  /** Whether `state` has a result to show. */
   readonly isLoaded: boolean;
-  /** It is not kept up to date. */
+  /** Whether it is not kept up to date. */
   readonly isOver: boolean;
   /** Keeps it up to date for a while. */
   touch(): void;
-  /** Keeps it up to date, and calls `listener` after each change; returns how to stop. */
+  /** Keeps it up to date, and calls `listener` after each change; returns a function that stops it. */
   listen(listener: () => void): () => void;
-  /** After a failure, begins again. */
+  /** Begins again after a failure. */
   retry(): void;
-  /** Ends it at once, if nobody shows it. */
+  /** Ends it at once if it has no listeners. */
   release(): void;
 }
 
-/** Which rows are shown. A live query ends by `close()`, and is `loading` while its index is built. */
+/** The rows to show. A live query ends by `close()`, and is `loading` while its index is built. */
 export type LiveOptions = Omit<ScanOptions, 'signal'>;
 
-/** Which entries of an index are shown. */
+/** The entries of an index to show. */
 export type LiveIndexOptions = Omit<IndexScanOptions, 'signal' | 'wait'>;
 
-/** What can be shown live. */
+/** A source of rows that can be shown live. */
 export interface LiveSource<Row> {
   readonly db: Watchable;
   readonly options: LiveOptions | LiveIndexOptions;
   /**
-   * Makes a row of what is stored; of an index, `secondary` is the secondary key of the entry. It is called once for
-   * each state of a row. It must not change `value`, which others may have, too. A row for which it throws is left out, and
-   * what it threw is the `error` until the row changes.
+   * Makes a row of a stored value; `secondary` is the secondary key of an index entry. It is called once for each state
+   * of a row. It must not change `value`, which others may have, too. A row for which it throws is left out, and its
+   * error is the `error` of the state until the row changes.
    */
   rowOf(key: string, value: unknown, secondary?: SecondaryKey): Row;
   /**
-   * Queries with equal options and the same function `rowOf` share their rows. A name stands for `rowOf` where that is
-   * made anew for each query: equal names promise equal rows.
+   * Queries with equal options and the same function `rowOf` share their rows. A name stands for a `rowOf` that each
+   * query makes again: equal names promise equal rows.
    */
   readonly name?: string | undefined;
-  /** Awaited before each read. Returns `undefined` when there is nothing to wait for: then rows are shown at once. */
+  /** Resolves before each read. Returns `undefined` if the read need not wait: rows are then shown at once. */
   whenReady?(): Promise<unknown> | undefined;
 }
 
-/** What makes a source, such as a query of a table. */
+/** An object that makes a source, such as a query of a table. */
 export interface LiveQuery<Row> {
   source(): LiveSource<Row>;
 }
 
-/** What makes a source of one row: a table. */
+/** An object that makes a source of one row: a table. */
 export interface LiveTable<Row, Key> {
   rowSource(key: Key): LiveSource<Row>;
 }
 
-/** What all states have. */
+/** The members of all states. */
 export interface LiveStatus {
   /** `'loading'` until something can be shown. */
   readonly status: 'loading' | 'ready' | 'error';
-  /** What is shown is of the query before `change`, or of before a pause, and will be replaced. */
+  /** Whether the result is from before `change`, or from before a pause, and will be replaced. */
   readonly isStale: boolean;
   /**
-   * With the status `'error'`: why it is not kept up to date any more; what was shown last stays. With any other: why a row is
-   * left out, which cannot be read.
+   * With the status `'error'`: why the state is no longer kept up to date; the last result stays. With any other
+   * status: why a row that cannot be read is left out.
    */
   readonly error: unknown;
 }
@@ -94,7 +94,7 @@ export interface LiveStatus {
 export interface LiveState<Row> extends LiveStatus {
   /** A new list once one of its rows has changed; an unchanged row is the same object. */
   readonly rows: readonly Row[];
-  /** The `offset` of the query that they are of. */
+  /** The `offset` of the query of these rows. */
   readonly offset: number;
 }
 
@@ -110,13 +110,13 @@ export interface LiveCountState extends LiveStatus {
   readonly count: number | undefined;
 }
 
-/** The common part of what is live. */
+/** The calls that live queries, rows and counts share. */
 interface LiveBase<State> {
-  /** What is shown: the same object until something of it has changed. Needs no `this`. */
+  /** Returns the state: the same object until a part of it has changed. Needs no `this`. */
   readonly get: () => State;
-  /** Calls `listener` after each change; returns how to stop. Needs no `this`. */
+  /** Calls `listener` after each change; returns a function that stops it. Needs no `this`. */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Ends it, and forgets all listeners; `get` returns the last state from then on. Idempotent. */
+  /** Ends it, and drops all listeners; `get` returns the last state from then on. Idempotent. */
   close(): void;
   /** As `close`, for `using`. */
   [Symbol.dispose](): void;
@@ -124,7 +124,7 @@ interface LiveBase<State> {
 
 /** A live query. */
 export interface Live<Row> extends LiveBase<LiveState<Row>> {
-  /** Shows another query. The rows shown last stay, with `isStale`, until the new ones are there. */
+  /** Shows another query. The last rows stay, with `isStale`, until the new ones are there. */
   change(query: LiveQuery<Row>): void;
   change(db: Watchable, options?: LiveOptions | LiveIndexOptions): void;
 }
@@ -143,5 +143,5 @@ export interface LiveCount extends LiveBase<LiveCountState> {
   change(db: Watchable, range?: LiveCountRange): void;
 }
 
-/** What is counted. */
+/** The range to count. */
 export type LiveCountRange = KeyRange | IndexRange;

@@ -6,28 +6,28 @@ export interface PositionedEntry {
   readonly position: string;
 }
 
-/** What is kept up to date by the changes of a range. */
+/** A follower as its group knows it. */
 export interface Member {
   readonly wanted: { readonly reverse: boolean; readonly offset: number; readonly limit: number };
-  /** Those from `offset` on, at most `limit`, in its order. */
+  /** The rows from `offset` on, at most `limit`, in its order. */
   readonly entries: readonly PositionedEntry[];
   /** The group that it is in. */
   group: { delete(member: Member): void } | undefined;
-  /** Takes changes; returns whether it must be read anew instead. Yields in between. */
+  /** Applies changes; returns whether it must be read again instead. Yields in between. */
   apply(news: ChangeBatch): Generator<void, boolean, void>;
   begin(): void;
   fail(cause: unknown): void;
 }
 
 /**
- * Windows on a range in one direction, all at the same commit. They are ordered by their offsets: that is also the order
- * of their first rows. `WindowList` finds those that changes may concern by binary search.
+ * The windows on a range in one direction, all at the same commit, ordered by offset: that is also the order of their
+ * first rows. A binary search finds the windows that changes may affect.
  */
 export class WindowList {
   readonly #windows: Member[] = [];
-  /** For each window, the one of those up to it that reaches furthest. */
+  /** For each window, the window up to it that reaches furthest. */
   #furthest: Member[] | undefined;
-  /** Those that all changes may concern: lists without a limit, and counts. */
+  /** Windows that all changes may affect: lists without a limit, and counts. */
   readonly #whole = new Set<Member>();
 
   add(member: Member): void {
@@ -54,7 +54,7 @@ export class WindowList {
     return this.#windows.length + this.#whole.size === 0;
   }
 
-  /** The members that changes may concern. */
+  /** Finds the members that changes may affect. */
   near(news: ChangeBatch): Iterable<Member> {
     const windows = this.#windows;
     if (news.length > windows.length) return [...this.#whole, ...windows];
@@ -65,7 +65,7 @@ export class WindowList {
       const position = news.at(at);
       const isBefore = (index: number) => beginsBefore(windows[index] as Member, position, news);
       let end = split(windows.length, isBefore, from);
-      // Those that begin between the change before and this one are shifted.
+      // Windows that begin between the previous change and this one are shifted.
       for (; from < end; from++) if (news.net(at) !== 0) found.add(windows[from] as Member);
       while (end-- > 0 && reaches(this.#furthest[end] as Member, position, news)) {
         const window = windows[end] as Member;
@@ -77,7 +77,7 @@ export class WindowList {
   }
 }
 
-/** Whether a window begins at a position or before it. An empty one begins behind all rows. */
+/** Returns whether a window begins at a position or before it. An empty one begins behind all rows. */
 function beginsBefore(
   { wanted, entries: [first] }: Member,
   position: string,
@@ -88,7 +88,9 @@ function beginsBefore(
   );
 }
 
-/** Whether a window ends at a position or behind it: the range ends in one that is not full. */
+/**
+ * Returns whether a window ends at a position or behind it. A window that is not full reaches to the end of the range.
+ */
 function reaches({ entries, wanted }: Member, position: string, news: ChangeBatch): boolean {
   const last = entries[wanted.limit - 1];
   return last === undefined || news.compare(last.position, position) >= 0;

@@ -17,22 +17,22 @@ import type { PositionedEntry } from './window-list.js';
 /** Rows after which the clock is read. */
 const CLOCK_ROWS = 256;
 
-/** A row as it is shown, and what it was made from. */
+/** A row as it is shown, with the value that it was made from. */
 interface Entry<Row> extends PositionedEntry {
   readonly value: unknown;
   readonly row: Row | undefined;
-  /** What `rowOf` threw. */
+  /** The error that `rowOf` threw. */
   readonly fault: { readonly error: unknown } | undefined;
 }
 
 /** A window on a range: which of its rows are shown. */
 export interface WindowSpec<Row> extends FollowerSpec {
   readonly rowOf: LiveSource<Row>['rowOf'];
-  /** Equal for those whose rows are made in the same way. */
+  /** Equal for windows whose rows are made in the same way. */
   readonly kind: string;
 }
 
-/** Makes a state of what `Window` shows. */
+/** A function that makes a state of the rows of a `Window`. */
 export type StateOf<Row, State> = (rows: readonly Row[], told: LiveStatus, offset: number) => State;
 
 type EntryMap<Row> = ReadonlyMap<string, Entry<Row>>;
@@ -40,7 +40,7 @@ type EntryMap<Row> = ReadonlyMap<string, Entry<Row>>;
 const NONE: readonly never[] = [];
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Keeps the rows of a window up to date. */
+/** A follower that keeps the rows of a window up to date. */
 export class Window<Row = unknown, State extends LiveStatus = LiveStatus> extends Follower<
   State,
   WindowSpec<Row>
@@ -100,12 +100,12 @@ export class Window<Row = unknown, State extends LiveStatus = LiveStatus> extend
     if (isWanted()) this.#show(entries);
   }
 
-  /** The entries so far by their positions. */
+  /** Returns the present entries by their positions. */
   #mapEntries(): EntryMap<Row> {
     return new Map(this.entries.map((entry) => [entry.position, entry]));
   }
 
-  /** The entry of a row: the known one if that is equal. */
+  /** Returns the entry of a row: the known entry if it is equal. */
   #entry(known: EntryMap<Row>, key: string, value: unknown, secondary?: SecondaryKey): Entry<Row> {
     const { places, rowOf } = this.wanted;
     const position = places.positionOf(key, secondary);
@@ -124,7 +124,7 @@ export class Window<Row = unknown, State extends LiveStatus = LiveStatus> extend
     const { length } = entries;
     if (limit === 0) return false;
     const [first, last] = [entries[0], entries[limit - 1]];
-    // Nothing is known of the rows before a window, nor of those behind a full one.
+    // The rows before a window, and behind a full one, are unknown.
     if (first === undefined && offset > 0) return news.net() > 0;
     const start = first === undefined || offset === 0 ? 0 : news.before(first.position, false);
     const end = last === undefined ? news.length : news.before(last.position, true);
@@ -137,7 +137,7 @@ export class Window<Row = unknown, State extends LiveStatus = LiveStatus> extend
     return false;
   }
 
-  /** The entries, with some of the changes. */
+  /** Merges some of the changes into the entries. */
   *#mergeEntries(
     news: ChangeBatch,
     start: number,

@@ -5,7 +5,7 @@ import { turn } from '../base/scheduler.js';
 /** Bytes of a slice. */
 const SLICE_BYTES = 64 << 10;
 
-/** As `hashedName`, in slices: other requests are answered between them. */
+/** Hashes as `hashedName` does, in slices: the server answers other requests between them. */
 export async function slicedName(letter: 'p' | 'd', bytes: Uint8Array): Promise<string> {
   const hash = blake3.create();
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {

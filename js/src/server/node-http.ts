@@ -1,10 +1,10 @@
-/** As much of Node's HTTP as the server uses: the package is compiled without Node's types. */
+/** The part of Node's HTTP that the server uses: the package is compiled without Node's types. */
 
 export interface HttpRequest extends AsyncIterable<Uint8Array> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Its end of the connection. */
+  /** The server's end of the connection. */
   readonly socket: { readonly localAddress?: string | undefined };
 }
 
@@ -35,7 +35,7 @@ export interface Crypto {
   timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean;
 }
 
-/** An answer that ends a request. */
+/** The error that ends a request with a status. */
 export class HttpRefusal extends Error {
   readonly status: number;
 
@@ -45,7 +45,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** The body of a request, of at most that many bytes. */
+/** Reads the body of a request, of at most `most` bytes. */
 export async function bodyOf(request: HttpRequest, most: number): Promise<Uint8Array> {
   const told = request.headers['content-length'];
   if (told === undefined) throw new HttpRefusal(411, 'Content-Length is missing');
@@ -54,7 +54,7 @@ export async function bodyOf(request: HttpRequest, most: number): Promise<Uint8A
   const body = new Uint8Array(length);
   let at = 0;
   for await (const part of request) {
-    // Node ends a request that is longer or shorter than it says.
+    // Node ends a request whose length differs from its header.
     body.set(part, at);
     at += part.length;
   }

@@ -1,42 +1,42 @@
-/** Decides which requests are allowed: by tokens; or, without any, by the address that a request is for and the page that it is from. */
+/** Decides which requests are allowed: by tokens, or else by the address they name and the page that sends them. */
 import { HedgerowError } from '../base/errors.js';
 import { shownAs } from '../base/kind.js';
 import { type Crypto, HttpRefusal, type HttpRequest } from './node-http.js';
 
 /** Options of `serveRemote`. */
 export interface ServerOptions {
-  /** A free one by default. */
+  /** A free port by default. */
   readonly port?: number | undefined;
-  /** `'127.0.0.1'` by default: only this machine reaches it. */
+  /** `'127.0.0.1'` by default: only this machine reaches the server. */
   readonly host?: string | undefined;
-  /** The bearer token of those who may read and write. Without any token everybody may do everything. */
+  /** The bearer token for reads and writes. Without any token everybody may do everything. */
   readonly token?: string | undefined;
-  /** The token of those who may only read. */
+  /** The token for reads only. */
   readonly readToken?: string | undefined;
-  /** The token of those who may also delete. Where only others are given, nobody may. */
+  /** The token that also allows deletions. If only other tokens are given, no client may delete. */
   readonly deleteToken?: string | undefined;
   /** Whether reads need no token. */
   readonly publicReads?: boolean | undefined;
   /**
-   * The origins of the pages that may use it; `'*'` for all. By default all if there is a token, which a strange page does
-   * not know, and otherwise none.
+   * The origins of the pages that may use the server; `'*'` for all. By default all if there is a token, which a
+   * strange page does not know; otherwise no origin.
    */
   readonly origin?: string | readonly string[] | undefined;
 }
 
-/** The right that a method needs: each right includes those before it. */
+/** The right that a method needs: each right includes the ones before it. */
 const [READ, WRITE, DELETE] = [1, 2, 3];
 const NEEDED: Readonly<Record<string, number>> = { PUT: WRITE, DELETE };
 
 export class RequestAccess {
   readonly #crypto: Crypto;
   readonly #host: string;
-  /** By their rights. */
+  /** The hashes of the tokens, in the order of their rights. */
   readonly #tokens: readonly (readonly [right: number, hash: Uint8Array])[];
   readonly #publicRight: number;
   readonly #origins: readonly string[];
 
-  /** Throws `invalid-argument` for origins that no page has. */
+  /** Throws `invalid-argument` for an origin that no page has. */
   constructor(crypto: Crypto, options: ServerOptions) {
     this.#crypto = crypto;
     this.#host = (options.host ?? '').toLowerCase();
@@ -54,8 +54,8 @@ export class RequestAccess {
   }
 
   /**
-   * The origin whose pages may read the answer, if any. Throws a `Refusal` for a page that may not use the server, and
-   * without tokens for a request to another address: a page can let a name of its own lead to this machine.
+   * Returns the origin whose pages may read the answer, if any. Throws an `HttpRefusal` for a page that may not use the
+   * server, and without tokens for a request to another address: a page can point its own name to this machine.
    */
   originFor({ headers, socket }: HttpRequest): string | undefined {
     const { origin, host = '' } = headers;
@@ -75,7 +75,7 @@ export class RequestAccess {
     );
   }
 
-  /** Throws a `Refusal` unless a request may do what it asks for, in a time that does not depend on how much of its token is right. */
+  /** Throws an `HttpRefusal` for a request without the right that it needs; all wrong tokens take the same time. */
   check({ method, headers }: HttpRequest): void {
     if (this.#tokens.length === 0) return;
     const given = this.#hash(headers.authorization ?? '');
@@ -89,7 +89,7 @@ export class RequestAccess {
   }
 }
 
-/** The origins that an option names. Throws `invalid-argument` for one that no page has. */
+/** Returns the origins that an option names. Throws `invalid-argument` for one that no page has. */
 function originsOf(given: string | readonly string[]): readonly string[] {
   let wrong: unknown = given;
   try {
@@ -98,7 +98,7 @@ function originsOf(given: string | readonly string[]): readonly string[] {
     if (at < 0) return origins;
     wrong = origins[at];
   } catch {
-    // A proxy may refuse to be read: that is no list of origins.
+    // A proxy may refuse to be read: it is no list of origins.
   }
   const message = `serveRemote: origin is such as https://app.example, or *, not ${shownAs(wrong)}`;
   throw new HedgerowError('invalid-argument', message);

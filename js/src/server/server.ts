@@ -1,7 +1,7 @@
 /**
- * `hedgerow/server`: the reference server, which gives any remote (a folder, most often) an address. It reads and writes
- * as `docs/sync.md` says a server must, and tells of swaps by server-sent events. Nothing in it is needed for the
- * clients to be right: they check every byte.
+ * `hedgerow/server`: the reference server, which gives any remote (a folder, most often) an address. It reads and
+ * writes as `docs/sync.md` says a server must, and reports swaps by server-sent events. Clients do not trust it: they
+ * check every byte.
  */
 import { HedgerowError } from '../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../base/limits.js';
@@ -25,13 +25,13 @@ export type { ServerOptions };
 
 /** A running server. */
 export interface RemoteServer {
-  /** Where it listens, with a slash at the end: for `httpRemote`. */
+  /** The address of the server, with a slash at the end: for `httpRemote`. */
   readonly url: string;
   /** Ends all connections. */
   close(): Promise<void>;
 }
 
-/** Answers of the errors of remotes. */
+/** The statuses of answers, by the codes of errors of remotes. */
 const STATUSES: Readonly<Record<string, number>> = {
   'invalid-argument': 400,
   'remote-auth': 403,
@@ -39,7 +39,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   offline: 503,
 };
 const IMMUTABLE = 'public, max-age=31536000, immutable, no-transform';
-/** How often a stream of events says that it lives, in milliseconds: proxies end silent ones. */
+/** How often a stream of events says that it lives, in milliseconds: proxies end silent streams. */
 const ALIVE_MS = 20_000;
 
 class Server {
@@ -180,7 +180,7 @@ class Server {
   }
 }
 
-/** The range that a request asks for; undefined for none, and for those of other forms, which may be ignored. */
+/** Returns the range that a request asks for; `undefined` without one, and for other forms, which may be ignored. */
 function rangeOf(asked = ''): ByteRange | undefined {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(asked) ?? [];
   if (first === undefined) return undefined;
@@ -198,7 +198,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** Serves `remote` over HTTP until it is closed. Rejects with what listening failed with. */
+/** Serves `remote` over HTTP until it is closed. Rejects with the error of `listen`. */
 export async function serveRemote(
   remote: Remote,
   options: ServerOptions = {},

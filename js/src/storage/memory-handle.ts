@@ -1,4 +1,4 @@
-/** The handles of stores in memory, which are loaded when the first store is opened. */
+/** The handles of stores in memory, loaded at the first opening of a store. */
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
@@ -20,7 +20,7 @@ interface StoredSegment {
   readonly tableBytes: Uint8Array;
 }
 
-/** What all handles of one store share. */
+/** The data that all handles of one store share. */
 export class World {
   readonly segments = new Map<number, StoredSegment>();
   readonly refs = new Map<string, Ref>();
@@ -46,10 +46,9 @@ export function openWorld(
   return new MemorySegmentStore(world, onGone, onMoved);
 }
 
-// The methods are `async` so that a failure is always a rejection; none of them awaits,
-// and so each is atomic.
+// The methods are `async` so that a failure is always a rejection. They await nothing, so that each is atomic.
 export class MemorySegmentStore implements SegmentStore {
-  /** A part is a copy, and so is the whole. */
+  /** A part costs a copy, as the whole does. */
   readonly requestCost = 0;
   readonly #world: World;
   readonly onGone: () => void;
@@ -107,7 +106,7 @@ export class MemorySegmentStore implements SegmentStore {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
     if (changes.length > 0) {
-      // Not within this call, which is another handle's.
+      // Not in this call, which another handle makes.
       for (const other of world.handles) if (other !== this) queueMicrotask(other.#onMoved);
     }
     return true;
@@ -136,7 +135,7 @@ export class MemorySegmentStore implements SegmentStore {
   }
 }
 
-/** Not `slice`, which copies nothing when it is a Node `Buffer`'s. */
+/** Copies bytes, without `slice`, which does not copy a Node `Buffer`. */
 function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }

@@ -9,16 +9,15 @@ import type { Storage } from './segment-store.js';
 export const loadMemory = () => part(() => import('./memory-handle.js'));
 
 /**
- * Keeps stores in memory for as long as the returned value lives: a store survives
- * `close`, and is shared by all handles of its name that this value opened. They follow
- * each other's commits, in a turn of their own.
+ * Keeps stores in memory as long as the returned value lives: a store survives `close`, and all handles of its name
+ * that this value opened share it. They follow each other's commits, in later turns.
  */
 export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
     lifetime: 'session',
     locks: localLocks(),
-    // Loaded first: from here on, nothing waits.
+    // Load the code first: from here on, no call waits.
     open: async (name, options) => (await loadMemory()).openWorld(worlds, name, options),
     async destroy(name) {
       const world = worlds.get(name);

@@ -11,7 +11,7 @@ export interface Outcomes {
 
 /** Wraps `inner`: reports the outcome of each call to `outcomes`, before the caller gets it. */
 export function reportOutcomes(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
-  // The caller gets the promise of `inner` itself, and so waits no longer.
+  // The caller gets the promise of `inner` itself, so that it waits no longer.
   const reportOutcome = <T>(kind: CallKind, call: Promise<T>, batch?: WriteBatch): Promise<T> => {
     call.then(
       () => outcomes.onSuccess(kind, batch),

@@ -1,7 +1,6 @@
 /**
- * The interface of every persistence adapter. An adapter moves bytes and knows
- * nothing of trees: segments and their tables are opaque to it, and the one thing
- * that it must get right is that a `write` happens whole or not at all.
+ * The interface of every persistence adapter. An adapter moves bytes and does not know trees: segments and their tables
+ * are opaque to it. It must only ensure that a `write` happens whole or not at all.
  */
 import type { Locks } from '../base/locks.js';
 
@@ -13,7 +12,7 @@ export interface Ref {
   readonly name: string;
   /** Hash of the commit chunk, 32 bytes. */
   readonly commitBytes: Uint8Array;
-  /** Number of times that the ref was moved; 1 after its first move. */
+  /** Number of moves of the ref; 1 after the first. */
   readonly generation: number;
   /** Version of the store's format, see `docs/format.md`. */
   readonly format: number;
@@ -22,20 +21,20 @@ export interface Ref {
 /** Where a ref stood when it was read before. */
 export type Since = Pick<Ref, 'name' | 'generation'>;
 
-/** A request to move a ref, granted only when it still stands where expected. */
+/** A request to move a ref, granted only if it still stands where expected. */
 export interface RefMove extends Ref {
-  /** The generation that the ref must still have; 0 when it must not exist yet. */
+  /** The generation that the ref must still have; 0 if it must not exist yet. */
   readonly expected: number;
 }
 
-/** A request to delete a ref, granted as a move is. Segments that came with its moves stay. */
+/** A request to delete a ref, granted as a move is. Segments of its moves stay. */
 export interface RefDrop {
   readonly name: string;
   readonly expected: number;
   readonly isDropped: true;
 }
 
-/** A segment to be written, with the table that tells which chunks it holds. */
+/** A segment to write, with the table that lists its chunks. */
 export interface SegmentRecord {
   /** Unique for ever in this store; a whole number up to 2^53 - 1. */
   readonly id: number;
@@ -47,20 +46,20 @@ export interface SegmentRecord {
 export interface TableRecord {
   readonly id: number;
   readonly tableBytes: Uint8Array;
-  /** The segment itself, when it came at no cost. */
+  /** The segment itself, if it came at no cost. */
   readonly segmentBytes?: Uint8Array;
 }
 
-/** What is written in one transaction. */
+/** The data of a write in one transaction. */
 export interface WriteBatch {
   readonly segments: readonly SegmentRecord[];
   readonly move?: RefMove;
-  /** Other refs to be moved or deleted: all requests are granted, or nothing is written. */
+  /** Other refs to move or delete: all requests are granted, or the write has no effect. */
   readonly also?: readonly (RefMove | RefDrop)[];
   readonly durability: Durability;
   /**
-   * The change makes room: it may use the room that an adapter keeps for that. Copies make room `'later'`, if ever, by
-   * the deletion of what was copied: they may use half of it.
+   * Whether the change makes room, and may use the room that an adapter keeps for that. Copies make room `'later'`, if
+   * ever, by the deletion of their source: they may use half of it.
    */
   readonly makesRoom?: boolean | 'later';
 }
@@ -75,132 +74,130 @@ export interface SegmentPart {
   readonly to: number;
 }
 
-/** What is read: a segment, by its id, or a part of one. */
+/** A request to read a segment, by its id, or a part of one. */
 export type SegmentRequest = number | SegmentPart;
 
-/** The segment that is read, or of which a part is. */
+/** Returns the id of the segment of a request. */
 export function segmentOf(wanted: SegmentRequest): number {
   return typeof wanted === 'number' ? wanted : wanted.id;
 }
 
-/** What is wanted of the bytes of a segment; of one that ends earlier, what there is. */
+/** Cuts the wanted bytes from a segment, up to its end. */
 export function cutSegment(wanted: SegmentRequest, segmentBytes: Uint8Array): Uint8Array {
   if (typeof wanted === 'number') return segmentBytes;
-  // Not `slice`, which copies nothing when it is a Node `Buffer`'s.
+  // Not by `slice`, which does not copy a Node `Buffer`.
   return new Uint8Array(segmentBytes.subarray(wanted.from, wanted.to));
 }
 
-/** What a store holds, read in one transaction. */
+/** The contents of a store, read in one transaction. */
 export interface StoreContents {
   readonly refs: readonly Ref[];
   /** In ascending order of `id`. */
   readonly tables: readonly TableRecord[];
-  /** Of all segments that are stored, known or not, in ascending order; left out with `since`. */
+  /** The ids of all stored segments, known or not, in ascending order; absent with `since`. */
   readonly ids?: readonly number[];
 }
 
 /** One open store. */
 export interface SegmentStore {
   /**
-   * Reads all refs, and the tables of all segments except those in `known`, from
-   * one consistent state. With `since`, refs that do not stand there or further on may be left
-   * out, and so may segments that were written with earlier moves of these refs. Without both, tables may come from
-   * copies that were made for openings; with an empty `since` they are read as they are stored.
+   * Reads all refs, and the tables of all segments except the segments in `known`, from one consistent state. With
+   * `since`, the result may leave out refs that do not stand there or further on, and segments that were written with
+   * earlier moves of these refs. Without both, tables may come from copies for openings; with an empty `since` they
+   * come from their own records.
    */
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents>;
   /**
-   * A number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that
-   * makes room.
+   * Reserves a number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that makes
+   * room.
    */
   reserve(makesRoom?: boolean): Promise<number>;
   /**
-   * Reads segments, and parts of segments. The result has one member for each of `wanted`, in that order;
-   * `undefined` where there is no such segment. A segment that is shorter than a part of it gives the bytes that it
-   * has: the core finds that they are not those that it needs, and looks for another copy. So it does where a
-   * segment is there and its bytes cannot be read: then there are none. The caller owns the bytes.
+   * Reads segments, and parts of segments. The result has one member for each of `wanted`, in that order; `undefined`
+   * if there is no such segment. A segment that ends before the end of a part gives the bytes up to its end, and an
+   * unreadable segment gives no bytes: the core finds that they are wrong, and looks for another copy. The caller owns
+   * the bytes.
    */
-  // A property: as a method, one that takes ids alone would compile.
+  // A property: as a method, a function that only takes ids would compile.
   readonly read: (wanted: readonly SegmentRequest[]) => Promise<(Uint8Array | undefined)[]>;
   /**
-   * What a request for a part costs, as the number of bytes that are read in the same time: by that the core
-   * decides whether it asks for parts of a segment, or for all of it. Absent where nobody has measured it.
+   * The cost of a request for a part, as the number of bytes that a read gets in the same time: by that the core
+   * requests parts of a segment, or all of it. Absent if it was not measured.
    */
   readonly requestCost?: number;
   /**
-   * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
-   * is as durable as asked, to `false` (with nothing written) when `expected` of `move`, or of one
-   * of `also`, is not the generation of the ref. The store keeps the bytes: nobody may change them any more.
+   * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it is as durable as asked, or to
+   * `false`, without a write, if `expected` of `move`, or of one of `also`, is not the generation of the ref. The store
+   * keeps the bytes: the caller may not change them any more.
    */
   write(batch: WriteBatch): Promise<boolean>;
   /**
-   * The last moves of a ref, newest first: where it stands, then where it stood before. At least
-   * `MIN_HISTORY` of them if there were so many, at most `MAX_HISTORY`. The segments of older
-   * commits may be gone. The caller owns the bytes.
+   * Reads the last moves of a ref, newest first: where it stands, then where it stood before. Returns at least
+   * `MIN_HISTORY` moves if there were so many, at most `MAX_HISTORY`. The segments of older commits may be gone. The
+   * caller owns the bytes.
    */
   history(name: string): Promise<Ref[]>;
   /**
-   * Deletes segments with their tables; unknown ids are ignored. A deletion that fails may have deleted
-   * some of them. With a fence it is refused, with `false`, unless that stands where it should in each
-   * transaction that deletes something.
+   * Deletes segments with their tables; ignores unknown ids. A failed deletion may have deleted some of them. With a
+   * fence it resolves to `false` unless the ref stands where it should in each transaction that deletes something.
    */
   delete(ids: readonly number[], fence?: Fence): Promise<boolean>;
   /**
-   * The page may be suspended: lets go of what others could wait for, until the next call.
-   * Calls under way go on when the page does. Absent where nothing is in anybody's way.
+   * Releases, until the next call, what others could wait for, since the page may be suspended. Calls under way go on
+   * when the page does. Absent in an adapter that others never wait for.
    */
   rest?(): void;
   /**
-   * Called now and then, by one handle of all. Where storage may be full it keeps some room for changes that make room, in
-   * proportion to the bytes that are stored; at rest, when nobody has written for a while, it may prepare the next
-   * opening. Where there is no room left it rejects, and nothing is lost by that.
+   * Cares for the store; one of all handles calls it now and then. Where storage may be full it keeps some room for
+   * changes that make room, in proportion to the stored bytes; at rest, after a while without writes, it may prepare
+   * the next opening. Without room it rejects, and no data are lost.
    */
   upkeep?(storedBytes: number, isAtRest: boolean): Promise<void>;
-  /** Whether a strict write waits for the disk, where the adapter knows. */
+  /** Whether a strict write waits for the disk, if the adapter knows. */
   readonly honoursStrict?: boolean;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
   close(): Promise<void>;
 }
 
-/** How a store is opened. */
+/** Options of the opening of a store. */
 export interface StoreOptions {
-  /** Fail with `store-not-found` when it does not exist, instead of creating it. */
+  /** Fail with `store-not-found` if it does not exist, instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Called at most once, when it is found that the open store is gone: deleted by somebody, or
-   * by the browser. All later calls fail with `closed`, also when there is a new store of that
-   * name.
+   * Called at most once, when the adapter finds that the open store was deleted, maybe by the browser. All later calls
+   * fail with `closed`, even if there is a new store of that name.
    */
   readonly onGone?: (() => void) | undefined;
   /** Called when another handle has moved a ref, by adapters that find out by themselves. */
   readonly onMoved?: (() => void) | undefined;
-  /** Called when there was no room for a change, also when it was made in the end. */
+  /** Called when there was no room for a change, even if it succeeded in the end. */
   readonly onFull?: (() => void) | undefined;
 }
 
 /**
- * How long storage keeps what is written: until the page or the process ends; as long as the browser keeps the data
- * of the origin; until somebody deletes it.
+ * How long storage keeps data: until the page or the process ends; as long as the browser keeps the data of the origin;
+ * until its deletion.
  */
 export type Lifetime = 'session' | 'origin' | 'permanent';
 
 /** A kind of storage: opens stores by name. */
 export interface Storage {
-  /** How long it keeps what is written; absent in an adapter that does not know. */
+  /** How long it keeps data; absent in an adapter that does not know. */
   readonly lifetime?: Lifetime;
-  /** Whether this is a private window, whose storage is deleted with it; `undefined` where that cannot be known. */
+  /** Resolves to whether this is a private window, which deletes its storage at its end; `undefined` if unknown. */
   isPrivate?(): Promise<boolean | undefined>;
-  /** Other tabs may have the same store open. */
+  /** Whether other tabs may have the same store open. */
   readonly isShared?: boolean;
-  /** What all who may have the same store open have in common, to tell what they use. */
+  /** The locks by which all handles of a store announce what they use. */
   readonly locks?: Locks | undefined;
-  /** Opens the store `name`. Rejects with `unsupported` only where nothing can be stored at all: see `fallback`. */
+  /** Opens the store `name`. Rejects with `unsupported` only where storage is impossible: see `fallback`. */
   open(name: string, options?: StoreOptions): Promise<SegmentStore>;
-  /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
+  /** Deletes the store `name` and all its data; resolves even if it does not exist. */
   destroy(name: string): Promise<void>;
 }
 
-/** Seals what is stored: made by `atRest` of `hedgerow/encryption`. */
+/** Encryption of stored data, made by `atRest` of `hedgerow/encryption`. */
 export interface Encryption {
-  /** The same storage, in which what this seals is kept. */
+  /** Returns the same storage, but with sealed data. */
   over(storage: Storage): Storage;
 }

@@ -1,4 +1,4 @@
-/** The calls of a handle that concern what is stored: how much it is, whether it is sound, and what can go. */
+/** The calls of a handle that care for its storage: compaction, statistics and verification. */
 import { runAbortable } from '../base/run-abortable.js';
 import type { CompactResult } from '../engine/collect/collection.js';
 import type { Stats } from '../engine/read/stats.js';
@@ -8,13 +8,13 @@ import { readParts, verifying } from './later.js';
 
 export abstract class CareCalls extends HealthCalls {
   /**
-   * Frees the room of rows that were changed or deleted, and of loads that were cut off. A store also compacts itself:
-   * when twice as much is stored as is needed. Nothing is deleted that a snapshot, a branch or a running read uses, in
-   * any tab. Reads the internal nodes of the trees, and all leaves where large values are stored apart from them.
+   * Frees the space of rows that were changed or deleted, and of loads that were cut off. A store also compacts itself
+   * when it stores twice as much as it needs. Deletes no chunk that a snapshot, a branch or a running read uses, in any
+   * tab. Reads the internal nodes of the trees, and all leaves where large values are stored apart from them.
    *
-   * Where several tabs have the store open, one of them compacts it, and this call asks that tab. When it does not
-   * answer within 3 seconds, as a suspended tab does not, this one takes over, and begins after 3 more. Rejects with
-   * `blocked` where there are no Web Locks to tell what other tabs use: see `idb({ exclusive })`.
+   * Where several tabs have the store open, one of them compacts it, and this call asks that tab. If it does not answer
+   * within 3 seconds, as when it is suspended, this tab takes over, and begins after 3 more. Rejects with `blocked`
+   * where no Web Locks show what other tabs use: see `idb({ exclusive })`.
    */
   async compact(): Promise<CompactResult> {
     this.from.check();
@@ -22,8 +22,8 @@ export abstract class CareCalls extends HealthCalls {
   }
 
   /**
-   * What the store holds, and the shape of its tree. Reads all internal nodes, and all leaves
-   * when it is not plain without them what is live.
+   * Returns how much the store holds, and the shape of its tree. Reads all internal nodes, and all leaves if the live
+   * chunks cannot be known without them.
    */
   async stats(): Promise<Stats> {
     this.from.check();
@@ -32,10 +32,10 @@ export abstract class CareCalls extends HealthCalls {
   }
 
   /**
-   * Reads all that the newest commit reaches from storage and checks it: each chunk against its
-   * hash and its form, keys, counts and levels across nodes, large values against their pieces.
-   * It does not end at a fault: each is reported with the keys that it covers. Works in slices, holds
-   * about 32 MiB beside the store's own memory, and takes about as long as reading everything.
+   * Reads all chunks of the newest commit from storage and checks them: each against its hash and its form, keys,
+   * counts and levels across nodes, large values against their pieces. It does not end at a fault, but reports each one
+   * with the keys that it covers. Works in slices, holds about 32 MiB in addition to the store's own memory, and takes
+   * about as long as reading everything.
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.from.check();

@@ -1,4 +1,4 @@
-/** Clones: a store that begins with what a remote has. Loaded at first use. */
+/** Clones: stores that begin with the rows of a remote. Loaded at first use. */
 
 import { HedgerowError } from '../base/errors.js';
 import { checkPlain, optionsOf } from '../base/options.js';
@@ -15,19 +15,20 @@ import type { Remote } from '../sync/remote/remote.js';
 import { checkedRemote } from '../sync/remote/remote-check.js';
 import type { OpenOptions } from './open.js';
 
-/** Options of `clone`: those of `open`, those of `pull`, and `link`. */
+/** The options of `clone`: the options of `open` and `pull`, `mode` and `link`. */
 export interface CloneOptions extends OpenOptions, PullOptions {
   /**
-   * `'full'` by default: all rows come. `'lazy'`: rows come when they are read, and stay; so it opens after two requests,
-   * at the last checkpoint of the remote, and `link.pull()` brings what was pushed since. Call it each time that the store
-   * is opened: a store that was opened without it has only what is here. It has no indexes and no sum trees.
+   * `'full'`, the default, fetches all rows. `'lazy'` fetches rows when they are read, and keeps them: it opens after
+   * two requests, at the last checkpoint of the remote, and `link.pull()` brings later pushes. Call `clone` each time
+   * that the store is opened: a store that was opened without it has only the rows that are here. It has no indexes and
+   * no sum trees.
    */
   readonly mode?: 'full' | 'lazy' | undefined;
-  /** How the store is linked to the remote: the options of `db.remote`. */
+  /** The options of the link to the remote, as of `db.remote`. */
   readonly link?: LinkOptions | undefined;
 }
 
-/** As much of a store as a clone uses. */
+/** The calls of a store that a clone uses. */
 interface CloneTarget {
   readonly branchName: string;
   branches(options: BranchesOptions): Promise<readonly Branch[]>;
@@ -35,7 +36,7 @@ interface CloneTarget {
   close(): Promise<void>;
 }
 
-/** See `clone` of the index. */
+/** Implements the exported `clone`. */
 export async function cloneStore<Db extends CloneTarget>(
   open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
@@ -72,7 +73,7 @@ export async function cloneStore<Db extends CloneTarget>(
   return ending(signal, work, { drop: ({ db }) => void db.close() }).result;
 }
 
-/** Throws `invalid-argument` if the store has rows, and none of this remote. Writes nothing. */
+/** Throws `invalid-argument` if the store has rows, but no rows of this remote. Does not write. */
 async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptions): Promise<void> {
   const branches = await db.branches({ remotes: true });
   const rootOf = (wanted: string) => branches.find((one) => one.name === wanted)?.root;
@@ -85,11 +86,11 @@ async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptio
   );
 }
 
-/** What a clone whose rows come when they are read is opened with, and what its link is made of once it is open. */
+/** Returns the options that open a lazy clone, and a function that makes its remote once the store is open. */
 async function lazyOpening({ encryption, ...opening }: OpenOptions) {
   const { LazyRemote, LazyStorage } = await part(() => import('../sync/lazy/lazy-parts.js'));
   let segments: (() => LazySegments | undefined) | undefined;
-  // Above what encrypts, whose tables tell what is at the remote; over the fallback, too, if it is that.
+  // Above the encryption, whose tables name the chunks at the remote; over the fallback, too, if it is used.
   const over = (place: Storage): Storage => {
     const storage = new LazyStorage(encryption?.over(place) ?? place);
     segments = () => storage.segments;

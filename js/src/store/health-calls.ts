@@ -4,12 +4,12 @@ import { loadHealth } from './later.js';
 import { WatchCalls } from './watch-calls.js';
 
 export abstract class HealthCalls extends WatchCalls {
-  /** Throws when the handle is closed. */
+  /** Throws if the handle is closed. */
   protected abstract checkOpen(): void;
 
   /**
-   * The health of the storage of this store. Asks the browser, and reads no rows: `verify` checks those. Takes some
-   * milliseconds. Does not reject because of storage: that is the state `failing`.
+   * Returns the health of the storage of this store. Asks the browser, and reads no rows: `verify` checks them. Takes
+   * some milliseconds. A failure of storage does not reject, but is the state `failing`.
    */
   async health(): Promise<Health> {
     this.checkOpen();
@@ -32,9 +32,9 @@ export abstract class HealthCalls extends WatchCalls {
   }
 
   /**
-   * Asks the browser to delete the storage of this origin only when the user says so. Resolves to whether that holds
+   * Asks the browser to delete the storage of this origin only when the user says so. Resolves to whether this holds
    * now, or to `undefined` if the browser does not say. Call it in a handler of a click or a key. Firefox asks the
-   * user: the promise settles when the user answers, which may be never. Nothing else waits for it.
+   * user: the promise settles when the user answers, which may be never. No other call waits for it.
    */
   async persist(): Promise<boolean | undefined> {
     this.checkOpen();

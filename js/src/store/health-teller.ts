@@ -12,13 +12,13 @@ const NEAR_BYTES = 64 << 20;
 /** Shortest time between two calls of listeners, in milliseconds. */
 const TELL_MS = 1000;
 
-/** The health of the storage now. Reads no rows, and never fails. */
+/** Returns the present health of the storage. Reads no rows, and never fails. */
 export async function healthOf(known: KnownHealth): Promise<Health> {
   const { storage, unavailable, honoursStrict } = known;
   const { lifetime } = storage;
   const platform = await platformOf(lifetime);
   const isPersistent = platform.isPersistent === true;
-  // Browsers delete the storage of private windows, so persistent storage is in none.
+  // Browsers delete the storage of private windows, so no private window has persistent storage.
   const isPrivate = !isPersistent && (await isPrivateWindow(storage));
   // Read last: a call may have failed while the platform was asked.
   const { read, write } = known.failures;
@@ -32,7 +32,7 @@ export async function healthOf(known: KnownHealth): Promise<Health> {
   return isPersistent ? means('persistent', PERSISTENT) : means('best-effort', BEST_EFFORT);
 }
 
-/** What the platform says about the origin. Says nothing about memory, or about files. */
+/** Returns what the platform says about the origin. Memory and files have no quota. */
 async function platformOf(lifetime: Lifetime | undefined): Promise<Persistence> {
   if (lifetime === undefined || lifetime === 'origin') return persistence();
   const isPersistent = lifetime === 'permanent';
@@ -71,7 +71,7 @@ function failing(write: HedgerowError | undefined, read: HedgerowError | undefin
   return 'The last write was not stored, or its answer was lost. Nothing shows that older rows are lost.';
 }
 
-/** Calls listeners when the health has changed. */
+/** The calls of the health listeners of a store, when its health has changed. */
 export class HealthTeller {
   readonly #known: KnownHealth;
   #isBusy = false;

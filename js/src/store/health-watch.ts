@@ -1,4 +1,6 @@
-/** What an open store knows about the health of its storage. The code that asks the platform is loaded later. */
+/**
+ * The health of the storage of an open store, as its calls show it. The code that asks the platform is loaded later.
+ */
 
 import { HedgerowError, isFull } from '../base/errors.js';
 import { persist } from '../base/persist.js';
@@ -13,10 +15,10 @@ import { loadHealth } from './later.js';
 const LOOK_MS = 10_000;
 const LOOK_BYTES = 16 << 20;
 
-/** Codes of failures that say nothing about storage. */
+/** Codes of failures that do not come from storage. */
 const OTHER = /^(closed|aborted|not-loaded)$/;
 
-/** Watches the storage of one open store, for all of its handles. */
+/** A record of the health of the storage of one open store, for all of its handles. */
 export class HealthWatch implements KnownHealth, Outcomes {
   readonly storage: Storage;
   readonly unavailable: HedgerowError | undefined;
@@ -32,7 +34,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     this.unavailable = unavailable;
   }
 
-  /** Returns `segments`; from now on the outcomes of its calls are recorded here. */
+  /** Wraps `segments`, so that the outcomes of its calls are recorded here. */
   over(segments: SegmentStore): SegmentStore {
     this.#segments = segments;
     return reportOutcomes(segments, this);
@@ -44,7 +46,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
 
   onSuccess(kind: CallKind, batch?: WriteBatch): void {
     const { read, write } = this.failures;
-    // Deletions and collections have a reserve: that they work does not show that rows find space.
+    // Deletions and collections have a reserve: their success does not show that rows find space.
     const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.makesRoom;
     if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
     const isOver = kind === 'write' ? isCommit || !isFull(write) : write?.code === 'disconnected';
@@ -69,7 +71,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     if (isNews) this.look();
   }
 
-  /** The store was deleted. */
+  /** Records that the store was deleted. */
   markDeleted(cause: HedgerowError): void {
     this.failures.read = cause;
     this.failures.write = cause;
@@ -86,7 +88,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     };
   }
 
-  /** Checks the health, and calls listeners if it has changed. Does nothing without listeners. */
+  /** Checks the health if there are listeners, and calls them if it has changed. */
   look(): void {
     if (this.listeners.size === 0) return;
     this.#lookedMs = performance.now();
@@ -110,7 +112,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     return isGranted;
   }
 
-  /** Calls listeners no more, except to report that the store was deleted. */
+  /** Drops the listeners, except to report that the store was deleted. */
   close(): void {
     if (this.failures.write?.code !== 'closed') this.listeners.clear();
   }

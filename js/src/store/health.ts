@@ -12,13 +12,13 @@ export interface Health extends Persistence {
   /**
    * - `failing`: the last write, or the last read, of storage failed; `cause` has the error.
    * - `ephemeral`: rows are gone when the page, the process or the private window is closed.
-   * - `persistent`: rows stay until somebody deletes them.
+   * - `persistent`: rows stay until they are deleted.
    * - `best-effort`: the browser may delete them, or does not say that it will not.
    *
    * The first that applies.
    */
   readonly state: HealthState;
-  /** What the state means for the rows: a sentence for people. */
+  /** The meaning of the state for the rows: a sentence for people. */
   readonly message: string;
   /** Why storage is `failing`, or why the store is in the `fallback` of `open`. */
   readonly cause: HedgerowError | undefined;
@@ -30,14 +30,14 @@ export interface Health extends Persistence {
 
 export type HealthListener = (health: Health) => void;
 
-/** What an open store knows without asking the platform. */
+/** The health of storage as far as it is known without asking the platform. */
 export interface KnownHealth {
   readonly storage: Storage;
   /** Why the fallback is in use. */
   readonly unavailable: HedgerowError | undefined;
   readonly honoursStrict: boolean | undefined;
-  /** How the last call of each kind failed, if it did. */
+  /** The errors of the last calls of each kind that failed. */
   readonly failures: { readonly [Kind in CallKind]?: HedgerowError | undefined };
-  /** Each with the health at its last call, as a text to compare. */
+  /** Listeners, each with the health at its last call as a text to compare. */
   readonly listeners: ReadonlySet<{ readonly listener: HealthListener; last?: string }>;
 }

@@ -1,4 +1,4 @@
-/** Opens a store: the core, what it is kept in, and what tells of other handles. */
+/** Opens a store: the core, the storage, and the messages of other handles. */
 
 import { HedgerowError } from '../base/errors.js';
 import { checkStoreName, optionsOf } from '../base/options.js';
@@ -21,41 +21,42 @@ import { WriterQueue } from '../storage/tabs/writer-queue.js';
 import { HealthWatch } from './health-watch.js';
 import { StoreEvents } from './store-events.js';
 
-/** How the indexes of a handle are made. */
+/** Options for building the indexes of a handle. */
 export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
-/** How a store is opened. */
+/** Options of `open`. */
 export interface OpenOptions {
   /**
-   * Indexes by the names under which this handle reads them. Those that a branch lacks are made when it is opened,
-   * beside other work: a scan of one that is not ready waits. One that is stored already, with the same definition, is
-   * ready at once, whatever name it was made under. All others are kept, and every write keeps them up to date.
+   * Indexes by the names under which this handle reads them. Opening a branch begins to build the indexes that it
+   * lacks, alongside other work; a scan of an unfinished index waits. A stored index with the same definition is ready
+   * at once, whatever its name was. Other indexes are kept, and every write keeps them up to date.
    */
   readonly indexes?: IndexDefinitions | undefined;
   /**
-   * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or repaired.
-   * What another tab makes after that stays. To drop all of them, open with `indexes: {}`.
+   * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or
+   * repaired. An index that another tab makes later stays. To drop all indexes, open with `indexes: {}`.
    */
   readonly dropOtherIndexes?: boolean | undefined;
-  /** Called as indexes are made. */
+  /** Called as indexes are built. */
   readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
   /**
-   * Sum trees by name that follow rows. Every commit of rows brings them along, on every branch, and is refused when
-   * a row breaks their rule; a tree that is missing is made by it, of all rows. Other trees that follow rows are dropped,
-   * and their rules with them; absent, a branch keeps those that it has.
+   * Sum trees by name that follow rows. Every commit of rows updates them, on every branch, and is refused if a row
+   * breaks their rule; it makes a missing tree from all rows. Other trees that follow rows are dropped, with their
+   * rules; without this option, a branch keeps its trees.
    */
   readonly sums?: SumDefinitions | undefined;
-  /** Where it is kept; `idb()` by default. */
+  /** Where the store is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
   /**
-   * Where the store is kept instead when nothing can be stored in `storage` at all, such as `memory()` where a
-   * browser denies IndexedDB (`unsupported`). It is not used where rows may exist that cannot be read now.
-   * `health()` then has the `cause`, and `onHealth` calls with it.
+   * The storage to use if `storage` cannot store anything, such as `memory()` where a browser denies IndexedDB
+   * (`unsupported`). It is not used where rows may exist that cannot be read now. If it is used, `health()` has the
+   * `cause`, and `onHealth` passes it.
    */
   readonly fallback?: Storage | undefined;
   /**
-   * Encrypts what is stored, the fallback too: made by `atRest` of `hedgerow/encryption`. A store keeps the one key that it
-   * was made with: rejects with `wrong-key` for another, and for a store that holds something and is not encrypted.
+   * Encrypts all stored data, in the fallback, too: made by `atRest` of `hedgerow/encryption`. A store keeps the one
+   * key that it was made with: `open` rejects with `wrong-key` for another key, and for a store that has data and is
+   * not encrypted.
    */
   readonly encryption?: Encryption | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
@@ -63,37 +64,37 @@ export interface OpenOptions {
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
   /**
-   * Bytes of what was read from storage that are kept in memory. By default all stores of a page that do not set it share
-   * 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
+   * The number of bytes read from storage that are kept in memory. By default all stores of a page that do not set it
+   * share 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
    */
   readonly cacheBytes?: number | undefined;
-  /** Fail with `store-not-found` when no such store exists, instead of creating it. */
+  /** Whether to fail with `store-not-found` if the store does not exist, instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Called at most once, when it is found that the open store is gone: deleted in this tab or
-   * another, or by the browser. From then on it is closed: all calls of all its handles, branches and snapshots
-   * fail with `closed`, reads of what is in memory too, and watches end with it.
+   * Called at most once, when the open store is found to be deleted, in this tab or another, or by the browser. From
+   * then on all calls of its handles, branches and snapshots fail with `closed`, also reads of rows in memory, and
+   * watches end with this error.
    */
   readonly onDeleted?: (() => void) | undefined;
   /**
-   * Asks the browser, at once, to clear the storage of this origin only when the user says so. Nothing waits for
-   * the answer, which `health` tells. Better call `db.persist()` after a click: Firefox asks the user.
+   * Asks the browser, at once, to clear the storage of this origin only when the user says so. `open` does not wait for
+   * the answer, which `health` reports. Better call `db.persist()` after a click: Firefox asks the user.
    */
   readonly persist?: boolean | undefined;
 }
 
-/** What an open store is made of. */
+/** The parts of an open store. */
 export interface StoreParts {
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly durability: Durability;
-  /** None where no other handle can be in another process. */
+  /** `undefined` where no other handle can be in another process. */
   readonly tabs: Tabs | undefined;
   readonly indexing: IndexBuildOptions;
   readonly health: HealthWatch;
 }
 
-/** Links a core and its storage to the other handles of the store, which `tabs` hears of. */
+/** Links a core and its storage to the other handles of the store, whose messages `tabs` receives. */
 function link(
   name: string,
   host: Host,
@@ -101,7 +102,7 @@ function link(
   { locks, isShared = false }: Storage,
   tabs: Tabs | undefined,
 ): SharedStore {
-  // What they take is loaded when a store first has one.
+  // The code of sum trees is loaded when a store first has one.
   host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
   const onRace = () => tabs?.announceRace();
   const shared = new SharedStore(
@@ -115,7 +116,7 @@ function link(
   return shared;
 }
 
-/** Opens the parts of a store, all of them or none, over its storage or else over its fallback. */
+/** Opens the parts of a store over its storage, or else over its fallback; closes them again if one fails. */
 export async function openParts(name: string, given: OpenOptions): Promise<StoreParts> {
   checkStoreName(name);
   const options = optionsOf(
@@ -135,7 +136,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Store
   try {
     return await openOver(name, storage, options, { onDenied });
   } catch (cause) {
-    // Nothing is stored then, so that the fallback hides no rows.
+    // The storage has no rows then that the fallback could hide.
     const isUsed = fallback !== undefined && denied?.code === 'unsupported' && cause === denied;
     if (!isUsed) throw cause;
     // If the fallback fails, too, report why it was needed.
@@ -145,15 +146,15 @@ export async function openParts(name: string, given: OpenOptions): Promise<Store
   }
 }
 
-/** What becomes of the storage. */
+/** The role of a storage: a fallback, or a storage that may need one. */
 interface Fallback {
-  /** The error of the storage in whose place this one is opened. */
+  /** The error of the storage that this one replaces. */
   readonly unavailable?: HedgerowError | undefined;
   /** Called when the storage itself rejects. */
   onDenied?(cause: HedgerowError): void;
 }
 
-/** Opens the parts of a store over a storage, all of them or none. */
+/** Opens the parts of a store over a storage; closes them again if one fails. */
 async function openOver(
   name: string,
   place: Storage,
@@ -167,7 +168,7 @@ async function openOver(
   if (wanted.some(({ words }) => words >= 0)) await loadWords();
   const texts = sums && (await loadSums()).definitionTexts(sums);
   const hearing = new StoreEvents();
-  // Not from within the storage, which a callback that throws must not disturb.
+  // Calls `onDeleted` outside of the storage, which a callback that throws must not disturb.
   const onGone = () => {
     const cause = new HedgerowError('closed', `the store ${name} was deleted`);
     health.markDeleted(cause);
@@ -180,10 +181,10 @@ async function openOver(
   };
   const health = new HealthWatch(storage, unavailable);
   const isAlone = storage.isShared !== true;
-  /** Closes what is open when a later step fails. */
+  /** Functions that close what is open when a later step fails. */
   const opened: (() => unknown)[] = [];
   try {
-    // What takes longest begins first, and what needs no core does not wait for it.
+    // The longest step begins first, and steps that need no core do not wait for it.
     const onMoved = () => hearing.handleMove();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
@@ -205,7 +206,7 @@ async function openOver(
     hearing.shared = shared;
     shared.inventory.begin(loading);
     const branchHead = new BranchHead(shared);
-    // In its turn: a move that is heard of meanwhile is followed after it.
+    // In its turn: if a message of a move comes in the meantime, the store follows the move afterwards.
     await shared.queueWork(() => branchHead.refresh());
     hearing.catchUp();
     const indexing = { alone, onProgress: options.onIndexProgress };

@@ -39,15 +39,15 @@ import { storeParts } from './store-later.js';
 
 type Parts = Awaited<ReturnType<typeof transacting>>;
 
-/** What writes of a handle need beside what its reads do. */
+/** The parts of a handle that writes need in addition to the parts for reads. */
 export interface HandleParts {
   readonly edits: SingleEdits;
   readonly changes: Changes;
   readonly durability: Durability;
   readonly collector: CollectionScheduler;
-  /** Of writers that are open. */
+  /** The flushers of open writers. */
   readonly flushers: Set<Flusher>;
-  /** Of the store, for all of its handles. */
+  /** The health of the store, for all of its handles. */
   readonly health: HealthWatch;
   readonly watchers: Watchers;
 }
@@ -62,15 +62,13 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
-   * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
-   * bounded memory. Other writes go on meanwhile; the commit comes when the rows end, on top
-   * of theirs.
+   * Puts many rows in one commit, which makes all of them visible at once. Keys may come in any order; of equal keys
+   * the last wins. Ascending keys into an empty store are fastest, and take bounded memory. Other writes continue in
+   * the meantime; the commit follows them when the rows end.
    *
-   * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
-   * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
-   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
-   * function, throws is what the call rejects with, as it is; nothing is put then.
+   * Rows come from an iterable or async iterable, or, which is faster, as bytes of NDJSON or of one JSON array: from a
+   * `Response`, a `Blob`, a stream, or an iterable of parts. A malformed row of bytes is `invalid-row`, with its number
+   * and offset. If the source or the `key` function throws, the call rejects with the same error, and puts no row.
    */
   async putMany<Row>(
     source: Source<Row> | ByteSource,
@@ -85,9 +83,8 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * Deletes many rows in one commit: those with the keys of an iterable, or all of a range.
-   * A range is dropped unread, at the cost of its two ends; the result then tells how many
-   * rows there were.
+   * Deletes many rows in one commit: the rows with the keys of an iterable, or all rows of a range. It drops a range
+   * unread, at the cost of its two ends; the result then has the number of its rows.
    */
   async deleteMany(
     keysOrRange: Deletes,
@@ -98,17 +95,17 @@ export abstract class ReaderWriter extends Reader {
     const isTaken = isFed(keysOrRange);
     return this.run(job, isTaken, (own) => {
       const remove = () => deleteMany(this.from, keysOrRange, own);
-      // What comes one by one cannot be taken again.
+      // Keys that come one by one cannot be taken again.
       return isTaken ? remove() : this.handle.collector.makingRoom(remove);
     });
   }
 
   /**
-   * Applies a patch in one commit, all of it or, when one of its operations is malformed or
-   * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
-   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
-   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
-   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
+   * Applies a patch in one commit. If an operation is malformed, or updates a value that is no object, the whole patch
+   * fails with `invalid-patch`, which names the operation. An operation is not carried out if a later one overrides it
+   * (a `put` or `del` of its key, a `clear`), and the value that it would have updated is not checked. The order of
+   * operations does not change how long they take. They come as rows come to `putMany`; the `rows` of the result are
+   * operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.from.check();
@@ -121,14 +118,13 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * Runs `body` and commits what it has put and deleted, all of it or, when it throws, nothing.
-   * `body` reads the store as it was when the transaction began, with its own edits so far. When
-   * something that it has read was changed before its commit, it is run again from anew: so it
-   * is as if transactions came one after the other, in all tabs. Without edits it commits
-   * nothing.
+   * Runs `body` and commits its edits; if `body` throws, they are dropped. `body` reads the store as it was when the
+   * transaction began, with its own edits so far. If another writer changes something that it has read before its
+   * commit, it runs again from the start: so transactions take effect one after the other, in all tabs. Without edits
+   * there is no commit.
    *
-   * Resolves to what `body` returned. Rejects with what it threw, and with `conflict` when it was
-   * overtaken again and again.
+   * Resolves to what `body` returned. Rejects with its error, and with `conflict` if other writers were first again and
+   * again.
    */
   async transaction<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
@@ -138,9 +134,10 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * As `transaction`, but resolves to what `body` returned as `value`, and the roots `before` and `after` its own commit,
-   * which has nothing of others in it: what `revert` takes back. When it changes nothing they are the same. With `keep`
-   * they can be reverted until `release()`; without it until a collection deletes what no head needs any more.
+   * Runs a transaction, and resolves to what `body` returned as `value`, with the roots `before` and `after` its own
+   * commit, which has no changes of others: `revert` takes these roots. They are equal if there was no change. With
+   * `keep` they can be reverted until `release()`; without it until a collection deletes chunks that no head needs any
+   * more.
    */
   async commit<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
@@ -149,7 +146,7 @@ export abstract class ReaderWriter extends Reader {
     return this.#transact(body, this.jobOf('commit', options, 'keep'));
   }
 
-  /** A transaction whose function is of the library: calls that are made after it take effect after it. */
+  /** Runs a transaction whose function belongs to the library: later calls take effect after it. */
   async [OWN]<T>(
     body: (tx: Transaction) => Promise<T>,
     options: TransactionOptions = {},
@@ -187,11 +184,11 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * Takes back one change, in one commit: what led from the root, or snapshot, `before` to that `after` it, as `commit`
-   * tells them. What others have changed stays. A row of the change that has another value by now is a conflict: it stays
-   * as it is, or becomes what `onConflict` returns, for which `ours` is the value that it has, `base` the one that the
-   * change gave it, and `theirs` the one of before. Redo is `revert(after, before)`. `missing-chunk` when a root is not
-   * stored any more.
+   * Takes one change back, in one commit: the change that led from the root or snapshot `before` to the root or
+   * snapshot `after`, as `commit` returns them. Changes of others stay. A row of the change that has another value by
+   * now is a conflict: it stays as it is, or becomes what `onConflict` returns, for which `ours` is its present value,
+   * `base` the value that the change gave it, and `theirs` the value before. `revert(after, before)` is the redo.
+   * Rejects with `missing-chunk` if a root is no longer stored.
    */
   async revert(
     before: string | Snapshot,
@@ -231,10 +228,10 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * A writer that takes rows one by one without a promise for each:
-   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Nothing is seen before
-   * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
-   * the store is closed, or the writer forgotten, its rows are dropped.
+   * Returns a writer that takes rows one by one without a promise for each:
+   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Rows become visible at `writer.finish()`, or every
+   * `commitEvery` rows. A writer holds up no other write. Its rows are dropped if the store is closed, or the writer is
+   * garbage-collected.
    */
   writer(options: WriterOptions = {}): Writer {
     this.from.check();
@@ -252,7 +249,7 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * Puts one row. Rows put in one turn share one commit, which is strict if one of them asks for that. A `signal` takes
+   * Puts one row. Rows put in one turn share one commit, which is strict if one of them asks for it. A `signal` takes
    * the put back while it waits for its commit.
    */
   async put(key: string, value: unknown, options?: EditOptions): Promise<void> {
@@ -260,7 +257,7 @@ export abstract class ReaderWriter extends Reader {
     return this.#edit('put', options, (own) => this.handle.edits.put(key, value, own));
   }
 
-  /** Deletes one row; does nothing when there is none. The options are those of `put`. */
+  /** Deletes one row, if it exists. Takes the options of `put`. */
   async delete(key: string, options?: EditOptions): Promise<void> {
     this.from.check();
     return this.#edit('delete', options, (own) =>
@@ -268,16 +265,16 @@ export abstract class ReaderWriter extends Reader {
     );
   }
 
-  /** Puts a row that does not exist. Rejects with `exists`, which has its `key`, when it does. */
+  /** Puts a row that does not exist. Rejects with `exists`, which has its `key`, if it does. */
   async insert(key: string, value: unknown, options: TransactionOptions = {}): Promise<void> {
     await this.#change('insert', key, { value: keptValue(value), unset: [] }, options);
   }
 
   /**
-   * Changes one row, and resolves to its new value. Members are merged into it, as by `update` of a patch: those that
-   * are `undefined` are removed, and a row that does not exist is made of the others. A row that is no plain object is
-   * `invalid-value`. A function gets the present value, `undefined` if there is none, and returns the new one, or a
-   * promise of it; when that is `undefined`, the row stays as it is. It is run again when another writer was first.
+   * Changes one row, and resolves to its new value. Members are merged into it, as by `update` of a patch: members that
+   * are `undefined` are removed, and a missing row is made of the other members. A row that is no plain object is
+   * `invalid-value`. A function gets the present value, or `undefined`, and returns the new value, or a promise of it;
+   * if that is `undefined`, the row stays as it is. The function runs again if another writer was first.
    */
   async update<Value = unknown>(
     key: string,
@@ -315,19 +312,19 @@ export abstract class ReaderWriter extends Reader {
   }
 
   /**
-   * The changes that have led from a root to the head as it is when the reading begins, in the
-   * order of keys: what has happened while a page was closed that has kept its `root`. A root that no
-   * branch and no snapshot keeps may have been compacted away, whole or in part: then it fails with
-   * `missing-chunk`, after some changes perhaps. The root of an empty store always works. Costs the nodes that the two do not share.
+   * Returns the changes from a root to the head at the time when the reading begins, in the order of keys: the changes
+   * while a page that has kept its `root` was closed. A root that no branch and no snapshot keeps may have been
+   * compacted away, entirely or in part: the reading then fails with `missing-chunk`, possibly after some changes. The
+   * root of an empty store always works. Costs the nodes that the two do not share.
    */
   changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
     return this.#changesSince(sinceRoot, range) as Rows<Change<Value>>;
   }
 
   /**
-   * What this branch has changed since it was forked, or last merged with the branch that it was forked from, in the
-   * order of keys: a review of a draft. What the other branch has changed meanwhile is not among it. `invalid-argument`
-   * for the main branch, and when the other one was deleted.
+   * Returns the changes of this branch since it was forked, or last merged with the branch that it was forked from, in
+   * the order of keys: a review of a draft. Changes of the other branch are not among them. Fails with
+   * `invalid-argument` for the main branch, and if the other branch was deleted.
    */
   changesSinceFork<Value = unknown>(range: DiffOptions = {}): Rows<Change<Value>> {
     return this.#changesSince(undefined, range) as Rows<Change<Value>>;

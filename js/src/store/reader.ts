@@ -35,7 +35,7 @@ import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.
 import { SumTree } from '../engine/sums/sum-tree.js';
 import { readParts } from './later.js';
 
-/** The changes that lead from one root, or from where the branch was forked, to another, or to the head. */
+/** Returns the changes from one root, or from the fork of the branch, to another root, or to the head. */
 export function diffOf(
   host: () => Host,
   branchHead: BranchHead,
@@ -55,15 +55,15 @@ export function diffOf(
 export class Reader {
   protected readonly from: ReadContext;
 
-  /** Reads from where `from` stands when it is called. */
+  /** Reads from where `from` stands at the time of a call. */
   constructor(from: ReadContext) {
     this.from = from;
   }
 
-  /** Vue makes no proxy of what has this: through a proxy, the private members of a class are not to be had. */
+  /** Keeps Vue from making a proxy, through which the private members of a class cannot be read. */
   protected __v_skip(): void {}
 
-  /** The value of a key, or `undefined`. Every call makes a new value. */
+  /** Returns the value of a key, or `undefined`. Every call makes a new value. */
   get<Value = unknown>(key: string): Promise<Value | undefined> {
     const own = this.from.pending?.of(key);
     return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
@@ -86,9 +86,8 @@ export class Reader {
   }
 
   /**
-   * The values of keys, in their order, all of one commit; `undefined` for a key that is absent.
-   * Many are read in slices. An array may be changed after the call; another iterable is taken
-   * as the reading goes.
+   * Returns the values of keys, in their order, all of one commit; `undefined` for a missing key. Many are read in
+   * slices. An array may be changed after the call; another iterable is iterated as the reading goes.
    */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const from = this.from;
@@ -118,24 +117,21 @@ export class Reader {
     return this.#read(start, () => foundOf(engine, keys.length));
   }
 
-  /** Whether there is a row with this key. */
+  /** Returns whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
     checkKey(key);
     return (await this.#count(() => ({ range: { gte: key, lte: key } }))) > 0;
   }
 
-  /**
-   * The number of rows in a range, all by default; of an index, that of its entries. Costs two
-   * nodes for each level.
-   */
+  /** Counts the rows in a range, all by default; of an index, its entries. Costs two nodes for each level. */
   count(range: CountOptions = {}): Promise<number> {
     return this.#count(() => checkedCount('count', range));
   }
 
   /**
-   * The row with a number, from 0, in the order of the keys of a range, all by default; of an index, the
-   * entry with that number. `undefined` if there are no more rows. Costs two paths of the tree, however
-   * large the number is.
+   * Returns the row with a number, from 0, in the order of the keys of a range, all by default; of an index, the entry
+   * with that number. Returns `undefined` if there are no more rows. Costs two paths of the tree, however large the
+   * number is.
    */
   at<Value = unknown>(
     n: number,
@@ -151,8 +147,8 @@ export class Reader {
   }
 
   /**
-   * How many rows of a range, all by default, come before a key, whether or not it has a row. Of an index,
-   * how many entries come before a position. Costs two nodes for each level.
+   * Counts the rows of a range, all by default, that come before a key, whether or not it has a row; of an index, the
+   * entries before a position. Costs two nodes for each level.
    */
   rank(position: EntryPosition, options: IndexOrderOptions): Promise<number>;
   rank(key: string, options?: OrderOptions): Promise<number>;
@@ -189,7 +185,7 @@ export class Reader {
     return until(reading().finally(held.release), signal);
   }
 
-  /** Reads from a head that is not held for it: again from another one if it was collected. */
+  /** Reads from a head that it does not hold; if it was collected, reads again from another one. */
   async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
     const from = this.from;
     for (;;) {
@@ -204,10 +200,9 @@ export class Reader {
   }
 
   /**
-   * The rows of a range in the order of their keys, as they are when the reading begins. With
-   * `index`, those of a range of it, in its order, each with its secondary key: a row with an
-   * array comes once for each of its members. Then it waits for the index to be made, unless
-   * `wait` is false, and fails with `not-ready`.
+   * Reads the rows of a range in the order of their keys, as they are when the reading begins. With `index`, reads the
+   * rows of a range of the index, in its order, each with its secondary key: a row with an array comes once for each of
+   * its members. It then waits until the index is built; if `wait` is false, it fails with `not-ready` instead.
    */
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
@@ -216,11 +211,9 @@ export class Reader {
   }
 
   /**
-   * Evidence of what is there under a key, or in a range, for `verifyProof`: of the value,
-   * or that there is none; of all rows of the range, and that there are no others. It holds for
-   * the root that is read at the time of the call. Reads and takes the nodes on the way,
-   * about 5 KB for each level of the tree, and of a range all leaves and large values in it, up
-   * to 128 MiB.
+   * Makes a proof for `verifyProof`: of the value of a key, or that it has no value; of all rows of a range, and that
+   * there are no others. It holds for the root that is read at the time of the call. Reads and takes the nodes on the
+   * way, about 5 KB for each level of the tree, and of a range all leaves and large values in it, up to 128 MiB.
    */
   async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
     this.from.check();
@@ -233,15 +226,15 @@ export class Reader {
     }
   }
 
-  /** The sum tree of a name, which need not have leaves yet. */
+  /** Returns the sum tree of a name, which need not have leaves yet. */
   sumTree(name: string): SumTree {
     this.from.check();
     return new SumTree(this.from, name);
   }
 
   /**
-   * The changes that lead from one root to another, in the order of keys. Costs the nodes
-   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
+   * Returns the changes from one root to another, in the order of keys. Costs the nodes that the two do not share.
+   * Roots are values that `root` had, while their chunks are stored.
    */
   diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
     const rows = diffOf(this.readable, this.from.branchHead, from, to, options);

@@ -7,17 +7,17 @@ import { isBehind } from '../engine/sums/missing-sums.js';
 import { abandonOnError, Ingest } from '../engine/write/ingest.js';
 import type { Durability } from '../storage/segment-store.js';
 
-/** How it is moved. */
+/** Options of a reset. */
 export interface ResetOptions {
   readonly durability: Durability;
-  /** Indexes that the handle does not name are dropped. */
+  /** Whether to drop indexes that the handle does not name. */
   readonly alone: boolean;
 }
 
 /**
- * Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of another branch. Where that commit
- * has other sum trees than the store was opened with, or indexes that are to be dropped, it is brought to those wanted in
- * the same commit. Other indexes of it are kept; those that it lacks are made after that, beside other work.
+ * Moves a branch to a stored commit: the commit of a root or a snapshot, or the head of another branch. If that commit
+ * has other sum trees than the store was opened with, or indexes to drop, the same commit brings it to the wanted ones.
+ * Other indexes are kept; missing ones are built afterwards, alongside other work.
  */
 export async function resetTo(
   branchHead: BranchHead,
@@ -28,7 +28,7 @@ export async function resetTo(
   const change = async () => {
     branchHead.shared.checkOwner(branchHead);
     const { leftovers } = branchHead;
-    // What others have made is not to come back.
+    // Indexes and sum trees that others have made must not come back.
     branchHead.leftovers = { indexes: true, sums: true };
     try {
       await branchHead.retry(async () => {
@@ -56,7 +56,7 @@ async function holdTarget(
   return holdBranch(branchHead, target);
 }
 
-/** Moves the ref; whether it did. */
+/** Moves the ref; returns whether it did. */
 async function move(
   branchHead: BranchHead,
   commitBytes: Uint8Array,
@@ -72,8 +72,8 @@ async function move(
 }
 
 /**
- * Commits what is stored there with the indexes and sum trees that are wanted; whether it did. `undefined` when it
- * has just those.
+ * Commits the rows of a commit with the wanted indexes and sum trees; returns whether it did, or `undefined` if it has
+ * just these.
  */
 async function bring(
   branchHead: BranchHead,

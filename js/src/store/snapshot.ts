@@ -8,7 +8,7 @@ import { Reader } from './reader.js';
 const snapshots = new ReleaseRegistry<PinnedCommit>((held) => held.release());
 
 /**
- * One commit of a store, which stays readable whatever is written or compacted meanwhile.
+ * One commit of a store, which stays readable whatever is written or compacted later.
  *
  * Made by `db.snapshot()`.
  */
@@ -33,7 +33,7 @@ export class Snapshot extends Reader {
     return hex(this.#held.head.commitBytes);
   }
 
-  /** Lets go of the commit: reads are refused from now on; those under way end. Idempotent. */
+  /** Releases the commit: refuses further reads, and lets reads under way end. Idempotent. */
   release(): void {
     snapshots.delete(this);
     this.#held.release();

@@ -3,8 +3,8 @@ import type { SharedStore } from '../engine/history/shared-store.js';
 import { Tabs } from '../storage/tabs/tabs.js';
 
 /**
- * What is heard of storage and of other handles. A store is read while its core starts, so that there may be news of it
- * before there is something to tell: that is kept until then.
+ * The events of storage and of other handles. A store is read while its core starts, so events may come before there is
+ * a store to follow them: they are kept until then.
  */
 export class StoreEvents {
   /** The store, once it is there. */
@@ -24,7 +24,7 @@ export class StoreEvents {
     this.#tell((shared) => shared.onFull());
   }
 
-  /** The store was deleted. */
+  /** Passes on that the store was deleted. */
   handleDeletion(cause: HedgerowError): void {
     this.#tell((shared) => shared.lose(cause));
   }
@@ -35,13 +35,13 @@ export class StoreEvents {
     if (shared !== undefined) await shared.queueWork(() => shared.keepUp());
   }
 
-  /** Tells the store what was kept. Run it when it has made its first look. */
+  /** Passes the kept events to the store. Call it after the first look of the store. */
   catchUp(): void {
     const { shared } = this;
     if (shared !== undefined) for (const news of this.#early.splice(0)) news(shared);
   }
 
-  /** Hears what other tabs say of a store. */
+  /** Listens to the messages of other tabs about a store. */
   of(name: string): Tabs {
     return new Tabs(name, {
       onCommit: (ref, generation) => this.#tell((shared) => shared.followRef(ref, generation)),

@@ -1,10 +1,10 @@
-/** What an open store, and `importStore`, load when it is first called; as in `later.ts`, of the layers above. */
+/** The parts of higher layers that an open store, and `importStore`, load at their first call; as in `later.ts`. */
 import { part } from '../base/parts.js';
 
-/** Branches, merges, moves to earlier commits, exports and imports, in one file. */
+/** Loads branches, merges, moves to earlier commits, exports and imports, in one file. */
 export const storeParts = () => part(() => import('./store-parts.js'));
 
-/** Loads what watched counts are made by. */
+/** Loads watched counts. */
 export const loadCounts = () => part(() => import('../engine/watch/count-gatherer.js'));
 
 /** Loads sync. */

@@ -1,4 +1,4 @@
-/** What `db.remote()` loads: a link to a remote, or to the app's own server. */
+/** Links to a remote, or to the app's own server. Loaded by `db.remote()`. */
 import { memberOf } from '../base/kind.js';
 import { part } from '../base/parts.js';
 import type { LazyRemote } from '../sync/lazy/open-lazy.js';
@@ -15,7 +15,7 @@ import type { Remote } from '../sync/remote/remote.js';
 import type { RestOptions } from '../sync/rest/types.js';
 import { isOwnServer, type OwnServer } from '../sync/wire/own-server.js';
 
-/** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
+/** Opens a link. `hedgerow/mutators` and `hedgerow/rest` pass an own server in the place of a remote. */
 export async function openStoreLink(
   host: SyncHost,
   remote: Remote | OwnServer | LazyRemote,
@@ -26,7 +26,7 @@ export async function openStoreLink(
   return (await openOwn(host, remote)) as unknown as Link;
 }
 
-/** What it takes to fetch damaged chunks is loaded by the first repair. */
+/** Gives a link the code that fetches damaged chunks, which the first repair loads. */
 function withMender(link: Link): Link {
   const context = contextOf(link);
   context.mender = async () => (await mending()).menderOf(context);
@@ -42,7 +42,7 @@ const mending = () => part(() => import('../sync/lazy/chunk-mender.js'));
 const mutating = () => part(() => import('../sync/mutators/open-server-link.js'));
 const resting = () => part(() => import('../sync/rest/open-rest-link.js'));
 
-/** Loads what links load at need: to remotes, to the app's own server, of stores that are partly at a remote. */
+/** Loads the parts that links load at need: for remotes, for the app's own server, for lazy clones. */
 export const loadLinkParts = () =>
   Promise.all([loadParts(), mutating(), resting(), lazily(), mending()]);
 

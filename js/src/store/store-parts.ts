@@ -1,6 +1,6 @@
 /**
- * What an open store loads later, and `importStore`, in one file: each file more would cut what a page
- * begins with in more pieces, which it loads one by one.
+ * The parts that an open store, and `importStore`, load later, in one file: each further file would cut the code of a
+ * page's start into more pieces, which it loads one by one.
  */
 export * as branches from '../engine/branches/branches.js';
 export * as merge from '../engine/branches/merge.js';

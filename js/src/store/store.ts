@@ -43,12 +43,12 @@ export class Store extends CareCalls {
   readonly #indexing: IndexBuildOptions;
   /** As `close`, for `await using`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
-  /** The handle that was opened first, which closes with all others. */
+  /** The handle that was opened first; closing it closes all others. */
   readonly #first: Store;
   /** The handles of branches that it has opened. */
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
-  /** Why it was closed, if not because somebody asked for it. */
+  /** Why it was closed, if not by `close`. */
   #closedBy: HedgerowError | undefined;
 
   private constructor(
@@ -117,7 +117,7 @@ export class Store extends CareCalls {
     return this.#branchHead.branchName;
   }
 
-  /** Throws when nothing can be read or written. */
+  /** Throws if the handle is closed, or its branch was deleted. */
   #check(): void {
     this.checkOpen();
     this.#branchHead.checkThere();
@@ -134,9 +134,8 @@ export class Store extends CareCalls {
   }
 
   /**
-   * The store as it is now, with the same reads, whatever is written meanwhile. Nothing is
-   * copied, and nothing of it is deleted until it is released: by `using`, by `release()`, or when it is
-   * garbage-collected.
+   * Returns the store as it is now, with the same reads, whatever is written later. It copies no rows, and its chunks
+   * are kept until it is released: by `using`, by `release()`, or when it is garbage-collected.
    */
   snapshot(): Snapshot {
     this.#check();
@@ -144,9 +143,9 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Another handle, which reads and writes the branch `name`. When there is none it is forked from
-   * where this handle stands, or `from` a snapshot or a root, at the cost of one small write.
-   * Close it when it is done with; it closes with the handle that the store was opened by.
+   * Opens another handle, which reads and writes the branch `name`. A missing branch is forked from where this handle
+   * stands, or `from` a snapshot or a root, at the cost of one small write. Close it after use; it also closes with the
+   * handle that opened the store.
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
@@ -165,13 +164,18 @@ export class Store extends CareCalls {
     return new Store(this.name, this.#host, branchHead, ...shared);
   }
 
-  /** All branches, the main one first, each with where it was forked; those of remotes only if they are asked for. */
+  /**
+   * Lists all branches, the main one first, each with where it was forked; lists branches of remotes only on request.
+   */
   async branches(options: BranchesOptions = {}): Promise<Branch[]> {
     this.checkOpen();
     return (await storeParts()).branches.listBranches(this.#branchHead, options);
   }
 
-  /** Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; watches end so. */
+  /**
+   * Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; their watches
+   * end with this error.
+   */
   async deleteBranch(name: string): Promise<void> {
     this.checkOpen();
     const work = async () =>
@@ -180,8 +184,8 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Has reads and writes of this handle go to the branch `name` from then on. Writes that were
-   * called for before end first; `blocked` while a writer is open.
+   * Moves this handle, with its reads and writes, to the branch `name`. Earlier writes end first; rejects with
+   * `blocked` while a writer is open.
    */
   async switchTo(name: string): Promise<void> {
     this.checkOpen();
@@ -190,11 +194,11 @@ export class Store extends CareCalls {
     this.#settle();
   }
 
-  /** The branch may be another one now, or at a commit that others have made. */
+  /** Follows a move to another branch, or to a commit that others have made. */
   #settle(): void {
     this.#builder.look();
     if (this.#host.sums !== undefined) {
-      // A failure is reported to those who read the sums.
+      // Reads of the sums report a failure.
       const follow = async () => (await loadSums()).followed(this.from);
       follow().catch(() => {});
     }
@@ -202,10 +206,10 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Brings what was changed in another branch, since it was forked from this one or last merged
-   * with it, into this one, in one commit. A key that both have changed, to different values, is a
-   * conflict, of which `onConflict` decides; without it nothing is merged, and the error `conflict` has them as its
-   * `conflicts`. Indexes and sum trees stay those of this branch, made of the rows that come of it.
+   * Brings the changes of another branch, since it was forked from this one or last merged with it, into this one, in
+   * one commit. A key that both have changed, to different values, is a conflict, which `onConflict` decides; without
+   * it there is no merge, and the error `conflict` has the `conflicts`. Indexes and sum trees stay the ones of this
+   * branch, made of the merged rows.
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
@@ -218,8 +222,8 @@ export class Store extends CareCalls {
   }
 
   /**
-   * What `merge` would do with a branch now: its changes and its conflicts. Writes nothing, and costs as much reading.
-   * All conflicts are in memory, as in a merge, and 1,000 changes, or `limit`.
+   * Returns what `merge` would do with a branch now: its changes and its conflicts. Does not write, and costs as much
+   * reading. All conflicts are in memory, as in a merge, and 1,000 changes, or `limit`.
    */
   async previewMerge<Value = unknown>(
     branch: string | Store,
@@ -233,7 +237,7 @@ export class Store extends CareCalls {
     return preview as Promise<MergePreview<Value>>;
   }
 
-  /** The name of a branch, or of the branch of another handle. */
+  /** Returns the name of a branch, or of the branch of another handle. */
   #nameOf(handle: unknown): string {
     if (typeof handle === 'string') return handle;
     const isStore = typeof handle === 'object' && handle !== null && #first in handle;
@@ -248,8 +252,8 @@ export class Store extends CareCalls {
   }
 
   /**
-   * A handle of a remote: where copies of this store on other devices meet. Costs no request; what it knows of the remote
-   * is kept in the store, under the name of the remote.
+   * Returns the link to a remote, where copies of this store on other devices meet. Costs no request; the store keeps
+   * what the link knows of the remote, under the name of the remote.
    */
   async remote(remote: Remote, options: LinkOptions = {}): Promise<Link> {
     this.#check();
@@ -267,11 +271,11 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
-   * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
-   * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
-   * definitions the rows come back with the sum trees that this handle was opened with, or are refused; and with the
-   * indexes of that commit and of this handle.
+   * Moves the branch to an earlier commit, or to a commit of another branch: this undoes all later writes, also of
+   * other tabs, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that
+   * no snapshot and no branch holds may be gone, which is `missing-chunk`. The rows of a commit under other definitions
+   * come back with the sum trees that this handle was opened with, or are refused; and with the indexes of that commit
+   * and of this handle.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
@@ -282,29 +286,27 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Makes a copy of all that the head reaches, and of other branches if they are wanted, as bytes
-   * to be read by `importStore`: by `for await`, or as a `stream()`. It is of the head as it is now,
-   * whatever is written or compacted meanwhile, and is made as it is read: a segment or two are in
-   * memory, and about a hundredth of the store to find them by. Each chunk is checked on its way.
-   * Segments leave whole, with what is dead in them: after `compact()` the copy is smallest.
+   * Makes a copy of all chunks of the head, and of other branches on request, as bytes for `importStore`. Read them by
+   * `for await`, or as a `stream()`. It copies the head as it is now, whatever is written or compacted later, and is
+   * made as it is read: one or two segments are in memory, and about a hundredth of the store to find them. Each chunk
+   * is checked on its way. Segments are copied whole, with their dead chunks: the copy is smallest after `compact()`.
    *
-   * Read it to its end, cancel it, or `release()` it: until then nothing of it is deleted.
+   * Read it to its end, cancel it, or `release()` it: its chunks are kept until then.
    */
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
     const make = async (wanted: ExportOptions, signal: AbortSignal | undefined) => {
       const { exporting } = await storeParts();
-      // Its reading goes on after this call.
+      // The reading goes on after this call.
       return exporting.exportStore(this.#branchHead, { ...wanted, signal }, () => this.#check());
     };
     return runAbortable('export', options, 'branches from signal', make, (late) => late.release());
   }
 
   /**
-   * Brings a damaged store to the newest commit that verifies wholly, as a new commit. When none
-   * does it fails with the first fault of the newest one and changes nothing; with `salvage` it
-   * keeps that, and deletes the key ranges that are damaged. Does nothing to a sound store. Other
-   * writes wait meanwhile.
+   * Brings a damaged store to the newest commit that verifies completely, as a new commit. If no commit verifies, it
+   * fails with the first fault of the newest one, and the store does not change; with `salvage` it keeps the newest
+   * one, and deletes its damaged key ranges. A sound store stays as it is. Other writes wait until the repair ends.
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
@@ -322,9 +324,9 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Closes the store, after the writes under way have ended. Code of yours that they wait for (the function of a
-   * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that they reject with
-   * `closed`, and nothing of them is written. Watches end. Idempotent.
+   * Closes the store after the writes under way have ended. Your code that they wait for (the function of a
+   * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that the writes reject
+   * with `closed`, and are dropped. Watches end. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -332,7 +334,7 @@ export class Store extends CareCalls {
   }
 
   async #close(): Promise<void> {
-    // What is called from here on finds it closed.
+    // Calls from here on find the store closed.
     await null;
     const { shared, pins } = this.#branchHead;
     if (this.#first === this) this.#tabs?.close();

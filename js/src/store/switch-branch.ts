@@ -1,19 +1,19 @@
-/** How a handle moves to another branch. Loaded at the first use. */
+/** Moves a handle to another branch. Loaded at first use. */
 import { HedgerowError } from '../base/errors.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { refOfBranch } from '../engine/history/branch-name.js';
 import type { Changes } from '../engine/read/changes.js';
 import type { SingleEdits } from '../engine/write/single-edits.js';
 
-/** What a handle has under way. */
+/** The work that a handle has under way. */
 interface UnderWay {
   readonly edits: Pick<SingleEdits, 'awaitFlush'>;
   readonly changes: Pick<Changes, 'areOver' | 'over'>;
-  /** Of writers that are open. */
+  /** The flushers of open writers. */
   readonly flushers: ReadonlySet<unknown>;
 }
 
-/** Has a handle stand on another branch, once the changes that it was called for before have ended. */
+/** Moves a handle to another branch, once its earlier changes have ended. */
 export async function switchBranch(
   branchHead: BranchHead,
   name: string,
@@ -22,7 +22,7 @@ export async function switchBranch(
 ): Promise<void> {
   const ref = refOfBranch(name);
   const change = async () => {
-    // A change that has begun since builds on the branch before.
+    // A change that has begun since then builds on the previous branch.
     if (!changes.areOver) return false;
     if (flushers.size > 0)
       throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');

@@ -14,21 +14,21 @@ import { feeds, type MutationBatch, sources, writeMutations } from './mutations.
 import type { CollectionRow as AnyRow } from './subset.js';
 import { type Key, TableSource } from './table-source.js';
 
-/** The key of a row in a collection: that of its table, or a JSON text of a key of several parts. */
+/** The key of a row in a collection: the key in its table, or a JSON text of a key of several parts. */
 export type CollectionKey<TableKey> = TableKey extends string | number ? TableKey : string;
 
-/** What a collection of a table can do besides, as `collection.utils`. */
+/** Further calls of a collection of a table, as `collection.utils`. */
 export interface HedgerowUtils extends Record<string, unknown> {
   /** Resolves when all indexes of the table are built, and its rows have its version. */
   ready(): Promise<void>;
   /**
-   * Writes what a transaction has changed in collections of tables, all in one transaction of the store: for the `mutationFn`
-   * of transactions, and for handlers of your own. Resolves when it is committed, and the collections have it.
+   * Writes a transaction's changes in collections of tables, all in one transaction of the store: for the `mutationFn`
+   * of transactions, and for your own handlers. Resolves when it is committed, and the collections have it.
    */
   acceptMutations(transaction: MutationBatch): Promise<void>;
 }
 
-/** Options of a collection of a table: those of TanStack DB, but for what the table says. */
+/** Options of a collection of a table: the options of TanStack DB, without the ones that the table has. */
 export interface HedgerowCollectionConfig<Row extends object, Input, TableKey, Definition>
   extends Omit<
     BaseCollectionConfig<Row, CollectionKey<TableKey>, never, HedgerowUtils>,
@@ -38,7 +38,7 @@ export interface HedgerowCollectionConfig<Row extends object, Input, TableKey, D
   readonly table: TableHandle<Row, Input, TableKey, Definition>;
 }
 
-/** What `createCollection` takes. */
+/** The options that `createCollection` takes. */
 export type HedgerowCollectionOptions<Row extends object, TableKey> = CollectionConfig<
   Row,
   CollectionKey<TableKey>,
@@ -49,8 +49,9 @@ export type HedgerowCollectionOptions<Row extends object, TableKey> = Collection
 const CALL = 'hedgerowCollectionOptions';
 
 /**
- * Options for `createCollection`: the rows of a table, which stay up to date whoever changes the store, and whose changes are
- * written to it. With `syncMode: 'on-demand'` a collection has only the rows that its queries ask for.
+ * Makes options for `createCollection`, for the rows of a table: all changes of the store reach the collection, and its
+ * own changes are written to the store. With `syncMode: 'on-demand'` a collection has only the rows that its queries
+ * ask for.
  */
 export function hedgerowCollectionOptions<Row extends object, Input, TableKey, Definition>(
   config: HedgerowCollectionConfig<Row, Input, TableKey, Definition>,
@@ -83,7 +84,7 @@ export function hedgerowCollectionOptions<Row extends object, Input, TableKey, D
     acceptMutations: writeMutations,
   };
   const options = {
-    // As the indexes of the table have texts.
+    // The indexes of the table have this order of texts.
     defaultStringCollation: { stringSort: 'lexical' },
     // Without an index of its own a collection asks for all rows, instead of the next page.
     ...(!isWhole && { autoIndex: 'eager', defaultIndexType: BasicIndex }),

@@ -1,8 +1,8 @@
-/** The order of values in TanStack DB. */
+/** Compares values in the order of TanStack DB. */
 
 import type { IR } from '@tanstack/db';
 
-/** How values of an order are compared. */
+/** Options for comparing the values of an order. */
 export type SortOptions = IR.OrderByClause['compareOptions'];
 
 const isUnordered = (value: unknown) =>
@@ -17,7 +17,7 @@ export function compareValues(a: unknown, b: unknown, how: SortOptions): number 
 }
 
 function ascending(a: unknown, b: unknown, how: SortOptions): number {
-  // What is no number comes after all others, in descending order before them.
+  // NaN and invalid dates come after all others, in descending order before them.
   const unordered = Number(isUnordered(a)) - Number(isUnordered(b));
   if (unordered !== 0 || isUnordered(a)) return unordered;
   if (typeof a === 'string' && typeof b === 'string') {
@@ -36,8 +36,9 @@ interface Collation {
 }
 
 /**
- * Whether the rows of an index come in this order up to `last`. An index has texts in the order of their bytes, which is
- * that of code points; JavaScript has units of UTF-16, where U+E000 to U+FFFF come after all that is above.
+ * Whether the rows of an index come in this order up to `last`. An index orders texts by their bytes, which is the
+ * order of code points; JavaScript orders them by units of UTF-16, where U+E000 to U+FFFF come after all higher code
+ * points.
  */
 export function isInOrderOfIndex(last: unknown, how: SortOptions): boolean {
   if (typeof last !== 'string') return true;

@@ -1,4 +1,4 @@
-/** What TanStack DB asks for, as far as an index can answer it. */
+/** Reads the conditions in an expression of TanStack DB that an index can answer. */
 
 import type { IR } from '@tanstack/db';
 
@@ -13,10 +13,10 @@ type Expression = IR.BasicExpression;
 
 const FLIPPED: Readonly<Record<string, string>> = { gt: 'lt', gte: 'lte', lt: 'gt', lte: 'gte' };
 
-/** The path of a member as one text: names do not contain the sign between them. */
+/** Joins the path of a member into one text: names do not contain the sign between them. */
 export const pathText = (names: readonly string[]) => names.join('\0');
 
-/** The member that an expression names; `undefined` if it is another one. */
+/** Returns the member that an expression names; `undefined` for another expression. */
 export function memberPath(expression: Expression | undefined): string | undefined {
   if (expression?.type !== 'ref') return undefined;
   const { path, sourceAlias } = expression as IR.PropRef & { readonly sourceAlias?: string };
@@ -24,7 +24,7 @@ export function memberPath(expression: Expression | undefined): string | undefin
   return names.length > 0 ? pathText(names) : undefined;
 }
 
-/** Conditions that hold for all rows that fulfil an expression; there may be more to it. */
+/** Returns conditions that hold for all rows that fulfil an expression, which may have further ones. */
 export function conditionsOf(where: Expression | undefined): MemberCondition[] {
   if (where?.type !== 'func') return [];
   const { name, args } = where;
@@ -38,11 +38,11 @@ export function conditionsOf(where: Expression | undefined): MemberCondition[] {
     if (!isComparison || left?.type !== 'val' || memberPath(right) === undefined) return [];
     return conditionsOf({ ...where, name: swapped, args: [right, left] } as Expression);
   }
-  // Null also stands for what is absent.
+  // Null also stands for absent members.
   if (name === 'isNull' || name === 'isUndefined') return [{ path, values: [null] }];
   if (right?.type !== 'val') return [];
   const { value } = right;
-  // Nothing is equal to null, or before or after it.
+  // No value is equal to null, or before or after it.
   if (name === 'eq') return [{ path, values: value == null ? [] : [value] }];
   if (name === 'in' && Array.isArray(value)) {
     return [{ path, values: value.filter((one) => one != null) }];
@@ -51,7 +51,7 @@ export function conditionsOf(where: Expression | undefined): MemberCondition[] {
   return [];
 }
 
-/** Values of one member, any of which will do. */
+/** Joins alternative values of one member into one condition. */
 function alternatives(args: readonly Expression[]): MemberCondition[] {
   const values: unknown[] = [];
   let path: string | undefined;

@@ -1,4 +1,4 @@
-/** Keeps the rows of a collection as those of its table. */
+/** Keeps the rows of a collection equal to the rows of its table. */
 
 import type { LoadSubsetOptions, SyncConfig } from '@tanstack/db';
 import { report } from '../base/report.js';
@@ -9,13 +9,13 @@ import { planRequest, type RequestPlan, readPlanned } from './read.js';
 import { type CollectionRow, isIn, type LoadedPart, splitRequest } from './subset.js';
 import type { Key, TableCandidate, TableSource } from './table-source.js';
 
-/** What TanStack DB gives to a source of rows. */
+/** The calls that TanStack DB gives to a source of rows. */
 export type SyncTarget = Pick<
   Parameters<SyncConfig<CollectionRow, Key>['sync']>[0],
   'begin' | 'write' | 'commit' | 'markReady' | 'markError'
 >;
 
-/** Rows of the first load that are told together. */
+/** Rows of the first load that are written together. */
 const BATCH_ROWS = 2_000;
 
 const RETRY_MS = 1_000;
@@ -30,24 +30,24 @@ interface Subset {
   readonly parts: readonly LoadedPart[];
 }
 
-/** Keys of rows, and what they are now: absent if they were deleted. */
+/** Keys of rows, with the rows as they are now: `undefined` for deleted ones. */
 type ChangedRows = Map<Key, CollectionRow | undefined>;
 
 /**
- * The rows of a collection are always those of one commit, its position. It goes on in two ways: by what its watch tells,
- * or to the head at once, before rows are loaded and after the collection has written. Then a new watch begins there, so
- * that no change is missed and none is told twice. One thing is done after another.
+ * The feed of a collection, whose rows are always the rows of one commit, its position. The position moves in two ways:
+ * by the changes of its watch, or to the head at once, before rows are loaded and after the collection has written.
+ * Then a new watch begins there, so that each change arrives exactly once. One step runs after another.
  */
 export class Feed {
   readonly #source: TableSource;
   readonly #target: SyncTarget;
-  /** The rows that the collection has of the store. */
+  /** The rows of the store that the collection has. */
   readonly #held = new Map<Key, CollectionRow>();
   readonly #subsets = new Map<LoadSubsetOptions, Subset>();
   /** Whether it has all rows. */
   readonly #isWhole: boolean;
   readonly #ended = new AbortController();
-  /** The commit whose rows it has; `undefined` while it has none. */
+  /** The commit whose rows it has; `undefined` while it has no rows. */
   #position: string | undefined;
   #stopWatch = () => {};
   #stopRecovery = () => {};
@@ -66,11 +66,11 @@ export class Feed {
     return this.#ended.signal.aborted;
   }
 
-  /** Begins: with all rows, or with none until they are asked for. */
+  /** Begins with all rows, or without rows until they are asked for. */
   begin(): void {
     const { db, table } = this.#source;
     const { signal } = this.#ended;
-    // Requests are read by indexes.
+    // Requests need the indexes.
     const begun = this.#inTurn(() => (this.#isWhole ? this.#loadAll() : table.ready({ signal })));
     begun.then(
       () => this.#isOver || this.#target.markReady(),
@@ -87,7 +87,7 @@ export class Feed {
     this.#stopTimer();
   }
 
-  /** Runs a function once all before it have ended. */
+  /** Runs a function once all earlier ones have ended. */
   #inTurn<T>(body: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(body);
     this.#queue = result.catch(() => {});
@@ -107,12 +107,12 @@ export class Feed {
     return this.#advancing;
   }
 
-  /** Brings the rows to the head, after something was written: what cannot be read now does not change that. */
+  /** Brings the rows to the head after a write. A failed read does not fail the write. */
   async reach(): Promise<void> {
     await this.advance().catch(() => this.#goOn());
   }
 
-  /** Goes on after a failure: what storage refuses now it may give later. */
+  /** Goes on after a failure: storage may allow the read later. */
   #goOn(): void {
     if (this.#isOver) return;
     this.advance().catch((cause: unknown) => {
@@ -126,7 +126,7 @@ export class Feed {
     return [...this.#subsets.values()].flatMap(({ plans }) => plans);
   }
 
-  /** Runs a function with the head, which is the position from then on. The rows of these plans are watched. */
+  /** Runs a function with the head, which is the position from then on. Watches the rows of these plans. */
   async #atHead<T>(
     plans: readonly TablePlan[],
     body: (snapshot: Snapshot) => Promise<T>,
@@ -148,14 +148,14 @@ export class Feed {
       isCurrent = false;
       stop();
     };
-    // In the same turn, so of the same commit.
+    // In the same turn, so the snapshot is of the same commit.
     const snapshot = db.snapshot();
     try {
       const result = await body(snapshot);
       this.#position = snapshot.root;
       return result;
     } catch (cause) {
-      // What has changed up to here was not told: no watch may go on from here.
+      // The changes up to here were not written: no watch may go on from here.
       this.#stopWatch();
       throw cause;
     } finally {
@@ -163,7 +163,7 @@ export class Feed {
     }
   }
 
-  /** What has become of rows since the position. */
+  /** Reads the changes of rows since the position. */
   async #changedUpTo(snapshot: Snapshot): Promise<ChangedRows> {
     const { db, spec } = this.#source;
     const from = this.#position;
@@ -176,7 +176,7 @@ export class Feed {
       return changed;
     } catch (cause) {
       if ((cause as { code?: unknown }).code !== 'missing-chunk') throw cause;
-      // It was collected meanwhile: as if all rows had changed.
+      // The old commit was collected: all rows count as changed.
       return this.#comparedWith(snapshot);
     }
   }
@@ -192,7 +192,7 @@ export class Feed {
     return changed;
   }
 
-  /** Notes a change, unless it is of no concern. Of an index a row has one for each entry. */
+  /** Notes a change, unless it is of no concern. In an index, a row has one for each entry. */
   #note(changed: ChangedRows, change: Change): void {
     const { spec, keyOf } = this.#source;
     const isGone = change.op === 'del';
@@ -200,7 +200,7 @@ export class Feed {
     try {
       row = spec.rowOf(change.key, isGone ? change.oldValue : change.newValue);
     } catch (cause) {
-      // Such as one of a newer version of the app. The others go on.
+      // Such as a row of a newer version of the app. The others go on.
       report(cause);
       return;
     }
@@ -210,7 +210,7 @@ export class Feed {
     } else if (this.#held.has(key) || this.#isWanted(row)) changed.set(key, row);
   }
 
-  /** Tells the collection of changes, as far as it has, or should have, the rows. */
+  /** Writes changes to the collection, of rows that it has or should have. */
   #tell(changed: ReadonlyMap<Key, CollectionRow | undefined>): Receipt {
     if (this.#isOver) return true;
     let isBegun = false;
@@ -255,7 +255,7 @@ export class Feed {
 
   /** Loads the rows of a request; resolves when the collection has them. */
   async load(options: LoadSubsetOptions): Promise<void> {
-    // In a list: nothing in turn may wait for it, as it can wait for a mutation that waits for its turn.
+    // In a list, so that the turn does not await the receipt: it can wait for a mutation that waits for its turn.
     const [receipt] = await this.#inTurn(async () => {
       const reading = either(this.#ended.signal, options.signal);
       try {
@@ -277,7 +277,7 @@ export class Feed {
     if (reading.aborted) return undefined;
     const wanted = splitRequest(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
     const plans = await this.#planRequests(wanted, reading);
-    // Whoever has ended it meanwhile would not end a watch that begins now.
+    // An earlier abort would not end a watch that begins now.
     if (reading.aborted) return undefined;
     const of = await this.#atHead([...this.#plans(), ...plans], async (snapshot) => {
       const changed = await this.#changedUpTo(snapshot);
@@ -290,14 +290,14 @@ export class Feed {
         parts.push({ wanted: plan.wanted, boundary });
       }
       this.#subsets.set(options, { plans, parts });
-      // What is held is as in the head once the changes are told.
+      // Held rows are as in the head once the changes are written.
       for (const [key, row] of rows) if (!this.#held.has(key)) changed.set(key, row);
       return { of: this.#tell(changed) };
     });
     return of;
   }
 
-  /** How requests are read: the watch must begin before they are, and with the range that they are read from. */
+  /** Plans the reads of requests: the watch must begin before the reads, and with their range. */
   async #planRequests(
     wanted: readonly LoadedPart['wanted'][],
     reading: AbortSignal,
@@ -325,7 +325,7 @@ export class Feed {
   }
 }
 
-/** A signal that is aborted with each of two, until it is stopped: `AbortSignal.any` is not in all browsers. */
+/** Returns a signal that is aborted with either of two, until it is stopped: some browsers lack `AbortSignal.any`. */
 function either(...signals: readonly (AbortSignal | undefined)[]) {
   const both = new AbortController();
   const abort = () => both.abort();

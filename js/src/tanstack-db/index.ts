@@ -1,4 +1,4 @@
-/** `hedgerow/tanstack-db`: tables as collections of TanStack DB, and persistence of others. */
+/** `hedgerow/tanstack-db`: tables as collections of TanStack DB, and the persistence of other collections. */
 
 export {
   type CollectionKey,

@@ -1,4 +1,4 @@
-/** Writes what collections have changed into their stores. */
+/** Writes the changes of collections into their stores. */
 
 import type { PendingMutation } from '@tanstack/db';
 import type { Store } from '../store/store.js';
@@ -10,20 +10,20 @@ import type { TableSource } from './table-source.js';
 // biome-ignore lint/suspicious/noExplicitAny: of any collection
 type Mutation = PendingMutation<any, any, any>;
 
-/** What a handler, or the `mutationFn` of a transaction, gets as `transaction`. */
+/** The `transaction` that a handler, or the `mutationFn` of a transaction, gets. */
 export interface MutationBatch {
   readonly mutations: readonly Mutation[];
 }
 
 /** The tables of collections, by their `sync`, which a collection has before it begins. */
 export const sources = new WeakMap<object, TableSource>();
-/** What keeps the rows of a collection. */
+/** The feeds of collections. */
 export const feeds = new WeakMap<object, Feed>();
 
-/** By stores: what was written last. */
+/** The last writes, by their stores. */
 const writes = new WeakMap<Store, Promise<unknown>>();
 
-/** Runs a function once all before it have ended: transactions of a store that run at once end in any order. */
+/** Runs a function once all earlier ones have ended: transactions of a store that run at once end in any order. */
 function inOrder(db: Store, body: () => Promise<unknown>): Promise<unknown> {
   const result = (writes.get(db) ?? Promise.resolve()).then(body);
   writes.set(
@@ -34,8 +34,8 @@ function inOrder(db: Store, body: () => Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Writes the changes of all collections of tables, in one transaction of each store, and brings the collections up to it.
- * Those of other collections are left alone.
+ * Writes the changes of all collections of tables, in one transaction of each store, and brings the collections up to
+ * it. Leaves changes of other collections alone.
  */
 export async function writeMutations({ mutations }: MutationBatch): Promise<void> {
   const byStore = new Map<Store, (readonly [source: TableSource, mutation: Mutation])[]>();
@@ -64,6 +64,6 @@ async function write(table: TxTable, source: TableSource, mutation: Mutation): P
   const { type, original, modified, changes } = mutation;
   if (type === 'insert') return table.insert(modified);
   const key = source.tableKey(original as CollectionRow);
-  // Only what was changed: another tab may have changed other members.
+  // Only the changed members: another tab may have changed others.
   return type === 'delete' ? table.delete(key) : table.update(key, changes as CollectionRow);
 }

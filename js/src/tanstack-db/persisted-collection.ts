@@ -1,4 +1,4 @@
-/** One persisted collection: what a transaction of it changes in the store. */
+/** Makes the changes of a persisted collection's transaction in the store. */
 
 import { HedgerowError } from '../base/errors.js';
 import { memberAt } from '../base/json-pointer.js';
@@ -9,7 +9,7 @@ import type { MetadataMutation, PersistedTransaction } from './persistence-types
 import type { CollectionRow } from './subset.js';
 import type { Key } from './table-source.js';
 
-/** How values are kept. */
+/** The form in which values are kept. */
 export interface Form {
   encode(value: object): unknown;
   decode(stored: unknown): unknown;
@@ -32,7 +32,7 @@ export class Edits {
   readonly #places: CollectionKeys;
   readonly #form: Form;
   readonly #indexes: readonly IndexMeta[];
-  /** By their places: rows as they were, and as they are now. */
+  /** Rows as they were and as they are now, by their places. */
   readonly #rows = new Map<
     string,
     { readonly old: RowRecord | undefined; now: RowRecord | undefined }
@@ -113,7 +113,7 @@ export class Edits {
   }
 }
 
-/** The entry of a row in an index; `undefined` for no row, and for an index that lists none. */
+/** Returns the entry of a row in an index; `undefined` without a row, and for an index that lists no rows. */
 export function entryOf(
   places: CollectionKeys,
   index: IndexMeta,
@@ -133,7 +133,7 @@ export function rowOf(form: Form, stored: unknown): RowRecord {
   return { key: k, value: v, ...(m !== undefined && { metadata: m }) };
 }
 
-/** The path that the expression of an index names, as TanStack DB serialises it; `undefined` for another expression. */
+/** Reads the path in the expression of an index, as TanStack DB serialises it; `undefined` for another expression. */
 export function indexedPath(expressions: readonly string[]): readonly string[] | undefined {
   const parsed = expressions.map((text) => {
     try {

@@ -1,4 +1,4 @@
-/** Where the rows of a persisted collection are in a store. */
+/** The keys of a persisted collection in a store. */
 
 import { HedgerowError } from '../base/errors.js';
 import { utf8Length } from '../base/key.js';
@@ -7,7 +7,7 @@ import { MAX_KEY_BYTES } from '../base/limits.js';
 import { encodeScalar, Tag } from '../core/indexes/scalar.js';
 import type { Key } from './table-source.js';
 
-/** How far the collection has come, and which indexes it has. */
+/** The position of the collection in its log, and its indexes. */
 export interface Meta {
   /** The version of the form of its rows. */
   readonly schema: number;
@@ -18,23 +18,23 @@ export interface Meta {
   readonly version: number;
   /** The highest version whose transaction is not in the log any more. */
   readonly dropped: number;
-  /** By their signatures. */
+  /** The indexes, by their signatures. */
   readonly indexes: Readonly<Record<string, IndexMeta>>;
-  /** How many indexes there have been. */
+  /** The number of indexes made so far. */
   readonly made: number;
 }
 
 /** An index. */
 export interface IndexMeta {
   readonly number: number;
-  /** The names on the way to the member that it lists; absent if nothing is listed: the expression is another one. */
+  /** The path of the member that it lists; absent if it lists no rows, since its expression is another one. */
   readonly path?: readonly string[];
 }
 
-/** The places of a collection; none is under another one, but for `rows`, `notes`, `log` and `index`. */
+/** The places of a collection. Only `rows`, `notes`, `log` and `index` have places under them. */
 export class CollectionKeys {
   readonly all: string;
-  /** Changes with each transaction, as the log does: one watch sees both. */
+  /** The place of `Meta`, which changes with each transaction, as the log does: one watch sees both. */
   readonly meta: string;
   readonly log: string;
   readonly rows: string;
@@ -62,7 +62,7 @@ export class CollectionKeys {
     throw new HedgerowError('invalid-key', message);
   }
 
-  /** The key in the log of a transaction; the log is in the order of transactions. */
+  /** Returns the key of a transaction in the log, which is in the order of transactions. */
   transaction(term: number, seq: number): string {
     return `${this.log}${encodeScalar(term)}${encodeScalar(seq)}`;
   }
@@ -71,12 +71,12 @@ export class CollectionKeys {
     return `${this.all}i/${number}/`;
   }
 
-  /** Under it are rows whose member an index cannot list: they are read in any case. */
+  /** Returns the prefix of rows whose member an index cannot list: they are always read. */
   others({ number }: IndexMeta): string {
     return `${this.all}o/${number}/`;
   }
 
-  /** The key of an entry of an index: the member, and the key of its row. */
+  /** Returns the key of an entry of an index: the member, and the key of its row. */
   entry(index: IndexMeta, member: unknown, rowKey: string): string {
     const text = encodeListedMember(member);
     const key = rowKey.slice(this.rows.length);
@@ -85,7 +85,7 @@ export class CollectionKeys {
     return isShort ? entry : this.others(index) + key;
   }
 
-  /** The key of the row of an entry. */
+  /** Returns the key of the row of an entry. */
   rowOf(index: IndexMeta, entry: string): string {
     const others = this.others(index);
     if (entry.startsWith(others)) return this.rows + entry.slice(others.length);
@@ -94,18 +94,18 @@ export class CollectionKeys {
   }
 }
 
-/** How a member is listed: dates by their time, as they are compared; what is absent as null. */
+/** Returns the value by which a member is listed: for a date its time, as it is compared; for an absent member null. */
 export function toListedValue(member: unknown): unknown {
   return member instanceof Date ? member.getTime() : (member ?? null);
 }
 
-/** The text of a member in the order of members; `undefined` for what has none. */
+/** Encodes a member in the order of members; returns `undefined` for a member that has no such text. */
 export function encodeListedMember(member: unknown): string | undefined {
   const column = toListedValue(member);
   return column === null ? Tag.null : encodeScalar(column);
 }
 
-/** Where the first encoded scalar of a text ends. */
+/** Finds the end of the first encoded scalar of a text. */
 function endOfScalar(text: string): number {
   if (text[0] === Tag.string) return text.indexOf('\0') + 1;
   return text[0] === Tag.number ? NUMBER_LENGTH : 1;

@@ -1,4 +1,4 @@
-/** The log of a persisted collection: its last transactions, in the order in which they count. */
+/** The log of a persisted collection: its last transactions, in their order. */
 
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Form } from './persisted-collection.js';
@@ -17,18 +17,18 @@ export type UnorderedTransaction = Omit<PersistedTransaction, 'term' | 'seq' | '
 
 /** A transaction in the log. */
 export interface LoggedTransaction extends LogPosition {
-  /** Absent if it changed too much to tell it again. */
+  /** Absent if there were too many changes to send again. */
   readonly delta?: TransactionDelta;
   readonly txId: string;
   readonly version: number;
   /**
-   * The adapter whose collection wanted an earlier place, where others have been: the collection takes what is there for its
-   * own, and does not hear of it.
+   * The adapter whose collection wanted an earlier place, which was taken: the collection mistakes the transaction
+   * there for its own, and does not hear of it.
    */
   readonly behind?: string;
 }
 
-/** Changes that a log tells again; after more, rows are read anew. */
+/** Most changes that a log sends again; after more, rows are read again. */
 const MOST_TOLD = 128;
 
 export const isLater = (a: LogPosition, b: LogPosition) =>
@@ -46,8 +46,9 @@ export class Log {
   }
 
   /**
-   * Whether there is a transaction at a place that changes what this one does. One that an adapter has put behind others does
-   * not count for it: its collection hears of what came before only at a place that it has not given away.
+   * Resolves to whether the transaction at a place makes the same changes as this one. A transaction that an adapter
+   * has put behind others does not count for this adapter: its collection hears of earlier ones only at a place that it
+   * has not given away.
    */
   async has(
     store: Pick<CommitReads, 'get'>,
@@ -65,7 +66,7 @@ export class Log {
     return text(delta) === text(deltaOf({ ...tx, term: 0, seq: 0, rowVersion: 0 }));
   }
 
-  /** Adds a transaction, and drops the oldest ones; resolves to the highest version that was dropped. */
+  /** Adds a transaction, and drops the oldest ones; resolves to the highest dropped version. */
   async add(store: Transaction, tx: PersistedTransaction, behind?: string): Promise<number> {
     const { term, seq, txId, rowVersion: version } = tx;
     const delta = deltaOf(tx);
@@ -90,7 +91,10 @@ export class Log {
     return dropped;
   }
 
-  /** What was changed after a version, for an adapter; `undefined` if that is too much, or not all is known. */
+  /**
+   * Reads the changes after a version, for an adapter; resolves to `undefined` if there are too many, or not all are
+   * known.
+   */
   async since(
     at: Pick<CommitReads, 'scan'>,
     version: number,
@@ -111,14 +115,14 @@ export class Log {
   }
 }
 
-/** The number of changes of a delta. */
+/** Counts the changes of a delta. */
 function sizeOf(delta: TransactionDelta): number {
   const { changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations } = delta;
   const lists = [changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations];
   return lists.reduce((sum, list) => sum + list.length, 0);
 }
 
-/** What a transaction changes, as the log tells it. */
+/** Returns the changes of a transaction, as the log has them. */
 function deltaOf(tx: PersistedTransaction): TransactionDelta {
   const puts = tx.mutations.filter(({ type }) => type !== 'delete');
   return {

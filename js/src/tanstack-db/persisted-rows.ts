@@ -1,4 +1,4 @@
-/** The rows of a persisted collection at one commit, read by its indexes. */
+/** Reads the rows of a persisted collection at one commit, by its indexes. */
 
 import { after } from '../core/indexes/scalar.js';
 import { pathText } from './expression.js';
@@ -14,7 +14,7 @@ import type { Candidate } from './read-access.js';
 import type { CollectionRow } from './subset.js';
 import type { Key } from './table-source.js';
 
-/** What is stored of a row. */
+/** A row as it is stored. */
 export interface RowRecord {
   readonly key: Key;
   readonly value: CollectionRow;
@@ -44,7 +44,7 @@ interface PersistedCandidate extends Candidate {
   readonly index: IndexMeta | undefined;
 }
 
-/** What was stored is decoded by `decode`. */
+/** Returns the rows of a commit, which `decode` decodes. */
 export async function groundOf(
   at: CommitReads,
   places: CollectionKeys,
@@ -65,7 +65,7 @@ export async function groundOf(
       columns: [pathText(index.path)],
       nulls: true,
       isKey: false,
-      // Where some rows are in no order, no order can be read.
+      // With rows outside the order, the index cannot be read in it.
       isUnordered: others.get(index) !== 0,
       columnOf: (value) =>
         encodeListedMember(value) === undefined ? undefined : toListedValue(value),
@@ -76,12 +76,12 @@ export async function groundOf(
     const range: Record<string, string> = { prefix };
     for (const [name, value] of Object.entries(bounds)) {
       const text = encodeListedMember(value) as string;
-      // Behind a bound are the keys of its rows.
+      // The keys of a bound's rows come after the bound.
       const isBehind = name === 'gt' || name === 'lte';
       range[name === 'gt' ? 'gte' : name === 'lte' ? 'lt' : name] =
         prefix + (isBehind ? next(text) : text);
     }
-    // Null comes before all, and is not before any bound.
+    // Null comes first in an index, but is not below a bound.
     if (range.gte === undefined && range.lt !== undefined) range.gte = prefix + next('\x01');
     return range;
   };
@@ -126,5 +126,5 @@ export async function groundOf(
   };
 }
 
-/** The first text behind all that begin with a scalar: its last character is ASCII. */
+/** Returns the first text after all texts that begin with a scalar: its last character is ASCII. */
 const next = (text: string) => after(text);

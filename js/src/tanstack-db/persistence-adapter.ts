@@ -1,4 +1,4 @@
-/** Keeps collections of TanStack DB, whatever they are synchronised with, in a store. */
+/** Keeps collections of TanStack DB, with any source of rows, in a store. */
 
 import { compileSingleRowExpression } from '@tanstack/db';
 import { HedgerowError } from '../base/errors.js';
@@ -21,15 +21,15 @@ import type {
 import { planRequest, readPlanned } from './read.js';
 import { splitRequest } from './subset.js';
 
-/** How collections are kept. */
+/** The settings by which collections are kept. */
 export interface PersistenceSettings {
   readonly prefix: string;
   readonly schema: number;
-  /** What is done with rows of another version. */
+  /** The treatment of rows of another version. */
   readonly onOther: 'reset' | 'error';
-  /** Transactions that the log keeps of each collection. */
+  /** The number of transactions that the log keeps of each collection. */
   readonly kept: number;
-  /** Changes that `pullSince` tells at most. */
+  /** Most changes that `pullSince` returns. */
   readonly mostTold?: number;
 }
 
@@ -39,10 +39,10 @@ type RequestedPosition = Pick<PersistedTransaction, 'term' | 'seq' | 'rowVersion
 export class Adapter implements HedgerowPersistenceAdapter {
   readonly #db: Store;
   readonly #keeping: PersistenceSettings;
-  /** The name of this adapter among those of all tabs. */
+  /** The name of this adapter, unique among all tabs. */
   readonly id = uniqueName();
   readonly #ready = new Map<string, Promise<Form>>();
-  /** By the ids of collections: the transaction that came last. */
+  /** The last transactions, by the ids of their collections. */
   readonly #applied = new Map<string, string>();
 
   constructor(db: Store, keeping: PersistenceSettings) {
@@ -91,7 +91,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
     throw new HedgerowError(schema > wanted ? 'newer-version' : 'invalid-argument', message);
   }
 
-  /** The state of a collection; throws if another tab has rows of another version by now. */
+  /** Reads the state of a collection; throws if another tab has rows of another version by now. */
   async #meta(at: Pick<CommitReads, 'get'>, collectionId: string): Promise<Meta> {
     const meta = (await at.get(this.placesOf(collectionId).meta)) as Meta | undefined;
     if (meta === undefined) return { ...NEW, schema: this.#keeping.schema };
@@ -104,12 +104,12 @@ export class Adapter implements HedgerowPersistenceAdapter {
     this.#applied.set(collectionId, tx.txId);
   }
 
-  /** Whether a transaction is the last one that a collection has had committed. */
+  /** Whether a transaction is the last one that was committed for a collection. */
   hasCommitted(collectionId: string, txId: string): boolean {
     return this.#applied.get(collectionId) === txId;
   }
 
-  /** Commits a transaction at `wanted`, or behind all others; resolves to its place. */
+  /** Commits a transaction at `wanted`, or after all others; resolves to its place. */
   async commit(
     collectionId: string,
     tx: UnorderedTransaction,
@@ -123,7 +123,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
       let { term, seq } = wanted ?? { term: Math.max(1, meta.term), seq: meta.seq + 1 };
       const isBehind = !isLater({ term, seq }, meta);
       if (isBehind) {
-        // The same again; or another tab has been there with something else.
+        // It is the same again; or another tab has put a different one there.
         if (await log.has(store, { term, seq }, tx, this.id)) return position(meta);
         [term, seq] = [meta.term, meta.seq + 1];
       }
@@ -269,7 +269,7 @@ const toPersistedRow = ({
   metadata,
 });
 
-/** In the order that was asked for; rows that it does not tell apart in the order of their keys. */
+/** Sorts rows in the requested order; ties are in the order of their keys. */
 function sortFound(
   found: readonly PersistedFound[],
   { orderBy = [] }: SubsetRequest,

@@ -1,4 +1,4 @@
-/** Tells the collections of a tab what all tabs commit. */
+/** Passes the commits of all tabs to the collections of a tab. */
 
 import { uniqueName } from '../base/locks.js';
 import type { Change } from '../engine/read/diff.js';
@@ -12,12 +12,12 @@ import type {
   PersistenceMessage,
 } from './persistence-types.js';
 
-/** What is known of the collections with one id. */
+/** The state of the collections with one id. */
 interface State {
   listeners: number;
-  /** Calls that they wait for. */
+  /** The number of calls that they wait for. */
   calls: number;
-  /** The place that was told last, unless what was told may still wait. */
+  /** The place of the last message, unless the message may still wait. */
   told: LogPosition | undefined;
   /** The last place of a collection's own transaction that could not be committed: another tab may take it. */
   failed: LogPosition | undefined;
@@ -25,7 +25,7 @@ interface State {
 
 const UNUSED: State = { listeners: 0, calls: 0, told: undefined, failed: undefined };
 
-/** What a collection tells of its own transaction. */
+/** The message of a collection about its own transaction. */
 interface PublishedTransaction extends LogPosition {
   readonly txId: string;
   readonly latestRowVersion: number;
@@ -34,7 +34,7 @@ interface PublishedTransaction extends LogPosition {
 
 const NOTHING = { requiresFullReload: false, changedRows: [], deletedKeys: [] };
 
-/** Has collections drop their rows, and read them anew. */
+/** Builds the message on which collections drop their rows, and read them again. */
 const reset = (schemaVersion = 0, resetEpoch = 0) => ({
   type: 'collection:reset',
   schemaVersion,
@@ -42,14 +42,14 @@ const reset = (schemaVersion = 0, resetEpoch = 0) => ({
 });
 
 /**
- * The store puts the transactions of all tabs in one order, so none of them is a leader: each writes by itself, and what is
- * committed is told by the watch of each.
+ * The coordinator of a tab. The store puts the transactions of all tabs in one order, so no tab is a leader: each
+ * writes by itself, and its watch reports all commits.
  */
 export class Coordinator implements HedgerowCoordinator {
   readonly #db: Store;
   readonly #adapter: Adapter;
   readonly #states = new Map<string, State>();
-  /** Transactions of this tab whose changes the collection has, and which nothing came between. */
+  /** Transactions of this tab whose changes the collection has, with no other transaction before them. */
   readonly #known = new Set<string>();
 
   constructor(db: Store, adapter: Adapter) {
@@ -72,8 +72,8 @@ export class Coordinator implements HedgerowCoordinator {
   async requestEnsurePersistedIndex(): Promise<void> {}
 
   /**
-   * What was committed is in the log, which is watched. What changes nothing is not committed, but its collection has taken a
-   * place for it, and would not hear of what another tab puts there.
+   * Commits an empty transaction for one without changes: its collection has taken a place for it, and would not hear
+   * of a transaction that another tab puts there. Others are in the log, which is watched.
    */
   publish(collectionId: string, message: unknown): void {
     const { payload } = message as { readonly payload: PublishedTransaction };
@@ -100,18 +100,18 @@ export class Coordinator implements HedgerowCoordinator {
           if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
         } else if (change.op === 'add') {
           const logged = form.decode(structuredClone(change.newValue)) as LoggedTransaction;
-          // While a collection waits, a mutation of it may wait before this.
+          // While a collection waits, its mutation may wait before this message.
           const { term, seq } = logged;
           state.told = state.calls === 0 ? { term, seq } : undefined;
           tell(this.#payloadOf(logged));
-          // The collection takes this place for one of its own, and does not listen.
+          // The collection takes this place for its own, and ignores the message.
           if (state.failed && !isLater(logged, state.failed)) tell(reset());
         }
       }
     };
     const begin = () => this.#db.watch({ prefix: meta }, take);
     let stop = begin();
-    // A watch that has failed has told nothing since then.
+    // A watch that has failed has reported no changes since then.
     const stopRecovery = this.#db.onRecovery(() => {
       stop();
       stop = begin();
@@ -133,11 +133,11 @@ export class Coordinator implements HedgerowCoordinator {
     const txId = uniqueName();
     const at = await during(state, this.#adapter.commit(collectionId, { txId, mutations }));
     const isNext = last?.term === at.latestTerm && last.seq === at.latestSeq - 1;
-    // The watch may tell of it before this is noted: then its changes come twice, which changes nothing.
+    // The watch may report it before this is noted: then its changes come twice, which does no harm.
     if (isNext && state.told === last && state.listeners === 1) this.#known.add(txId);
     return {
       ...reply('rpc:applyLocalMutations:res'),
-      // Its collection takes this as what it has heard of. It has not yet heard what other tabs have committed before.
+      // The collection takes this as its position. It may not yet have heard of earlier commits of other tabs.
       term: 0,
       seq: 0,
       latestRowVersion: 0,
@@ -170,7 +170,7 @@ export class Coordinator implements HedgerowCoordinator {
   }
 }
 
-/** Counts a call that a collection waits for before it does anything else. */
+/** Counts a call while its collection waits for it alone. */
 async function during<T>(state: State, call: Promise<T>): Promise<T> {
   state.calls += 1;
   try {
@@ -183,7 +183,7 @@ async function during<T>(state: State, call: Promise<T>): Promise<T> {
 const reply = <Type extends string>(type: Type) =>
   ({ type, rpcId: uniqueName(), ok: true }) as const;
 
-/** The state of a collection, if a change of it says that all rows were dropped. */
+/** Returns the state of a collection, if a change of it shows that all rows were dropped. */
 function droppedFor(change: Change): Meta | undefined {
   if (change.op !== 'change') return undefined;
   const now = change.newValue as Meta;

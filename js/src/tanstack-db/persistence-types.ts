@@ -1,19 +1,19 @@
 /**
- * What the persistence of TanStack DB asks of a place that keeps rows: the interfaces of
- * `@tanstack/db-sqlite-persistence-core`, written out so that an app without it can compile.
+ * The interfaces by which the persistence of TanStack DB keeps rows. They repeat the ones of
+ * `@tanstack/db-sqlite-persistence-core`, so that an app without that package can compile.
  */
 
 import type { LoadSubsetOptions } from '@tanstack/db';
 import type { CollectionRow } from './subset.js';
 import type { Key } from './table-source.js';
 
-/** Which rows are asked for. */
+/** A request for rows. */
 export type SubsetRequest = Pick<
   LoadSubsetOptions,
   'where' | 'orderBy' | 'limit' | 'offset' | 'cursor'
 >;
 
-/** A row with what a source of rows notes about it. */
+/** A row with the metadata of its source. */
 export interface PersistedRow {
   readonly key: Key;
   readonly value: CollectionRow;
@@ -25,7 +25,7 @@ export interface PersistedMutation extends PersistedRow {
   readonly metadataChanged?: boolean;
 }
 
-/** A change of something that is noted under a key. */
+/** A change of the metadata under a key. */
 export type MetadataMutation<K> =
   | { readonly type: 'set'; readonly key: K; readonly value: unknown }
   | { readonly type: 'delete'; readonly key: K };
@@ -42,7 +42,7 @@ export interface PersistedTransaction {
   readonly collectionMetadataMutations?: readonly MetadataMutation<string>[];
 }
 
-/** What a transaction has changed. */
+/** The changes of a transaction. */
 export interface TransactionDelta {
   txId: string;
   latestRowVersion: number;
@@ -52,14 +52,14 @@ export interface TransactionDelta {
   collectionMetadataMutations: MetadataMutation<string>[];
 }
 
-/** How far a collection has come. */
+/** The position of a collection in its log. */
 export interface StreamPosition {
   latestTerm: number;
   latestSeq: number;
   latestRowVersion: number;
 }
 
-/** What has changed since a version, unless that is too much, or not known any more. */
+/** The changes since a version, unless there are too many, or they are not known any more. */
 export type ChangesSincePull = { latestRowVersion: number } & (
   | { requiresFullReload: true }
   | {
@@ -93,7 +93,7 @@ export interface LocalMutation {
   readonly value: CollectionRow;
 }
 
-/** Keeps the rows of collections. */
+/** An adapter that keeps the rows of collections. */
 export interface HedgerowPersistenceAdapter {
   loadSubset(
     collectionId: string,
@@ -111,7 +111,7 @@ export interface HedgerowPersistenceAdapter {
   pullSince(collectionId: string, fromRowVersion: number): Promise<ChangesSincePull>;
 }
 
-/** Tells the tabs that have a collection open of what was committed. */
+/** A coordinator that passes commits to the tabs that have a collection open. */
 export interface HedgerowCoordinator {
   getNodeId(): string;
   subscribe(collectionId: string, onMessage: (message: PersistenceMessage) => void): () => void;
@@ -150,7 +150,7 @@ export interface HedgerowCoordinator {
   >;
 }
 
-/** What `persistedCollectionOptions` takes as `persistence`. */
+/** The `persistence` of `persistedCollectionOptions`. */
 export interface HedgerowPersistence {
   adapter: HedgerowPersistenceAdapter;
   coordinator: HedgerowCoordinator;

@@ -1,4 +1,4 @@
-/** `hedgerowPersistence`: a store as the persistence of collections that another source of rows has. */
+/** `hedgerowPersistence`: a store as the persistence of collections with another source of rows. */
 
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
@@ -11,20 +11,20 @@ import type { HedgerowPersistence } from './persistence-types.js';
 
 /** Options of `hedgerowPersistence`. */
 export interface HedgerowPersistenceOptions {
-  /** What the keys of all persisted collections begin with; `'tanstack-db/'` by default. */
+  /** The prefix of the keys of all persisted collections; `'tanstack-db/'` by default. */
   readonly prefix?: string | undefined;
   /**
-   * What happens to rows that were written with another `schemaVersion`: `'reset'` drops them, `'error'` rejects. By default
-   * those of a collection that is synchronised are dropped, as they come again, and the others are an error.
+   * The treatment of rows that were written with another `schemaVersion`: `'reset'` drops them, `'error'` rejects. By
+   * default, rows of a synchronised collection are dropped, since they come again; other rows are an error.
    */
   readonly schemaMismatch?: 'reset' | 'error' | undefined;
-  /** How many transactions are kept of each collection, for tabs that have missed some; 1,000 by default. */
+  /** The number of transactions that are kept of each collection, for tabs that have missed some; 1,000 by default. */
   readonly keptTransactions?: number | undefined;
 }
 
 const KEPT = 1_000;
 
-/** What `persistedCollectionOptions` of TanStack DB takes as `persistence`: collections are kept in this store. */
+/** Makes the `persistence` of `persistedCollectionOptions` of TanStack DB, which keeps collections in this store. */
 export function hedgerowPersistence(
   db: Store,
   options: HedgerowPersistenceOptions = {},

@@ -1,9 +1,9 @@
-/** Which index, or which keys, are read for what is asked. */
+/** Finds the indexes, or keys, by which a request can be read. */
 
 import { isPlainBound } from './compare-values.js';
 import type { BoundName, MemberCondition } from './expression.js';
 
-/** What rows can be read by: an index, or their keys. */
+/** An index, or the keys, by which rows can be read. */
 export interface Candidate {
   /** The paths of its columns. */
   readonly columns: readonly string[];
@@ -13,27 +13,27 @@ export interface Candidate {
   readonly isKey: boolean;
   /** Whether rows do not come in the order of its columns. */
   readonly isUnordered?: boolean;
-  /** How a value stands in its columns; `undefined` for what does not stand there. */
+  /** Returns a value as it is in a column; `undefined` for a value that is in no column. */
   columnOf(value: unknown): unknown;
 }
 
-/** How a candidate is read. */
+/** A way to read a candidate. */
 export interface ReadAccess<C extends Candidate = Candidate> {
   readonly by: C;
   /** The ranges: values of the first columns. */
   readonly starts: readonly (readonly unknown[])[];
-  /** Of the column after those. */
+  /** The bounds of the next column. */
   readonly bounds: Readonly<Partial<Record<BoundName, unknown>>>;
-  /** Whether the column after those is the leading one of the order. */
+  /** Whether the next column leads the order. */
   readonly isOrdered: boolean;
-  /** How many conditions it answers. */
+  /** The number of conditions that it answers. */
   readonly answers: number;
 }
 
-/** Ranges that one request is split into, at most. */
+/** Most ranges into which one request is split. */
 const MOST_RANGES = 1_000;
 
-/** The ways to read rows that fulfil conditions, in an order that begins with `lead`. */
+/** Finds ways to read rows that fulfil conditions, in an order that begins with `lead`. */
 export function accessesOf<C extends Candidate>(
   candidates: readonly C[],
   conditions: readonly MemberCondition[],
@@ -49,7 +49,7 @@ function accessOf<C extends Candidate>(
 ): ReadAccess<C> | undefined {
   let starts: readonly (readonly unknown[])[] = [[]];
   let answers = 0;
-  /** Columns of which it is known that no wanted row lacks them. */
+  /** The number of columns that all wanted rows are known to have. */
   let present = 0;
   let at = 0;
   for (; at < by.columns.length; at += 1) {
@@ -76,7 +76,7 @@ function accessOf<C extends Candidate>(
   return { by, starts, bounds, isOrdered, answers };
 }
 
-/** The values that a column may have, as it has them; `undefined` if that is not known. */
+/** Returns the values that a column may have, as it has them; `undefined` if they are unknown. */
 function valuesOf(
   by: Candidate,
   conditions: readonly MemberCondition[],

@@ -4,9 +4,9 @@ import { compareValues, isInOrderOfIndex } from './compare-values.js';
 import { accessesOf, type Candidate, type ReadAccess } from './read-access.js';
 import type { Boundary, CollectionRow, Lead, SubsetPart } from './subset.js';
 
-/** A part of what is read by a candidate: some of its ranges are empty. */
+/** A range of a candidate; it may be empty. */
 export interface Part {
-  /** Values of the first columns; of the column after them, bounds. */
+  /** The values of the first columns; `bounds` are for the next column. */
   readonly start: readonly unknown[];
   readonly bounds: ReadAccess['bounds'];
   readonly reverse?: boolean;
@@ -14,45 +14,45 @@ export interface Part {
   readonly limit?: number;
 }
 
-/** The rows of one commit, and what they can be read by. */
+/** The rows of one commit, and the candidates to read them by. */
 export interface RowSource<C extends Candidate, Found extends { readonly row: CollectionRow }> {
   readonly candidates: readonly C[];
   count(by: C, part: Part): Promise<number>;
   scan(by: C, part: Part): AsyncIterable<Found>;
-  /** The rows whose keys are `starts`, each with all columns, if the candidate is the key. */
+  /** Reads the rows whose keys are `starts`, each with all columns, if the candidate is the key. */
   get(by: C, starts: ReadAccess['starts']): AsyncIterable<Found>;
-  /** All rows, in the order of keys. */
+  /** Reads all rows, in the order of keys. */
   all(): AsyncIterable<Found>;
-  /** The name of a row. */
+  /** Returns the name of a row. */
   keyOf(found: Found): unknown;
 }
 
-/** What was read: all wanted rows up to the boundary, which is absent if there are no more. */
+/** The result of a read: all wanted rows up to the boundary, which is absent if there are no more. */
 export interface Read<Found> {
   readonly found: readonly Found[];
   readonly boundary: Boundary | undefined;
 }
 
-/** Ranges whose rows are counted before one is chosen: the others will have as many. */
+/** Ranges of an access whose rows are counted: the others are taken to have as many. */
 const MOST_COUNTED = 64;
 
 /** Whether an access names rows by their whole keys. */
 const isOfKeys = ({ by, starts }: ReadAccess) =>
   by.isKey && starts.every((start) => start.length === by.columns.length);
 
-/** What an index has in another order than is asked for. */
+/** The result for an index with another order than the requested one. */
 const OTHER_ORDER = Symbol();
 
-/** How a request is read. */
+/** A plan to read a request. */
 export interface RequestPlan<C extends Candidate = Candidate> {
   readonly wanted: SubsetPart;
   /** Absent where all rows are read. */
   readonly access: ReadAccess<C> | undefined;
-  /** Whether it is read in its order, until there are enough. */
+  /** Whether rows are read in the requested order, until there are enough. */
   readonly isOrdered: boolean;
 }
 
-/** Reads the rows that are wanted, with all ties of the last one. */
+/** Reads the wanted rows, with all ties of the last one. */
 export async function readPlanned<
   C extends Candidate,
   Found extends { readonly row: CollectionRow },
@@ -73,7 +73,7 @@ export async function readPlanned<
   return cut([...rows.values()], wanted);
 }
 
-/** Chooses the access that reads the fewest rows, as far as counts tell. */
+/** Chooses the access that reads the fewest rows, as far as counts show. */
 export async function planRequest<
   C extends Candidate,
   Found extends { readonly row: CollectionRow },
@@ -95,7 +95,7 @@ export async function planRequest<
   );
   const fewest = Math.max(1, Math.min(...counted.map(({ count }) => count)));
   const costs = counted.map(({ access, count }) => {
-    // Of the rows of a longer range as many are wanted as are in the shortest one.
+    // A longer range is taken to have as many wanted rows as the shortest one.
     const ordered = access.isOrdered ? limit * access.starts.length * (count / fewest) : Infinity;
     return { wanted, access, isOrdered: ordered < count, cost: Math.min(count, ordered) };
   });
@@ -135,7 +135,7 @@ async function readOrdered<C extends Candidate, Found extends { readonly row: Co
       count += 1;
       if (!isInOrderOfIndex(value, lead.how)) return OTHER_ORDER;
     }
-    // Behind the first of the boundaries rows are missing.
+    // Rows are missing after the first of the boundaries.
     const isFirst = boundary === undefined || compareValues(last, boundary.value, lead.how) < 0;
     if (isFull && isFirst) boundary = { value: last };
   }
@@ -146,7 +146,7 @@ async function readOrdered<C extends Candidate, Found extends { readonly row: Co
   return cut(found.filter(isBefore), wanted, end);
 }
 
-/** The rows of a range in the order of the column after its start, with those that lack it where they belong. */
+/** Yields the rows of a range in the order of the column after its start, with rows that lack it in their place. */
 async function* inOrder<C extends Candidate, Found extends { readonly row: CollectionRow }>(
   ground: RowSource<C, Found>,
   { by, bounds }: ReadAccess<C>,
@@ -172,7 +172,7 @@ async function* inOrder<C extends Candidate, Found extends { readonly row: Colle
   if (limit > 0) yield* ground.scan(by, { ...part, limit });
 }
 
-/** The first rows in the order, with all ties of the last one. */
+/** Returns the first rows in the order, with all ties of the last one. */
 function cut<Found extends { readonly row: CollectionRow }>(
   found: readonly Found[],
   { lead, limit }: SubsetPart,

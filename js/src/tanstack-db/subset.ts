@@ -6,13 +6,13 @@ import { conditionsOf, type MemberCondition, memberPath } from './expression.js'
 
 export type CollectionRow = Record<string, unknown>;
 
-/** A request, or the part of one on one side of a cursor. */
+/** A request, or its part on one side of a cursor. */
 export interface SubsetPart {
   readonly conditions: readonly MemberCondition[];
   readonly limit: number;
-  /** The first column of the order; ties of it are read whole. */
+  /** The first column of the order; all its ties are read. */
   readonly lead: Lead | undefined;
-  /** Whether a row fulfils the conditions, wherever it is in the order. */
+  /** Whether a row fulfils the conditions, at any place in the order. */
   test(row: CollectionRow): boolean;
 }
 
@@ -28,14 +28,14 @@ export interface Boundary {
   readonly value: unknown;
 }
 
-/** The parts of a request: those on both sides of a cursor, or the request itself. */
+/** Splits a request at its cursor; without a cursor, the request is the only part. */
 export function splitRequest(
   options: LoadSubsetOptions,
   keyOrder: IR.OrderBy,
 ): readonly SubsetPart[] {
   const { where, orderBy, cursor, limit, offset = 0 } = options;
   if (cursor === undefined) {
-    // What comes before an offset belongs to the order, too.
+    // Rows before an offset belong to the order, too.
     const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + offset;
     return [partOf([where], orderBy?.length ? orderBy : keyOrder, most)];
   }
@@ -66,13 +66,13 @@ function leadOf({ expression, compareOptions: how }: IR.OrderByClause): Lead {
   return { path: memberPath(expression as IR.BasicExpression), how, of };
 }
 
-/** A part of a request that was loaded: its rows are all up to the boundary. */
+/** A loaded part of a request: it has all rows up to the boundary. */
 export interface LoadedPart {
   readonly wanted: SubsetPart;
   readonly boundary: Boundary | undefined;
 }
 
-/** Whether a row belongs to what was loaded. */
+/** Whether a row belongs to a loaded part. */
 export function isIn({ wanted, boundary }: LoadedPart, row: CollectionRow): boolean {
   if (!wanted.test(row)) return false;
   if (boundary === undefined || wanted.lead === undefined) return true;

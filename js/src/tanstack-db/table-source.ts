@@ -25,7 +25,7 @@ export interface Found {
   readonly row: CollectionRow;
 }
 
-/** What the rows of a table can be read by. */
+/** An index of a table, or its keys. */
 export interface TableCandidate extends Candidate {
   readonly index: TableIndex | undefined;
 }
@@ -38,10 +38,10 @@ export class TableSource {
   readonly db: Store;
   readonly spec: Spec;
   readonly candidates: readonly TableCandidate[];
-  /** The order of keys, for requests that name none. */
+  /** The order of keys, for requests that name no order. */
   readonly keyOrder: IR.OrderBy;
 
-  /** Throws `invalid-argument` unless `table` is one of a store. */
+  /** Throws `invalid-argument` unless `table` is a table of a store. */
   constructor(call: string, table: unknown) {
     const place = memberOf(table, 'place') as StoreTable['place'] | undefined;
     if (memberOf(place, 'store') === undefined || place === undefined) {
@@ -66,7 +66,7 @@ export class TableSource {
     this.keyOrder = [{ expression, compareOptions: LEXICAL }];
   }
 
-  /** The key of a row: its one member, or a JSON text of several. */
+  /** Returns the key of a row: its one member, or a JSON text of several. */
   readonly keyOf = (row: CollectionRow): Key => {
     const { columns } = this.spec.keys;
     const parts = columns.map((name) => row[name]);
@@ -75,13 +75,13 @@ export class TableSource {
     return isKey ? part : JSON.stringify(parts);
   };
 
-  /** The key of a row as calls of the table take it. */
+  /** Returns the key of a row as calls of the table take it. */
   tableKey(row: CollectionRow): unknown {
     const parts = this.spec.keys.columns.map((name) => row[name]);
     return this.spec.keys.isPlain ? parts[0] : parts;
   }
 
-  /** The range of keys, or of an index, that has the rows of all these plans. */
+  /** Returns the range of keys, or of an index, that has the rows of all these plans. */
   rangeOf(plans: Iterable<RequestPlan<TableCandidate>>): KeyRange | IndexRange {
     const { spec } = this;
     const all = { prefix: spec.prefix };
@@ -100,7 +100,7 @@ export class TableSource {
     return rangeOf(spec, by, { start: common, bounds: {} });
   }
 
-  /** The rows of a commit. */
+  /** Returns the rows of a commit. */
   at(snapshot: Snapshot, signal: AbortSignal): RowSource<TableCandidate, Found> {
     const { spec } = this;
     return {
@@ -147,7 +147,7 @@ function rangeOf(
   return index === undefined ? spec.keys.range(of) : { index: index.stored, ...of };
 }
 
-/** An index with words, or whose texts are other ones, tells too little of its rows. */
+/** Returns no candidate for an index of words: its entries show too little of a row. */
 function candidateOf(spec: Spec, index: TableIndex): TableCandidate[] {
   const columns = index.paths.map((path) => parsePointer(path));
   if (!columns.every((names) => names !== undefined)) return [];
@@ -155,14 +155,14 @@ function candidateOf(spec: Spec, index: TableIndex): TableCandidate[] {
     try {
       return scalar(spec.kept.column(value));
     } catch {
-      // A date in a table that keeps none, or one that is invalid.
+      // A date in a table without dates, or an invalid date.
       return undefined;
     }
   };
   return [{ index, columns: columns.map(pathText), nulls: index.nulls, isKey: false, columnOf }];
 }
 
-/** What an index can list; `undefined` for other values. */
+/** Returns a value that an index can list; `undefined` for other values. */
 function scalar(value: unknown): unknown {
   if (typeof value === 'string') return /\p{Surrogate}/u.test(value) ? undefined : value;
   const isScalar =

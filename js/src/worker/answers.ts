@@ -1,4 +1,4 @@
-/** What each kind of answer does. */
+/** Handlers of calls, one for each kind of answer. */
 
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
@@ -8,19 +8,19 @@ import { isProperty } from './protocol.js';
 import { RemoteSource } from './remote-source.js';
 import { callMember, type Last, refuseCall } from './replay-path.js';
 
-/** What answers need of the connection. */
+/** The parts of the connection that handlers use. */
 export interface CallContext {
-  /** Answers the call, which is over by that. */
+  /** Answers the call and ends it. */
   answerCall(value?: unknown): void;
-  /** Has the page hold an object, under the number of the call. */
+  /** Registers an object that the page holds, under the number of the call. */
   hold(kind: HandleKind, object: object, release: () => unknown): void;
   /** Runs the function of a transaction in the page. */
   run(tx: Transaction): Promise<void>;
   /** Forgets a branch that the page closes. */
   forget(object: object): void;
-  /** A patch whose operations of tables are those of the store. */
+  /** Returns a patch with its table operations made by the tables of the store. */
   patchOf(given: unknown): unknown;
-  /** Begins a live query; returns how to end it. */
+  /** Begins a live query; returns a function that ends it. */
   live(last: Last): () => void;
 }
 
@@ -28,7 +28,7 @@ type AnswerHandler = (last: Last, call: OpenCall, ground: CallContext) => unknow
 
 const invokeLast = ({ object, name, args }: Last) => callMember(object, name, args);
 
-/** The result of a call whose first argument may be a source. */
+/** Makes a call whose first argument may be a source. */
 async function invokeWithSource(last: Last, ground: CallContext): Promise<unknown> {
   const { name, args } = last;
   const [first] = args;
@@ -38,7 +38,7 @@ async function invokeWithSource(last: Last, ground: CallContext): Promise<unknow
   return invokeLast(last);
 }
 
-/** Members one by one, as fast as the page takes them. */
+/** Sends members one by one, as fast as the page takes them. */
 async function iterateToPage({ object, isText }: Last, call: OpenCall): Promise<void> {
   const outlet = call.outlet(isText);
   const iterator = (object as AsyncIterable<unknown>)[Symbol.asyncIterator]();

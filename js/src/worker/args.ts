@@ -1,13 +1,13 @@
-/** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
+/** Arguments on their way to the worker: references replace the values that cannot cross. */
 import { HedgerowError } from '../base/errors.js';
 import { isPlain } from '../base/kind.js';
 import type { ArgumentRef, Call } from './protocol.js';
 import { copyValue, guardRead } from './sendable-copy.js';
 import { ArgumentSource } from './source-sender.js';
 
-/** Options whose functions are told something, and answer nothing. */
+/** Options whose functions return no result. */
 const NOTIFIED = /^on(Progress|Error)$/;
-/** Calls that take a value: functions in it are for the store to refuse. */
+/** Calls that take a value: the store refuses functions in it. */
 const TAKES_VALUE = /^(put|insert|update)$/;
 const REMEDY =
   'put it into the definition of the table, which the worker has, or make the change in a transaction';
@@ -21,20 +21,20 @@ export const refuseFunction = (name: string) =>
     `${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`,
   );
 
-/** Arguments as they are now: messages leave at the end of the turn, and callers may use their objects again. */
+/** Copies arguments at once: messages leave at the end of the turn, and callers may change their objects before. */
 export const copyCalls = (calls: readonly Call[]): Call[] =>
   calls.map(([name, ...args]) => [name, ...args.map(copyValue)]);
 
-/** What takes the place of what cannot cross. */
+/** A registry of arguments that cannot cross. */
 export interface ArgumentRegistry {
-  /** The number of a handle; `undefined` for all else. */
+  /** Returns the number of a handle, `undefined` for other values. */
   handle(value: unknown): number | undefined;
   source(source: ArgumentSource): number;
   callback(value: (told: never) => unknown): number;
   signal(value: AbortSignal): void;
 }
 
-/** A path that can cross, with what stands for the rest. */
+/** Returns a path that can cross, with references to the rest. */
 export function extractRefs(
   given: readonly Call[],
   isWatch: boolean,
@@ -43,7 +43,7 @@ export function extractRefs(
   const refs: ArgumentRef[] = [];
   const path = guardRead(() =>
     given.map(([name, ...args], step): Call => {
-      /** Whether something stands for it. */
+      /** Whether a reference now replaces the value. */
       const isPlaced = (value: unknown, at: number, member?: string): boolean => {
         if (typeof value !== 'function' && Object(value) !== value) return false;
         const put = (what: ArgumentRef[3], number: number) =>
@@ -58,7 +58,7 @@ export function extractRefs(
             refuseFunction(member === undefined ? name : `${name}: ${member}`);
         }
         if (member !== 'signal') return false;
-        // A row may have a member of that name, too.
+        // A row may have a member `signal`, too.
         const { aborted, addEventListener: listens } = value as AbortSignal;
         if (typeof aborted !== 'boolean' || !listens) return false;
         placed.signal(value as AbortSignal);

@@ -4,7 +4,7 @@ import type { WorkerLink } from './worker-link.js';
 
 type Part = readonly [members: readonly unknown[], taken: () => void];
 
-/** Members one by one. A part that has come waits until it is asked for; the worker sends few ahead. */
+/** Yields members one by one. A part waits until its members are asked for; the worker sends few parts ahead. */
 export function each(
   link: WorkerLink,
   target: number,

@@ -11,10 +11,10 @@ export interface ErrorPayload {
   readonly cause?: ErrorPayload | undefined;
 }
 
-/** Most causes of causes that cross. */
+/** The most causes of causes that cross. */
 const MOST_CAUSES = 4;
 
-/** What crosses of an error. */
+/** Returns the parts of an error that cross. */
 export function toErrorPayload(error: unknown, left = MOST_CAUSES): ErrorPayload {
   const { name = 'Error', message = String(error), cause } = Object(error) as Partial<Error>;
   const told = { name: String(name), message: String(message) };
@@ -25,14 +25,14 @@ export function toErrorPayload(error: unknown, left = MOST_CAUSES): ErrorPayload
   return { ...told, ...inner, code, facts: plain ? { ...facts, issues: plain } : facts };
 }
 
-/** The path of an issue of a schema, whose steps may be objects of its library. */
+/** Returns the path of a schema's issue. Its steps may be objects of the schema library. */
 function pathOf(issue: object): object {
   const { path } = issue as { readonly path?: unknown };
   if (!Array.isArray(path)) return {};
   return { path: path.map((step) => String(Object(step).key ?? step)) };
 }
 
-/** The error that has crossed. */
+/** Rebuilds an error that has crossed. */
 export function errorOf(told: ErrorPayload): Error {
   const cause = told.cause && errorOf(told.cause);
   if (told.code !== undefined) {

@@ -2,7 +2,7 @@ import { refuseArgument } from './args.js';
 import type { Call, HandleKind } from './protocol.js';
 import type { WorkerLink } from './worker-link.js';
 
-/** What a handle stands for: what the path leads to, from the object with the number `target`. */
+/** The object that a handle stands for: the end of `path`, which begins at the object with the number `target`. */
 export interface HandleTarget {
   readonly link: WorkerLink;
   readonly kind: HandleKind;
@@ -17,10 +17,13 @@ export function hold(handle: object, own: HandleTarget): void {
   owns.set(handle, own);
 }
 
-/** What a handle stands for. */
+/** Returns the target of a handle. */
 export const ownOf = (handle: object): HandleTarget => owns.get(handle) as HandleTarget;
 
-/** The number of the object that a handle stands for; `undefined` for all else. Numbers are those of one connection. */
+/**
+ * Returns the number of the object that a handle stands for, `undefined` for other values. Numbers belong to one
+ * connection.
+ */
 export function numberOf(value: unknown, link: WorkerLink): number | undefined {
   const own = owns.get(value as object);
   if (own === undefined || own.path.length > 0) return undefined;

@@ -8,22 +8,22 @@ import { CONNECT, HELLO } from './protocol.js';
 import type { TableForms } from './replay-path.js';
 import { checkMs } from './wait.js';
 
-/** How pages are answered. */
+/** Options of `serve`. */
 export interface ServeOptions {
   /** Opens the store, when the first page connects: `() => open('app', { tables })`. All pages share it. */
   readonly open: () => Promise<Store>;
-  /** Where pages connect: the other end of a port that `connect` gets; by default what this worker hears. */
+  /** The port of one page, whose other end `connect` gets. By default, the worker listens for pages itself. */
   readonly port?: MessagePort | undefined;
   /**
-   * Milliseconds after which a page is given up that answers nothing, since it is frozen: what it holds is released. It
-   * gets `disconnected` once it is thawed. 10 minutes by default.
+   * Milliseconds after which the worker gives up a page that does not answer, such as a frozen one, and releases its
+   * objects. The page gets `disconnected` once it is thawed. 10 minutes by default.
    */
   readonly silentMs?: number | undefined;
 }
 
-/** Pages that are answered. */
+/** The service that `serve` returns. */
 export interface WorkerService {
-  /** How many pages are connected. */
+  /** The number of connected pages. */
   readonly connections: number;
   /** Ends all connections, and closes the store. */
   close(): Promise<void>;
@@ -31,10 +31,13 @@ export interface WorkerService {
 
 const SILENT_MS = 600_000;
 
-/** What a worker serves: WebKit evaluates its module again when a part that is loaded later imports from it. */
+/**
+ * The key of a worker's service. WebKit evaluates the worker's module again when a part that is loaded later imports
+ * from it.
+ */
 const SERVED: unique symbol = Symbol.for('hedgerow.served') as never;
 
-/** The part of workers and ports that is used. */
+/** The members of workers and ports that `serve` uses. */
 type Scope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
   start?(): void;
   [SERVED]?: WorkerService | undefined;
@@ -46,7 +49,7 @@ interface TableLike {
   };
 }
 
-/** The tables of a store, and whether their rows are plain JSON. */
+/** Finds the tables of a store, and whether their rows are plain JSON. */
 function tablesOf(db: Store): TableForms {
   const forms = new Map<string, boolean>();
   for (const [name, one] of Object.entries(db)) {
@@ -56,7 +59,7 @@ function tablesOf(db: Store): TableForms {
   return forms;
 }
 
-/** The store that all pages share, and the lock that tells them that this worker lives. */
+/** The store that all pages share, and the lock that shows them that this worker lives. */
 class Host implements ConnectionHost {
   readonly silentMs: number;
   readonly tablesOf = tablesOf;
@@ -92,7 +95,7 @@ class Host implements ConnectionHost {
       db.snapshot().release();
     } catch (cause) {
       if (!(cause instanceof HedgerowError && cause.code === 'closed')) return db;
-      // It was deleted, or closed by others: a new page gets it anew.
+      // Others have deleted or closed the store: it is opened again for a new page.
       this.#opening = undefined;
       return this.#openOnce();
     }
@@ -112,7 +115,7 @@ class Host implements ConnectionHost {
   }
 }
 
-/** What comes over a port, until it ends. */
+/** Answers a page over a port, until the connection ends. */
 function servePort(
   port: MessagePort,
   shared: ConnectionHost,
@@ -138,9 +141,9 @@ function servePort(
 }
 
 /**
- * Answers pages that call `connect`: those of a dedicated worker, of a SharedWorker, of a service worker, or of a port.
- * Call it at the start of the worker, before anything is awaited: what pages send before is lost. A worker has one store:
- * when it is called again, it returns what it has returned before.
+ * Answers pages that call `connect` with a dedicated worker, a SharedWorker, a service worker, or a port. Call it at
+ * the start of the worker, before any `await`: earlier messages of pages are lost. A worker has one store: a second
+ * call returns the service of the first.
  */
 export function serve(options: ServeOptions): WorkerService {
   const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, 'open port silentMs');
@@ -161,7 +164,7 @@ export function serve(options: ServeOptions): WorkerService {
     const [to] = ports;
     if (to === undefined || Object(data)[CONNECT] !== true) return;
     const over = servePort(to, host, connections);
-    // A service worker is stopped sooner otherwise.
+    // Otherwise browsers stop a service worker sooner.
     (event as { waitUntil?(until: Promise<void>): void }).waitUntil?.(over);
   };
   const meet = (event: Event) => {

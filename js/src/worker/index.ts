@@ -1,6 +1,5 @@
 /**
- * `hedgerow/worker`: a handle of a store that is in a worker. The page has no core, and does no work but to send calls
- * and to take in answers.
+ * `hedgerow/worker`: a handle of a store in a worker. The page has no core: it only sends calls and takes in answers.
  */
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
@@ -30,23 +29,23 @@ export type {
   RemoteTransactionQuery,
 } from './types.js';
 
-/** What a page can connect to: a worker that calls `serve`, or a port whose other end it has. */
+/** A target of `connect`: a worker that calls `serve`, or a port whose other end such a worker has. */
 export type Connectable =
   | Pick<Worker, 'postMessage'>
   | Pick<SharedWorker, 'port'>
   | Pick<MessagePort, 'postMessage' | 'start' | 'close' | 'addEventListener'>;
 
-/** How a page connects. */
+/** Options of `connect`. */
 export interface ConnectOptions {
   /** The names of tables that the worker must have. Give their types: `connect<typeof tables>(worker)`. */
   readonly tables?: readonly string[] | undefined;
-  /** Milliseconds after which a worker that does not answer is given up; 30,000 by default. */
+  /** Milliseconds after which the page gives up a worker that does not answer; 30,000 by default. */
   readonly timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** The parts of a target that some have. */
+/** The members of a target; some kinds lack the optional ones. */
 interface Target extends EventTarget {
   readonly port?: MessagePort;
   postMessage(message: unknown, transfer?: Transferable[]): void;
@@ -55,9 +54,9 @@ interface Target extends EventTarget {
 }
 
 /**
- * Connects to the worker that has the store, in which `serve` of `hedgerow/worker-host` was called. Resolves once the store
- * is open; rejects with what its opening rejects with, with `disconnected` when nobody answers or the worker cannot be
- * loaded, and with `unsupported` when it is of another release.
+ * Connects to the worker that has the store and calls `serve` of `hedgerow/worker-host`. Resolves once the store is
+ * open. Rejects with the error of its opening, with `disconnected` when the worker does not answer or cannot be loaded,
+ * and with `unsupported` when the worker is of another release.
  */
 export async function connect<T extends Tables = Record<never, never>>(
   worker: Connectable,
@@ -101,7 +100,7 @@ export async function connect<T extends Tables = Record<never, never>>(
   port.start();
   const [name, tables] = await link.begin();
   stopTimer();
-  // What the worker throws from now on is its own affair.
+  // Later errors of the worker leave the connection open.
   given.removeEventListener?.('error', loseOnError);
   const missing = wanted.filter((table) => !tables.includes(table));
   const close = async () =>

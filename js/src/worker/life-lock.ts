@@ -1,6 +1,6 @@
 /**
- * Locks that tell when the other side has gone: a page that is closed or discarded, a worker that was terminated. A lock
- * ends with its holder, and who waits for it then gets it.
+ * Locks that show when the other side has gone: a closed or discarded page, a terminated worker. A lock ends with its
+ * holder, and the waiting side then gets it.
  */
 import { type Locks, uniqueName } from '../base/locks.js';
 
@@ -17,12 +17,12 @@ export async function holdLife(): Promise<{ readonly name: string; end(): void }
       locks.request(name, {}, hold).catch(reject);
     });
   } catch {
-    // A page without an origin of its own has none either.
+    // A page without an origin of its own has no locks either.
     return undefined;
   }
 }
 
-/** Calls `over` when the holder of a lock has gone; returns how to stop. */
+/** Calls `over` when the holder of a lock has gone; returns a function that stops waiting. */
 export function onEndOfLife(name: unknown, over: () => void): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -1,18 +1,18 @@
-/** Sends lists to a page in parts, and waits while it has taken too few of them. */
+/** Sends lists to a page in parts, and waits while the page is behind. */
 import { isByteArray } from '../base/byte-kinds.js';
 import { later } from '../base/timeout.js';
 import { type Message, PART, PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from './protocol.js';
 import { weigh } from './weigh.js';
 
-/** Milliseconds after which a part leaves that is not full. */
+/** Milliseconds after which a part leaves although it is not full. */
 const PART_MS = 4;
 
-/** Whether JSON text stands for a member: pages parse that faster than they take in objects. */
+/** Whether a member crosses as JSON text: pages parse text faster than they take in objects. */
 export type IsText = (member: unknown) => boolean;
 
 const isData = (value: unknown) => value !== undefined && !isByteArray(value);
 
-/** For what the store itself has: JSON, or bytes at the top of a value. */
+/** For values of the store itself: JSON, or bytes at the top of a value. */
 export const ofStore: IsText = (member) => {
   if (!isData(member)) return false;
   if (Array.isArray(member)) return member.every(isData);
@@ -23,7 +23,7 @@ export const ofStore: IsText = (member) => {
 /** For rows of tables that are plain JSON. */
 export const ofJson: IsText = (member) => member !== undefined;
 
-/** For all else. */
+/** For all other members. */
 export const never: IsText = () => false;
 
 type Post = (message: Message, bytes?: number) => void;
@@ -36,11 +36,11 @@ export class ListSender {
   /** Whether `#members` are texts. */
   #areTexts = false;
   #bytes = 0;
-  /** Parts that were sent and not taken. */
+  /** The number of parts that were sent and not taken. */
   #ahead = 0;
   #go: ((isOver?: boolean) => void) | undefined;
   #stopTimer = () => {};
-  /** Whether what is there waits for the page only. */
+  /** Whether the gathered members wait only for the page. */
   #isLate = false;
   #isOver = false;
 
@@ -67,7 +67,7 @@ export class ListSender {
     });
   }
 
-  /** Adds all of a list, and sends what is left. */
+  /** Adds all members of a list, and sends the last part. */
   async addAll(members: readonly unknown[]): Promise<void> {
     for (const member of members) {
       const wait = this.add(member);
@@ -77,13 +77,13 @@ export class ListSender {
     this.flush();
   }
 
-  /** Sends what has waited long enough, unless the page is behind: then that goes on to gather. */
+  /** Sends the gathered members, unless the page is behind: then the part goes on to grow. */
   #leave(): void {
     this.#isLate = this.#ahead >= PARTS_AHEAD;
     if (!this.#isLate) this.flush();
   }
 
-  /** Sends what is there. */
+  /** Sends the gathered members. */
   flush(): void {
     const members = this.#members;
     if (members.length === 0 || this.#isOver) return;
@@ -96,14 +96,14 @@ export class ListSender {
     this.#post([PART, this.#id, this.#areTexts ? `[${members.join()}]` : members], bytes);
   }
 
-  /** The page has taken a part. */
+  /** Goes on after the page has taken a part. */
   resumeAfterPart(): void {
     this.#ahead = Math.max(0, this.#ahead - 1);
     if (this.#isLate) this.#leave();
     if (this.#ahead < PARTS_AHEAD) this.#wake();
   }
 
-  /** Nothing more is wanted. */
+  /** Ends the list: the page wants no more of it. */
   end(): void {
     this.#isOver = true;
     this.#stopTimer();

@@ -11,8 +11,9 @@ export class LiveMirrors {
   readonly #all = new Map<number, { readonly args: Args; readonly mirrored: MirrorSender }>();
 
   /**
-   * Begins one: `kind` is `'rows'`, `'count'`, or `'row'` of a table, whose key is in the place of options. It takes over rows of
-   * the one with the number `before`, of which the page has taken so many states; returns how to end it.
+   * Begins a live query; returns a function that ends it. `kind` is `'rows'`, `'count'`, or `'row'` of a table, with
+   * its key in the place of options. The query takes over rows of the query with the number `before`; the page has
+   * taken `taken` states of that query.
    */
   begin(
     id: number,
@@ -28,7 +29,7 @@ export class LiveMirrors {
     let shown: Live<unknown> | LiveCount;
     if (kind === 'count') shown = liveCount(...args);
     else {
-      // From the old query to the new one, so that rows that both have stay the same objects.
+      // Changes the old query to the new one, so that rows of both stay the same objects.
       const rows = live(...(old?.args ?? args));
       if (old !== undefined) rows.change(...args);
       shown = rows;

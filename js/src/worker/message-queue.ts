@@ -1,27 +1,27 @@
 import { type Message, PART_BYTES } from './protocol.js';
 import { weigh } from './weigh.js';
 
-/** The part of a `MessagePort` that is used. */
+/** The member of a `MessagePort` that the queue uses. */
 export interface Port {
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
 type OutboxEntry = readonly [message: Message, transfer: Transferable[]];
 
-/** Gathers the messages of a turn: a thousand calls are few posts, and none takes long to read. */
+/** Gathers the messages of a turn: a thousand calls are few posts, each quick to read. */
 export class MessageQueue {
   readonly #port: Port;
   readonly #lost: (message: Message, cause: unknown) => Message | undefined;
   #posted: OutboxEntry[] = [];
   #bytes = 0;
 
-  /** `lost` gets messages that cannot be cloned, and may give others in their place. */
+  /** `lost` gets messages that cannot be cloned, and may return others in their place. */
   constructor(port: Port, lost: (message: Message, cause: unknown) => Message | undefined) {
     this.#port = port;
     this.#lost = lost;
   }
 
-  /** `bytes` is about what the message takes, if that is known. */
+  /** Adds a message of about `bytes` bytes. */
   post(message: Message, bytes = weigh(message, PART_BYTES), transfer: Transferable[] = []): void {
     if (this.#bytes + bytes > PART_BYTES) this.flush();
     if (this.#posted.length === 0) queueMicrotask(() => this.flush());
@@ -29,7 +29,7 @@ export class MessageQueue {
     this.#bytes += bytes;
   }
 
-  /** Posts what was gathered. */
+  /** Posts the gathered messages. */
   flush(): void {
     const posted = this.#posted;
     this.#posted = [];
@@ -46,7 +46,7 @@ export class MessageQueue {
       );
     } catch (cause) {
       const [[message, transfer]] = posted as [OutboxEntry];
-      // One of them cannot be cloned: the others go without it.
+      // One message cannot be cloned: the others go without it.
       if (posted.length > 1) for (const one of posted) this.#send([one]);
       else {
         const instead = this.#lost(message, cause);

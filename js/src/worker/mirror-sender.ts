@@ -1,8 +1,11 @@
-/** A live query of the worker that a page mirrors: each state is sent as its difference to the one before. */
+/** Sends the states of a live query to the page that mirrors it, each as its difference from the state before. */
 import type { Live, LiveCount, LiveCountState, LiveState } from '../live/index.js';
 import type { ListSender } from './list-sender.js';
 
-/** What follows the parts of a state: they replace the rows from `from` to `to`, as numbers of old rows or `[row]`. */
+/**
+ * The message after the parts of a state. The parts replace the rows from `from` to `to`, as numbers of old rows or
+ * `[row]`.
+ */
 export interface StatePatch {
   readonly from: number;
   readonly to: number;
@@ -13,12 +16,12 @@ export interface StatePatch {
   readonly number: number | undefined;
 }
 
-/** Sends a patch once its parts are there; resolves when the page has taken it. */
+/** Sends a patch after its parts; resolves when the page has taken it. */
 export type Tell = (patch: StatePatch) => Promise<void>;
 
 const NONE: readonly unknown[] = [];
 
-/** How many rows two lists have in common from their starts, or from their ends on. */
+/** Counts the rows that two lists have in common at their starts, or at their ends. */
 function countCommon(a: readonly unknown[], b: readonly unknown[], isEnd: boolean, most: number) {
   const at = (list: readonly unknown[], n: number) => list[isEnd ? list.length - 1 - n : n];
   let count = 0;
@@ -31,9 +34,9 @@ export class MirrorSender {
   readonly #outlet: ListSender;
   readonly #tell: Tell;
   readonly #stop: () => void;
-  /** How many states were sent. */
+  /** The number of states sent. */
   #sent = 0;
-  /** The rows of the state that was sent last, and of the one before. */
+  /** The rows of the state sent last, and of the state before. */
   #rows: readonly unknown[];
   #old: readonly unknown[];
   #last: LiveState<unknown> | LiveCountState | undefined;
@@ -66,7 +69,7 @@ export class MirrorSender {
       now = this.#shown.get()
     ) {
       this.#last = now;
-      // What is loading has nothing to show yet.
+      // A query that is loading has no rows to show yet.
       if (now.status !== 'loading') await this.#sendState(now);
     }
     this.#isBusy = false;
@@ -90,7 +93,7 @@ export class MirrorSender {
     await this.#tell({ from, to, status, isStale, error, number });
   }
 
-  /** The rows that the page has once it has taken so many states. */
+  /** Returns the rows of the page after it has taken `taken` states. */
   rowsOf(taken: unknown): readonly unknown[] {
     return taken === this.#sent ? this.#rows : this.#old;
   }

@@ -1,16 +1,16 @@
-/** What live queries of `hedgerow/live` show of a store in a worker: the mirror of a live query there. */
+/** Mirrors of live queries in a worker, for the live queries of `hedgerow/live` in the page. */
 import { later } from '../base/timeout.js';
 import type { LiveFollower, LiveSource, LiveStatus } from '../live/types.js';
 import type { StatePatch } from './mirror-sender.js';
 import type { Call } from './protocol.js';
 import type { WorkerLink } from './worker-link.js';
 
-/** Milliseconds for which something stays up to date that nobody shows, as in `hedgerow/live`. */
+/** Milliseconds for which a mirror stays up to date without listeners, as in `hedgerow/live`. */
 const LINGER_MS = 1000;
 
 type StateOf<State> = (rows: readonly never[], told: LiveStatus, number?: number) => State;
 
-/** Where a live query is: an object of the worker, and the options of `live` there, if it takes any. */
+/** The place of a live query: an object of the worker, and the options of `live` there, if it takes any. */
 export interface MirrorTarget {
   readonly link: WorkerLink;
   readonly target: number;
@@ -18,7 +18,7 @@ export interface MirrorTarget {
   readonly options?: unknown;
 }
 
-/** What is followed over a connection. */
+/** The mirrors of a connection, by their names. */
 class Mirrors {
   readonly all = new Map<string, Mirror<LiveStatus>>();
 
@@ -31,14 +31,17 @@ const hubs = new WeakMap<WorkerLink, Mirrors>();
 const numbers = new WeakMap<object, number>();
 let last = 0;
 
-/** A number that stands for an object. */
+/** Returns the number of an object, which stays the same. */
 function numberOf(object: object): number {
   const number = numbers.get(object) ?? ++last;
   numbers.set(object, number);
   return number;
 }
 
-/** A name for what is asked. What JSON cannot tell apart has a name of its own. */
+/**
+ * Returns the name of a query, equal for equal queries. A value that JSON does not distinguish gets a number of its
+ * own.
+ */
 function nameOf(asked: unknown): string {
   return JSON.stringify(asked, function (this: Record<string, unknown>, name, value) {
     const own = this[name];
@@ -50,15 +53,15 @@ function nameOf(asked: unknown): string {
   });
 }
 
-/** Mirrors the rows of a source, or their number. */
+/** The mirror of the rows of a source, or of their number. */
 export class Mirror<State extends LiveStatus> implements LiveFollower<State> {
   readonly #asked: MirrorTarget;
   readonly #kind: string;
   readonly #rowOf: LiveSource<unknown>['rowOf'];
   readonly #stateOf: StateOf<State>;
-  /** Equal for those whose rows are made in the same way. */
+  /** Equal for mirrors that make rows in the same way. */
   readonly #rowsName: string;
-  /** What was shown before, until this begins. */
+  /** The mirror that was shown before, until this one begins. */
   #before: Mirror<LiveStatus> | undefined;
   readonly wanted: { readonly hub: Mirrors; readonly name: string };
   readonly #listeners = new Set<() => void>();
@@ -67,9 +70,9 @@ export class Mirror<State extends LiveStatus> implements LiveFollower<State> {
   isOver = true;
   #hasFailed = false;
   id = 0;
-  /** How many states it has taken. */
+  /** The number of states taken. */
   taken = 0;
-  /** As they are shown. */
+  /** The rows as they are shown. */
   rows: readonly unknown[] = [];
   #isUsed = false;
   #stopTimer = () => {};
@@ -98,7 +101,7 @@ export class Mirror<State extends LiveStatus> implements LiveFollower<State> {
 
   #begin(): void {
     const { link, target, path, options } = this.#asked;
-    // The worker has nothing of one that has failed.
+    // The worker has no rows of a mirror that has failed.
     const isThere = this.#before?.isOver === false && !this.#before.#hasFailed;
     const before = isThere ? this.#before : undefined;
     this.#before = undefined;
@@ -127,7 +130,7 @@ export class Mirror<State extends LiveStatus> implements LiveFollower<State> {
     const buildRow = (item: unknown): unknown => {
       if (typeof item === 'number') return old[item];
       const [row] = item as [unknown];
-      // Of a store they are entries.
+      // Rows of a store are entries.
       const entry = this.#asked.options === undefined || this.#kind === 'row' ? ['', row] : row;
       try {
         return this.#rowOf(...(entry as Parameters<LiveSource<unknown>['rowOf']>));

@@ -1,4 +1,4 @@
-/** A call of a page that has not ended. */
+/** A call of a page, until it ends. */
 
 import { type IsText, ListSender } from './list-sender.js';
 import type { MessageQueue } from './message-queue.js';
@@ -10,15 +10,15 @@ export class OpenCall {
   readonly post: MessageQueue['post'];
   readonly #abort = new AbortController();
   readonly #outlets = new Set<ListSender>();
-  /** For each callback that was called, what goes on once it has settled. */
+  /** For each callback that runs, a function that goes on once it has settled. */
   readonly #settled = new Map<number, () => void>();
-  /** For each callback that is told the newest news only, how to tell what waits. */
+  /** For each callback that gets only the newest arguments, a function that sends those it still lacks. */
   readonly #lasts: (() => void)[] = [];
   /** The numbers of its sources. */
   readonly sources: number[] = [];
   /** Goes on with a transaction whose function has returned, or thrown. */
   ran: ((isDone: boolean) => void) | undefined;
-  /** Ends what goes on after its answer. */
+  /** Ends a watch, an iteration or a live query. */
   stop: (() => void) | undefined;
   isOver = false;
 
@@ -35,12 +35,12 @@ export class OpenCall {
     this.#abort.abort(reason);
   }
 
-  /** The page has taken a part. */
+  /** Goes on after the page has taken a part. */
   acknowledgePart(): void {
     for (const outlet of this.#outlets) outlet.resumeAfterPart();
   }
 
-  /** A callback has settled. */
+  /** Goes on after a callback has settled. */
   settle(which: number): void {
     this.#settled.get(which)?.();
     this.#settled.delete(which);
@@ -52,12 +52,15 @@ export class OpenCall {
     return outlet;
   }
 
-  /** Tells callbacks what they were not told yet, before the answer. */
+  /** Sends callbacks the arguments they still lack, before the answer. */
   tellLast(): void {
     for (const tell of this.#lasts) tell();
   }
 
-  /** Calls a callback of the page; resolves when it has settled. With `hasParts` its first argument has gone ahead. */
+  /**
+   * Calls a callback of the page; resolves when it has settled. With `hasParts`, its first argument has gone ahead in
+   * parts.
+   */
   tell(which: number, args: unknown[], hasParts = false): Promise<void> {
     if (this.isOver) return Promise.resolve();
     return new Promise((resolve) => {
@@ -67,7 +70,7 @@ export class OpenCall {
     });
   }
 
-  /** A callback that is told the newest news only: a page that is busy gets no backlog. */
+  /** Makes a callback that sends only the newest arguments: a busy page gets no backlog. */
   makeNotifier(which: number): (...args: unknown[]) => void {
     let isBusy = false;
     let next: unknown[] | undefined;
@@ -88,7 +91,7 @@ export class OpenCall {
     };
   }
 
-  /** Nothing more is wanted of it. */
+  /** Ends the call: the page wants no more of it. */
   end(): void {
     this.isOver = true;
     this.stop?.();

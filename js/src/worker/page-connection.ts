@@ -1,4 +1,4 @@
-/** The connection of one page: what it has called for, and what it holds. */
+/** The connection of one page: its open calls, and the objects that it holds. */
 import { HedgerowError } from '../base/errors.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Store } from '../store/store.js';
@@ -13,12 +13,12 @@ import { RemoteSource } from './remote-source.js';
 import { callMember, lastOf, refuseCall, type TableForms } from './replay-path.js';
 import { toMessage } from './to-message.js';
 
-/** What all connections of a worker share. */
+/** The parts that all connections of a worker share. */
 export interface ConnectionHost {
-  /** The store, open. */
+  /** Opens the store, or returns the open one. */
   store(): Promise<Store>;
   tablesOf(db: Store): TableForms;
-  /** The name of the lock of the worker. */
+  /** Returns the name of the worker's lock. */
   life(): Promise<string | undefined>;
   readonly silentMs: number;
 }
@@ -28,11 +28,11 @@ interface PageObject {
   readonly kind: Tag.HandleKind;
   readonly object: object;
   release?(): unknown;
-  /** What an edit of a transaction has thrown, which nobody waited for. */
+  /** The error of an edit in a transaction, which no caller awaits. */
   fault?: { readonly cause: unknown };
 }
 
-/** What code of the page has thrown, and the page knows. */
+/** Stands for an error that code of the page has thrown: the page has that error itself. */
 const THROWN = new Error('code of the page has thrown');
 
 export class PageConnection {
@@ -67,7 +67,7 @@ export class PageConnection {
     if (!this.#isOver) this.#queue.post(...message);
   };
 
-  /** A message that cannot be cloned. */
+  /** Refuses a message that cannot be cloned. */
   #refuseUnclonable(id: number, cause: unknown): void {
     const message =
       'this cannot cross to the page: rows with functions, or with objects of classes';
@@ -76,7 +76,7 @@ export class PageConnection {
     this.#post([Tag.NO, id, toErrorPayload(error)]);
   }
 
-  /** A frozen page must not hold anything for ever. */
+  /** Asks whether the page answers: a frozen page must not hold objects for ever. */
   #ask(): void {
     if (this.#isAsked && !this.#hasHeard) {
       this.end('the page did not answer');
@@ -87,7 +87,7 @@ export class PageConnection {
     if (this.#isAsked) this.#post([Tag.PING]);
   }
 
-  /** Takes what was posted. Whatever it is, it does no harm to others. */
+  /** Takes posted messages. Malformed ones do no harm to other pages. */
   receive(messages: unknown): void {
     this.#hasHeard = true;
     for (const message of Array.isArray(messages) ? messages : []) {
@@ -95,7 +95,7 @@ export class PageConnection {
       try {
         this.#take(message);
       } catch {
-        // No page of ours sends that.
+        // No page of this library sends that.
       }
     }
   }
@@ -143,7 +143,7 @@ export class PageConnection {
       const held = this.#heldAt(target);
       if (!isEdit) this.#place(call, path as unknown[][], refs as Tag.ArgumentRef[]);
       const last = lastOf(held, path as Tag.Call[], this.#tables);
-      // What goes on after its call has a number, by which it ends.
+      // A call that goes on ends by its number, and edits have the number 0.
       if (isEdit && last.answer !== 'value') refuseCall(`${last.name} is no edit`);
       await ANSWERS[last.answer](last, call, this.#groundOf(call));
     } catch (cause) {
@@ -173,7 +173,7 @@ export class PageConnection {
         }
       },
       hold: (kind, object, release) => {
-        // The page may have gone, or want it no more.
+        // The page may have gone, or may not want the object any more.
         if (call.isOver) void Promise.resolve(release()).catch(() => {});
         else this.#held.set(id, { kind, object, release });
       },
@@ -193,7 +193,7 @@ export class PageConnection {
     };
   }
 
-  /** Puts what stands for arguments that do not cross in their places. */
+  /** Puts the objects of references in their places. */
   #place(call: OpenCall, path: unknown[][], refs: readonly Tag.ArgumentRef[]): void {
     for (const [step, at, member, what, number] of refs) {
       const args = path[step];
@@ -213,7 +213,7 @@ export class PageConnection {
   ): unknown {
     if (what === 'signal') return call.signal;
     if (what === 'handle') return this.#heldAt(number).object;
-    // A watch has its own.
+    // A watch puts its own callback here.
     if (what === 'callback') return member === undefined ? () => {} : call.makeNotifier(number);
     if (this.#feeds.has(number)) refuseCall('a source has a number of its own');
     const fed = new RemoteSource(number, this.#post);
@@ -253,7 +253,7 @@ export class PageConnection {
     return given instanceof RemoteSource ? mapMembers(given, toTableOperation) : given;
   }
 
-  /** Ends a call, or releases what the page holds under this number. */
+  /** Ends a call, or releases the object that the page holds under this number. */
   #end(id: number): void {
     const call = this.#calls.get(id);
     if (call === undefined) {
@@ -268,7 +268,7 @@ export class PageConnection {
     this.#lives.delete(id);
   }
 
-  /** Ends all that the page has called for; tells it why, if it was not its own wish. */
+  /** Ends the connection; sends the page the reason `why`, unless the page itself has gone. */
   end(why?: string): void {
     if (this.#isOver) return;
     const gone = new HedgerowError('disconnected', `${why ?? 'the page has gone'}: connect again`);

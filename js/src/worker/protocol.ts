@@ -1,18 +1,18 @@
-/** What crosses between a page and the worker that has its store. */
+/** The messages between a page and the worker that has its store. */
 
-/** The version of all this: both sides must have the same. */
+/** The version of the protocol, which both sides must share. */
 export const PROTOCOL = 1;
 
 /** The member of a message to a worker or a service worker that brings the port of a page. */
 export const CONNECT = 'hedgerow:connect';
 
-/** A message: its tag, then what belongs to it. Several messages are posted as one list. */
+/** A message: its tag, then its fields. Several messages are posted as one list. */
 export type Message = readonly [tag: number, ...rest: unknown[]];
 
 // From the page.
 /** `[protocol, name of its lock]` */
 export const HELLO = 0;
-/** `[id, target, path, refs]`: makes calls, one on what the other gives, of the object with the number `target`. */
+/** `[id, target, path, refs]`: makes a chain of calls, which begins at the object with the number `target`. */
 export const CALL = 1;
 /** `[id]`: the signal of the call is aborted. */
 export const ABORT = 2;
@@ -20,7 +20,7 @@ export const ABORT = 2;
 export const ACK = 3;
 /** `[id, which]`: a callback of the page has settled. */
 export const TOLD = 4;
-/** `[id]`: nothing more is wanted of a watch, an iteration or a live query; a handle is released. */
+/** `[id]`: ends a watch, an iteration or a live query, or releases a handle. */
 export const STOP = 5;
 /** `[source, members, isLast]` */
 export const FEED = 6;
@@ -42,15 +42,15 @@ export const REFUSED = 21;
 export const OK = 22;
 /** `[id, error]` */
 export const NO = 23;
-/** `[id, members]`, or these as JSON text: some of a list. */
+/** `[id, members]`: some members of a list, or these as JSON text. */
 export const PART = 24;
 /** `[id, which, args, hasParts]`: calls a callback; with `hasParts` the first argument has come in parts. */
 export const TELL = 25;
-/** `[id, target]`: runs the function of a transaction, with that. */
+/** `[id, target]`: runs the function of a transaction with the object of this number. */
 export const RUN = 26;
 /** `[source]`: asks for members. */
 export const PULL = 27;
-/** `[source]`: nothing more is wanted of it. */
+/** `[source]`: ends the source. */
 export const CEASE = 28;
 /** Asks whether the page is frozen. */
 export const PING = 29;
@@ -59,8 +59,8 @@ export const PING = 29;
 export type Call = readonly [name: string, ...args: unknown[]];
 
 /**
- * What stands in the place of an argument (`member` undefined), or of a member of one, that cannot cross: a signal, a
- * callback by its number, a handle by its number, a source by its number.
+ * The reference in the place of an argument (`member` undefined), or of its member, that cannot cross: to a signal, or
+ * to a callback, a handle or a source by its number.
  */
 export type ArgumentRef = readonly [
   step: number,
@@ -70,7 +70,7 @@ export type ArgumentRef = readonly [
   number: number,
 ];
 
-/** Objects of the store that pages know. */
+/** The kinds of objects that pages have handles of. */
 export type HandleKind =
   | 'store'
   | 'snapshot'
@@ -83,7 +83,7 @@ export type HandleKind =
   | 'export'
   | 'commit';
 
-/** What a call gives besides an object on which the path goes on. */
+/** The kinds of answers: each ends a path. */
 export type AnswerKind =
   /** A promise of a value. */
   | 'value'
@@ -91,9 +91,9 @@ export type AnswerKind =
   | 'list'
   /** A promise of a value; its first argument is a list, an iterable, or bytes. */
   | 'load'
-  /** A function that ends it. */
+  /** A function that ends the watch. */
   | 'watch'
-  /** An object with a life. */
+  /** An object that its user releases. */
   | 'snapshotHandle'
   | 'branchHandle'
   | 'exportHandle'
@@ -110,7 +110,7 @@ const READ = 'root get has count at rank prove';
 const ROWS = { list: 'toArray', value: 'first', each: 'each' };
 const ASK = 'where between orderBy reverse limit offset after using scan';
 
-/** The one list of what may be called: all else is refused. */
+/** The one list of permitted calls: all others are refused. */
 const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } = {
   store: {
     value: `${READ} branchName put delete insert update clear branches deleteBranch switchTo merge previewMerge resetTo revert repair health persist compact stats verify`,
@@ -164,7 +164,7 @@ const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } 
   commit: {},
 };
 
-/** For each kind of object, what its calls give. */
+/** The results of calls, for each kind of object. */
 export const CALLS = Object.fromEntries(
   Object.entries(NAMES).map(([kind, all]) => {
     const entries = Object.entries(all).flatMap(([gives, names]) =>
@@ -177,18 +177,18 @@ export const CALLS = Object.fromEntries(
 /** Whether a call gives an object on which the path goes on. */
 export const isKind = (gives: Gives): gives is HandleKind => gives in NAMES;
 
-/** How an error names a call in a transaction: by the table, if it is one of a table or of a query of it. */
+/** Returns the name of a transaction's call for errors: with the table, if it is a call of a table or its query. */
 export function nameOf([first, ...rest]: readonly Call[]): string {
   const last = rest.at(-1)?.[0];
   return ['tx', first?.[0], ...(last === undefined || last === 'each' ? [] : [last])].join('.');
 }
 
-/** Members that are properties of the store. */
+/** Whether a member is a property of the store. */
 export const isProperty = (name: string) => name === 'root' || name === 'branchName';
 
-/** Parts that are sent ahead of what the other side has taken. */
+/** Parts that may be sent and not taken. */
 export const PARTS_AHEAD = 4;
-/** Bytes of a part, about: what a page parses within a millisecond. */
+/** Bytes of a part, about: a page parses so many within a millisecond. */
 export const PART_BYTES = 64 << 10;
 /** Most members of a part. */
 export const PART_MEMBERS = 1024;

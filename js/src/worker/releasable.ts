@@ -1,4 +1,4 @@
-/** Handles that are released by their user, or once they are forgotten. */
+/** Releases handles when their user does, or once they are garbage. */
 import { disposable } from '../base/disposable.js';
 import { ReleaseRegistry } from '../base/release-registry.js';
 import type { WorkerLink } from './worker-link.js';
@@ -7,7 +7,7 @@ const forgotten = new ReleaseRegistry<{ readonly link: WorkerLink; readonly id: 
   ({ link, id }) => link.stop(id),
 );
 
-/** Makes `name`, and `using`, release what a handle stands for, once. */
+/** Makes `name` and `using` release the object of a handle, once. */
 export function makeReleasable(
   handle: object,
   link: WorkerLink,

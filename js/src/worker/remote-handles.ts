@@ -1,6 +1,6 @@
 /**
- * Handles of what is in the worker. They are made of the list of calls: what gives an object makes a handle with a
- * longer path, and nothing is sent before a call that answers.
+ * Handles of objects in the worker, made from the list of calls. A call that gives an object makes a handle with a
+ * longer path; the first message is sent by a call that answers.
  */
 import { FOLLOW } from '../base/follow-symbol.js';
 import { freezeShared } from '../base/freeze-shared.js';
@@ -27,7 +27,7 @@ function follow(this: object, ...args: Parameters<RemoteHandle[typeof FOLLOW]>) 
   return new Mirror({ ...asked, options }, key === undefined ? kind : 'row', source, ...rest);
 }
 
-/** The members of handles of a kind. */
+/** Builds the members of handles of a kind. */
 function membersOf(kind: Tag.HandleKind): object {
   const members: Record<PropertyKey, unknown> = {};
   for (const [name, gives] of Tag.CALLS[kind]) {
@@ -73,7 +73,7 @@ export function handleOf(own: HandleTarget): object {
   hold(made, own);
   const [[name] = ['']] = path;
   if (kind === 'table') {
-    // Operations of a patch, which the worker makes of the rows.
+    // Descriptions of the operations of a patch: the worker makes the operations.
     const op = {
       put: (row: unknown) => ({ op: 'put', table: name, row }),
       del: (key: unknown) => ({ op: 'del', table: name, key }),
@@ -88,7 +88,7 @@ export function handleOf(own: HandleTarget): object {
   return made;
 }
 
-/** What a call gives. */
+/** Returns the result of a call: a handle, a promise, or a function that ends a watch. */
 function performCall(self: object, name: string, gives: Tag.Gives, args: unknown[]): unknown {
   const own = ownOf(self);
   const { link, target, kind } = own;
@@ -102,7 +102,7 @@ function performCall(self: object, name: string, gives: Tag.Gives, args: unknown
   }
   if (gives === 'run') return runRemoteTransaction(own, name, args, handleOf);
   if (gives === 'watch') return watch(link, target, path);
-  // Edits of transactions are told by their commit.
+  // The transaction reports the errors of its edits.
   if (target < 0 && /^(put|delete)$/.test(name) && kind !== 'query') return link.edit(target, path);
   if (gives === 'snapshotHandle') {
     const id = link.call(target, path, {});
@@ -114,7 +114,7 @@ function performCall(self: object, name: string, gives: Tag.Gives, args: unknown
   return inFunction(own, path, () => requestAnswer(own, [name, ...args], gives));
 }
 
-/** Makes a call; if it is one in a transaction, as a part of its function. */
+/** Makes a call; within a transaction, as a part of its function. */
 function inFunction(
   { link, target }: HandleTarget,
   path: readonly Tag.Call[],
@@ -128,7 +128,7 @@ function inFunction(
   });
 }
 
-/** A promise of what a call answers. */
+/** Makes a call; resolves to its answer. */
 function requestAnswer(
   own: HandleTarget,
   [name, ...args]: Tag.Call,
@@ -160,7 +160,7 @@ const isOf = (value: unknown, name: 'Blob' | 'Response' | 'ReadableStream' | 'Ar
   return made !== undefined && value instanceof made;
 };
 
-/** Arguments whose first is read member by member, unless it is short. Keys of `isEntries` are made here. */
+/** Returns arguments whose first is read member by member, unless it is short. With `isEntries`, keys are made here. */
 function asSource([first, given, ...rest]: unknown[], isEntries: boolean): unknown[] {
   const { onProgress, key, ...options } = Object(given);
   const keyOf = isEntries && typeof key === 'function' ? key : undefined;
@@ -193,7 +193,7 @@ function asSource([first, given, ...rest]: unknown[], isEntries: boolean): unkno
   ];
 }
 
-/** A branch or an export, once it is there. */
+/** Opens a branch or an export; resolves to its handle. */
 async function openHandle(
   own: HandleTarget,
   gives: Tag.Gives,

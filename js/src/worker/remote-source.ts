@@ -1,4 +1,4 @@
-/** Members of a source of the page, such as the rows of a load: asked for as they are taken. */
+/** The members of a source in the page, such as the rows of a load. The worker asks for them as it takes them. */
 import { CEASE, type Message, PARTS_AHEAD, PULL } from './protocol.js';
 
 export class RemoteSource implements AsyncIterable<unknown> {
@@ -15,7 +15,7 @@ export class RemoteSource implements AsyncIterable<unknown> {
     this.#post = post;
   }
 
-  /** Takes members that were asked for; throws if they were not. */
+  /** Takes members; throws if they were not asked for. */
   take(members: unknown, isLast: unknown): void {
     if (!Array.isArray(members) || this.#asked <= 0) throw new Error('nothing was asked for');
     this.#asked -= 1;
@@ -44,7 +44,7 @@ export class RemoteSource implements AsyncIterable<unknown> {
     }
   }
 
-  /** All members. */
+  /** Reads all members. */
   async all(): Promise<unknown[]> {
     const all: unknown[] = [];
     for (let part = await this.#next(); part !== undefined; part = await this.#next()) {

@@ -1,9 +1,9 @@
-/** Replays a path of calls on an object of the store: only what the list of calls has. */
+/** Replays a path of calls on an object of the store: only calls of the list. */
 import { HedgerowError } from '../base/errors.js';
 import { type IsText, never, ofJson, ofStore } from './list-sender.js';
 import { type AnswerKind, CALLS, type Call, type HandleKind, isKind } from './protocol.js';
 
-/** The end of a path. */
+/** The last call of a path. */
 export interface Last {
   readonly object: object;
   readonly kind: HandleKind;
@@ -23,11 +23,11 @@ export function refuseCall(message: string): never {
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** Calls what a member is. A name is only ever one of the list, or a table's. */
+/** Calls a member of an object. Its name is in the list of calls, or is a table's. */
 export const callMember = (object: object, name: string, args: unknown[]) =>
   (object as Record<string, (...args: unknown[]) => unknown>)[name]?.(...args);
 
-/** Goes along a path up to its last call. */
+/** Follows a path to its last call. */
 export function lastOf(
   start: { readonly object: object; readonly kind: HandleKind },
   path: readonly Call[],

@@ -1,19 +1,21 @@
 /**
- * Copies of values on their way to the worker: as the store of a page reads them. A proxy of rows, as frameworks make them,
- * is what it shows; an object with `toJSON` is what that gives; an object of a class is its members.
+ * Copies values on their way to the worker, as the store of a page reads them. The copy of a framework's proxy has the
+ * rows that it shows; an object with `toJSON` is copied as its result, an object of a class as its members.
  */
 import { isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import { MAX_JSON_DEPTH } from '../base/limits.js';
 
-/** What the platform copies as it is. */
+/** Returns the built-in tag of an object, such as `Map`. */
 const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** A copy of a value. Throws `invalid-value` for what has none, with a pointer to it. */
+/** Copies a value. Throws `invalid-value` for a part that has no copy, with a pointer to it. */
 export const copyValue = (value: unknown): unknown => guardRead(() => copy(value, '', '', 0));
 
-/** What reads a value of the app gives. Throws `invalid-value` for what the value throws. */
+/**
+ * Calls a function that reads a value of the app. Throws `invalid-value` for other errors, which the value has thrown.
+ */
 export function guardRead<T>(read: () => T): T {
   try {
     return read();
@@ -28,7 +30,7 @@ function copy(given: unknown, name: string, pointer: string, depth: number): unk
     if (typeof given === 'symbol') refuse(given, pointer);
     return given;
   }
-  // Of a view, the whole buffer would be copied.
+  // A clone of a view would copy the whole buffer.
   if (isByteArray(given)) return given.slice();
   if (typeof given === 'function') refuse(given, pointer);
   if (depth > MAX_JSON_DEPTH) refuse(given, pointer);
@@ -63,13 +65,13 @@ function refuse(value: unknown, pointer: string, cause?: unknown): never {
   throw new HedgerowError('invalid-value', what + place, { pointer, cause });
 }
 
-/** A value that a message copies: a copy, if something in it says by `toJSON` what is kept. Throws `invalid-value`. */
+/** Returns a value that a message can clone: a copy, if a part of it has `toJSON`. Throws `invalid-value`. */
 export function toSendable(value: unknown): unknown {
   let hasForm = true;
   try {
     hasForm = hasOwnForm(value, 0);
   } catch {
-    // What cannot be read is refused as a copy.
+    // `copyValue` refuses a value that cannot be read.
   }
   return hasForm ? copyValue(value) : value;
 }

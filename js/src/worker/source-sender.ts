@@ -1,4 +1,4 @@
-/** Feeds the worker what a source of the page has, as it asks for it: neither side has much in memory. */
+/** Sends the members of a source in the page as the worker asks for them: neither side has many in memory. */
 import { isBuffer, isByteArray } from '../base/byte-kinds.js';
 import { HedgerowError } from '../base/errors.js';
 import { partsOf, streamIterator } from '../base/read-bytes.js';
@@ -10,7 +10,7 @@ import { weigh } from './weigh.js';
 
 /** Milliseconds for which a part is gathered: a source must not hold up the page. */
 const PART_MS = 4;
-/** Most bytes of a part of bytes, which are moved. */
+/** The most bytes of a part of bytes, which are transferred. */
 const MOST_BYTES = 256 << 10;
 
 const isBytes = (value: unknown) => isByteArray(value);
@@ -21,7 +21,7 @@ type Members = { next(): unknown; return?(): unknown };
 /** An argument that is read member by member. */
 export class ArgumentSource {
   readonly members: unknown;
-  /** Members, or bytes, in all; `undefined` if that is not known. */
+  /** Members, or bytes, in all; `undefined` if unknown. */
   total: number | undefined;
   /** Members, or bytes, that were sent. */
   sent = 0;
@@ -36,7 +36,7 @@ export class ArgumentSource {
     this.total = length ?? size;
   }
 
-  /** A member as it is sent. */
+  /** Returns a member as it is sent. */
   prepareMember(member: unknown): unknown {
     const made = this.#keyOf ? [this.#keyOf(member), member] : member;
     if (!Array.isArray(made) || !made.some(isBytes)) return toSendable(made);
@@ -80,12 +80,12 @@ export class SourceSender {
     this.#failed = failed;
   }
 
-  /** Feeds one part. */
+  /** Sends one part. */
   pull(): void {
     this.#feeding = this.#feeding
       .then(() => this.#feed())
       .catch((cause) => {
-        // What has failed itself is not told to return.
+        // An iterator that has failed gets no call of `return`.
         this.#isOver = true;
         this.fail(cause);
       });
@@ -110,7 +110,7 @@ export class SourceSender {
       }
       if (isBuffer(value)) value = new Uint8Array(value);
       if (isByteArray(value)) {
-        // A copy: the bytes stay those of the caller.
+        // A copy is transferred: the caller keeps its bytes.
         const part = value.slice(0, MOST_BYTES);
         this.#rest = part.length < value.length ? value.subarray(MOST_BYTES) : undefined;
         transfer.push(part.buffer);
@@ -129,7 +129,10 @@ export class SourceSender {
     this.#queue.post([FEED, this.#number, members, isLast], bytes, transfer);
   }
 
-  /** Copies of members that a message does not copy, such as proxies; `undefined` if there is none, which is a failure. */
+  /**
+   * Copies members that a message cannot clone, such as proxies. Returns `undefined`, and fails the source, if a member
+   * has no copy.
+   */
   copies(members: readonly unknown[]): unknown[] | undefined {
     const made: unknown[] = [];
     try {
@@ -151,7 +154,7 @@ export class SourceSender {
     this.end();
   }
 
-  /** Nothing more is wanted of it. */
+  /** Ends the source: the worker wants no more of it. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -3,14 +3,14 @@ import { isByteArray } from '../base/byte-kinds.js';
 import { type ErrorPayload, toErrorPayload } from './errors.js';
 import { trimBuffer } from './trim-buffer.js';
 
-/** Where an error was in a value. */
+/** An error of a value, with its place. */
 export type ErrorAt = readonly [path: readonly (string | number)[], error: ErrorPayload];
 
-/** How deep errors are looked for, and in how many members of a list. */
+/** The depth, and the number of members of a list, in which errors are looked for. */
 const DEEPEST = 4;
 const MOST_MEMBERS = 1000;
 
-/** A value without the errors in it, and where they were: structured clones lose their codes. */
+/** Takes the errors out of a value, and returns both: structured clones of errors lose their codes. */
 export function toMessage(value: unknown): [value: unknown, errors: ErrorAt[]] {
   const errors: ErrorAt[] = [];
   const stripErrors = (one: unknown, path: readonly (string | number)[]): unknown => {

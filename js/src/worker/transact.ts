@@ -5,7 +5,7 @@ import { type HandleTarget, ownOf } from './handle-target.js';
 type HandleOf = (own: HandleTarget) => object;
 type Calls = Record<string, (...args: unknown[]) => unknown>;
 
-/** Runs a transaction: `transaction` or `commit`. Its function runs again when the worker says so. */
+/** Runs a transaction: `transaction` or `commit`. Its function runs again when the worker asks. */
 export function runRemoteTransaction(
   { link, target, tables }: HandleTarget,
   name: string,
@@ -30,7 +30,7 @@ export function runRemoteTransaction(
   });
 }
 
-/** Changes a row by a function of the page: in the transaction at hand, or in one of its own. */
+/** Changes a row by a function of the page, in the current transaction or in a new one. */
 export function updateRemoteRow(
   self: object,
   [key, change, options]: unknown[],
@@ -47,7 +47,7 @@ export function updateRemoteRow(
       at.put?.(key, next);
       return at.get?.(key);
     }
-    // As an update, which checks that the key stays the same.
+    // An update checks that the key stays the same.
     const unset = Object.keys(row as object).map((name) => [name, undefined]);
     return at.update?.(key, { ...Object.fromEntries(unset), ...(next as object) });
   };

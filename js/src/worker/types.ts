@@ -1,4 +1,4 @@
-/** What handles of a store in a worker have: the calls of a store and its tables, but for what cannot cross. */
+/** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
 import type { BranchOptions } from '../engine/branches/branches.js';
 import type {
@@ -87,7 +87,7 @@ interface Reads extends Pick<Snapshot, 'get' | 'getMany' | 'has' | 'count' | 'at
   readonly root: Promise<string>;
 }
 
-/** A snapshot of a store in a worker, as it is when the worker hears of it. */
+/** A snapshot of a store in a worker, taken when the call reaches the worker. */
 export interface RemoteSnapshot extends Reads {
   release(): void;
   [Symbol.dispose](): void;
@@ -120,7 +120,7 @@ type Same =
   | 'watchCount'
   | 'onRecovery';
 
-/** How branches are merged from a page: what decides of conflicts cannot cross. */
+/** Options of a merge from a page: the function `onConflict` cannot cross. */
 export type RemoteMergeOptions = Omit<MergeOptions, 'onConflict'>;
 
 /** An export that a worker makes. */
@@ -176,12 +176,12 @@ export interface RemoteCalls<T extends Tables = Record<never, never>>
     body: (tx: RemoteTransaction<T>) => Result | PromiseLike<Result>,
     options?: CommitOptions,
   ): Promise<CommitResult<Result>>;
-  /** Closes this handle: of the whole connection, which leaves the store to others, or of a branch. */
+  /** Closes this handle: the whole connection, which leaves the store open for other pages, or a branch. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A transaction in a worker. What its edits refuse, the transaction rejects with. */
+/** A transaction in a worker. It rejects with the errors of its edits. */
 export type RemoteTransaction<T extends Tables = Record<never, never>> = Pick<
   Transaction,
   'get' | 'getMany' | 'has' | 'count' | 'at' | 'rank' | 'scan' | 'put' | 'delete' | 'deleteMany'

@@ -1,6 +1,6 @@
 import { HedgerowError } from '../base/errors.js';
 
-/** Throws `invalid-argument` unless a timer can wait so many milliseconds: others it takes for none. */
+/** Throws `invalid-argument` unless a timer can wait so many milliseconds: other numbers end it at once. */
 export function checkMs(call: string, name: string, ms: unknown): void {
   if (typeof ms === 'number' && ms > 0 && ms < 2 ** 31) return;
   throw new HedgerowError(

@@ -3,14 +3,14 @@ import { notify, report } from '../base/report.js';
 import type { Call } from './protocol.js';
 import type { WorkerLink } from './worker-link.js';
 
-/** Begins what calls a function again and again; returns how to stop it. */
+/** Begins a watch, which calls a function repeatedly; returns a function that stops it. */
 export function watch(link: WorkerLink, target: number, path: readonly Call[]): () => void {
   const [, ...args] = path.at(-1) as Call;
   let parts: unknown[] = [];
   const pending = {
     no: (error: unknown) => {
       const { onError } = Object(args.at(-1));
-      // What it was closed by is known.
+      // The app knows that it has closed the connection or the store.
       if (typeof onError === 'function') notify(onError, error);
       else if ((error as HedgerowError).code !== 'closed') report(error);
     },

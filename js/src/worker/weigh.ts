@@ -2,7 +2,10 @@
 
 import { isBuffer } from '../base/byte-kinds.js';
 
-/** Bytes that a value takes in a message, about; of more than `most`, or if it cannot be read, it only tells that. */
+/**
+ * Estimates the bytes of a value in a message. For more than `most`, or an unreadable value, returns any number above
+ * `most`.
+ */
 export function weigh(value: unknown, most: number): number {
   try {
     return weightOf(value, most);
@@ -19,7 +22,7 @@ function weightOf(value: unknown, most: number): number {
   const isList = Symbol.iterator in value;
   for (const one of (isList ? value : Object.entries(value)) as Iterable<unknown>) {
     if (sum > most) break;
-    // The brackets of an entry, or of an object that is none, make no difference.
+    // Entries count as lists: their brackets make little difference.
     sum += weightOf(one, most - sum);
   }
   return sum;

@@ -10,13 +10,15 @@ import * as Tag from './protocol.js';
 import { SourceSender } from './source-sender.js';
 import type { ErrorAt } from './to-message.js';
 
-/** What a page waits for. */
+/** Handlers of the answers to a call. */
 export interface PendingReply {
   ok?(value: unknown): void;
   no?(error: unknown): void;
   /** Takes some members of a list, and calls `taken` when more may come. */
   part?(members: unknown[], taken: () => void): void;
-  /** Of a watch: gets what the callback is called with, before what that is a list has come in parts. */
+  /**
+   * Of a watch: returns the arguments of the callback. With `hasParts`, the first one is a list that has come in parts.
+   */
   receiveArgs?(args: unknown[], hasParts: boolean): unknown;
   /** Runs the function of a transaction with the object of this number. */
   run?(target: number): Promise<unknown>;
@@ -26,13 +28,13 @@ interface Call {
   readonly pending: PendingReply;
   readonly callbacks: ((...args: never[]) => unknown)[];
   readonly feeders: number[];
-  /** What code of the page has thrown: the call rejects with that. */
+  /** The error of code of the page, with which the call rejects. */
   fault: { readonly cause: unknown } | undefined;
   signal: AbortSignal | undefined;
   stop(): void;
 }
 
-/** The number of the object that a handle of a connection stands for; `undefined` for all else. */
+/** Returns the number of the object that a handle of a connection stands for, `undefined` for other values. */
 type NumberOf = (value: unknown, link: WorkerLink) => number | undefined;
 
 const ENDED = new FunctionCalls();
@@ -72,18 +74,18 @@ export class WorkerLink {
   constructor(port: Port, close: () => void, numberOf: NumberOf) {
     this.#close = close;
     this.#numberOf = numberOf;
-    // Calls were cloned before: only parts of sources come here.
+    // Calls are copied before: only parts of sources come here.
     this.#queue = new MessageQueue(port, ([tag, id, members, ...rest]) => {
       const copies = this.#feeders.get(id as number)?.copies(members as unknown[]);
       return copies && [tag, id, copies, ...rest];
     });
   }
 
-  /** Introduces the page; resolves to the name of the store, and those of its tables. */
+  /** Introduces the page; resolves to the names of the store and its tables. */
   async begin(): Promise<readonly [name: string, tables: readonly string[]]> {
     const life = await holdLife();
     this.#endLife = () => life?.end();
-    // It was given up meanwhile.
+    // The connection may have failed in the meantime.
     if (this.#failure !== undefined) this.#endLife();
     const welcome = new Promise<readonly unknown[]>((resolve, reject) => {
       this.#welcome = resolve;
@@ -100,7 +102,7 @@ export class WorkerLink {
     this.fail(createDisconnectError(why));
   }
 
-  /** Ends the connection: what waits rejects with `error`, and what is called from now on. */
+  /** Ends the connection: open calls and later ones reject with `error`. */
   fail(error: HedgerowError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -158,7 +160,7 @@ export class WorkerLink {
     return id;
   }
 
-  /** Makes an edit of a transaction, which tells by that if the store refuses it. */
+  /** Makes an edit of a transaction, which rejects if the store refuses the edit. */
   edit(target: number, calls: readonly Tag.Call[]): void {
     if (this.#failure !== undefined) throw this.#failure;
     const running = this.#running.get(target) ?? ENDED;
@@ -166,12 +168,12 @@ export class WorkerLink {
     this.#queue.post([Tag.CALL, 0, target, copyCalls(calls), []]);
   }
 
-  /** The calls of the function of a transaction; `undefined` if it does not run, or is none. */
+  /** Returns the calls of a transaction's function; `undefined` if no function runs for `target`. */
   callsOf(target: number): FunctionCalls | undefined {
     return this.#running.get(target);
   }
 
-  /** Nothing more is wanted of a call; or releases what it has given. */
+  /** Ends a call, or releases the object that it has given. */
   stop(id: number): void {
     this.#settleCall(id);
     if (this.#failure === undefined) this.#queue.post([Tag.STOP, id]);
@@ -189,7 +191,7 @@ export class WorkerLink {
     return call.pending;
   }
 
-  /** Takes what was posted. */
+  /** Takes posted messages. */
   receive(messages: unknown): void {
     for (const message of Array.isArray(messages) ? messages : []) this.#take(message);
   }
@@ -224,7 +226,6 @@ export class WorkerLink {
       : error;
   }
 
-  /** Calls a callback. */
   async #runCallback(
     id: number,
     { pending, callbacks }: Call,

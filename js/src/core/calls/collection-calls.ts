@@ -1,13 +1,13 @@
-/** Collections of segments. */
+/** Calls for collections of segments. */
 import * as Reply from '../../base/abi/reply.js';
 import type { Engine, Op } from '../engine.js';
 
-/** Starts a collection of the segments known now; `flags` are those of `base/abi/collect-flag.ts`. */
+/** Starts a collection of the segments known now; `base/abi/collect-flag.ts` has the `flags`. */
 export function startCollection(engine: Engine, flags: number, valuesBefore: number): Op {
   return engine.toHandle(engine.core.collect(flags, valuesBefore));
 }
 
-/** Marks all that a commit reaches as live. If it `mayBeGone`, marks what is left of it. */
+/** Marks all chunks that a commit reaches as live. If it `mayBeGone`, marks the rest of it. */
 export function collectCommit(
   engine: Engine,
   op: Op,
@@ -23,12 +23,12 @@ export function collectKeep(engine: Engine, op: Op, from: number, to: number): v
   engine.core.collect_keep(engine.own(op), from, to);
 }
 
-/** Confirms to a collection that its new segments are stored, and the old ones are deleted. */
+/** Confirms to a collection that its new segments are stored, and the old ones deleted. */
 export function collectExchanged(engine: Engine, op: Op): void {
   engine.core.collect_exchanged(engine.own(op));
 }
 
-/** The reply of a collection; `valueBytes` only if values were counted. */
+/** Reads the reply of a collection; `valueBytes` only if it counted values. */
 export function readCollectReply(engine: Engine): {
   segments: number[];
   liveBytes: number;

@@ -1,11 +1,11 @@
-/** Calls for indexes. Each has a number, from 1, in the order of their definitions. */
+/** Calls for indexes. Each index has a number, from 1, in the order of the definitions. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Engine } from '../engine.js';
 import type { IndexCore } from '../indexes/index-set.js';
 
-/** An engine's view of indexes. */
+/** Returns an engine's view of indexes. */
 export function indexCore(engine: Engine): IndexCore {
   return {
     setIndexes(definitions) {
@@ -15,7 +15,7 @@ export function indexCore(engine: Engine): IndexCore {
         throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
       };
       name();
-      // A new instance needs the definitions, too.
+      // A new instance also needs the definitions.
       engine.onStart = name;
     },
     indexState(view, index) {
@@ -26,12 +26,12 @@ export function indexCore(engine: Engine): IndexCore {
   };
 }
 
-/** How many indexes the commit of a view has, complete or not. */
+/** Counts the indexes that the commit of a view has, complete or not. */
 export function indexCount(engine: Engine, view: number): number {
   return engine.core.index_count(engine.own(view));
 }
 
-/** The last key that a partial index includes, in the reply to `indexState`. */
+/** Reads the last key that a partial index includes, from the reply to `indexState`. */
 export function indexReach(engine: Engine): string {
   return engine.decode(engine.copy(Reply.indexReachKey, Reply.indexReachKeyLength));
 }

@@ -9,7 +9,7 @@ import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
 import { fail } from '../status-errors.js';
 
-/** What the members of a block are. */
+/** The kind of the members of a block. */
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
 
 const FORMATS: Readonly<Record<BlockFormat, number>> = {
@@ -121,7 +121,7 @@ export function extendIndexes(engine: Engine, op: Op, alone: boolean, work: numb
   engine.core.extend_indexes(engine.own(op), Number(alone), work);
 }
 
-/** Whether a finished ingest waits for its sum update: see `sums/sum-update.ts`. */
+/** Returns whether a finished ingest waits for its sum update: see `engine/sums/sum-update.ts`. */
 export function awaitsSums(engine: Engine, op: Op): boolean {
   return engine.core.awaits_sums(engine.own(op)) !== 0;
 }
@@ -137,8 +137,8 @@ export function finish(engine: Engine, op: Op): void {
 }
 
 /**
- * Rebases a finished ingest onto the commit of a view. `kept` are the keys, as JSON texts, whose
- * rows stay as they are in that commit.
+ * Rebases a finished ingest onto the commit of a view. `kept` has the keys, as JSON texts, whose rows stay as in that
+ * commit.
  */
 export function rebaseIngest(engine: Engine, op: Op, view: number, kept: Iterable<string>): void {
   const text = `[${[...kept].join(',')}]`;
@@ -147,17 +147,17 @@ export function rebaseIngest(engine: Engine, op: Op, view: number, kept: Iterabl
   if (status !== Status.done) fail(engine, status);
 }
 
-/** Makes the next `rebase` of an ingest bring in the changes since the commit of a view. */
+/** Makes the next rebase of an ingest bring in the changes since the commit of a view. */
 export function since(engine: Engine, op: Op, view: number): void {
   engine.core.ingest_since(engine.own(op), engine.own(view));
 }
 
-/** The number of rows in the reply to a step. */
+/** Reads the number of rows in the reply to a step. */
 export function readIngestedRows(engine: Engine): number {
   return engine.word(Reply.ingestedRows);
 }
 
-/** The number of chunks and the commit's hash, in the reply to the last step. */
+/** Reads the number of chunks and the commit's hash in the reply to the last step. */
 export function readIngestReply(engine: Engine): { chunks: number; commitBytes: Uint8Array } {
   return {
     chunks: engine.word(Reply.ingestedChunks),

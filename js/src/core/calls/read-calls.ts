@@ -10,19 +10,19 @@ import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
 import { fail } from '../status-errors.js';
 
-/** What to scan, and how. */
+/** The range of a scan, and how to read it. */
 export interface ScanCall {
-  /** Of rows, or of an index: see `indexes/index-set.ts`. */
+  /** A range of rows, or of an index: see `indexes/index-set.ts`. */
   readonly range: EncodedRange;
-  /** Which members of each row are wanted: `ReadFlag.keys`, `values`, `secondary`. */
+  /** The wanted members of each row: `ReadFlag.keys`, `values`, `secondary`. */
   readonly parts: number;
   readonly reverse: boolean;
-  /** How many rows at the start of the range to skip. */
+  /** The number of rows to skip at the start of the range. */
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Looks up a key, which the caller has checked, and returns a status; then `found` has the value. */
+/** Looks up a key, which the caller has checked, and returns a status; then `found` returns the value. */
 export function get(engine: Engine, view: number, key: string): number {
   const status = engine.core.get(engine.own(view), passKey(engine, key));
   engine.noteSuccess();
@@ -43,7 +43,7 @@ function passKey(engine: Engine, key: string): number {
   return length;
 }
 
-/** The value in the reply to `get`: `undefined` when the key is absent. */
+/** Returns the value in the reply to `get`; `undefined` if the key is absent. */
 export function found(engine: Engine): unknown {
   const bytes = engine.memory;
   const kind = engine.word(Reply.valueKind);
@@ -67,7 +67,7 @@ export function find(engine: Engine, view: number, keys: readonly string[]): Op 
   return op >>> 0 === Status.noOp ? fail(engine, Status.row) : engine.toHandle(op);
 }
 
-/** The positions in the reply of a find. */
+/** Reads the positions in the reply to a find. */
 export function positions(engine: Engine): Uint32Array {
   const { buffer } = engine.memory;
   const count = engine.word(Reply.outputPositionCount);
@@ -92,13 +92,13 @@ export function scan(
   return engine.toHandle(core.scan(engine.own(view), allFlags, rangeBytes.length, offset, limit));
 }
 
-/** Starts a count of a range; then `counted` has the number. */
+/** Starts a count of a range; then `readCountReply` returns the number. */
 export function startCount(engine: Engine, view: number, { flags, rangeBytes }: EncodedRange): Op {
   engine.pass(rangeBytes);
   return engine.toHandle(engine.core.count(engine.own(view), flags, rangeBytes.length));
 }
 
-/** The number in the reply to a count. */
+/** Reads the number in the reply to a count. */
 export function readCountReply(engine: Engine): number {
   return engine.word(Reply.countRows);
 }
@@ -116,9 +116,9 @@ export function diffViews(
 }
 
 /**
- * The members of the output in the reply: keys, values, and codes or secondary keys. Values come as
- * a separate text, so that a value that is not JSON cannot add a key; `null` marks their places, and `[]`
- * beside them is a secondary key that is null.
+ * Returns the members of the output in the reply: keys, values, and codes or secondary keys. Values come as a separate
+ * text, so that a value that is not JSON cannot add a key; `null` marks their places, and `[]` stands for a secondary
+ * key that is null.
  */
 export function output(engine: Engine): unknown[] {
   const { memory } = engine;
@@ -150,7 +150,7 @@ export function output(engine: Engine): unknown[] {
   return members;
 }
 
-/** The record of a sum tree in a commit: see `core/sum-root.ts`. */
+/** Returns the record of a sum tree in a commit: see `core/sum-root.ts`. */
 export function total(engine: Engine, view: number, name: string): Uint8Array {
   engine.core.total(engine.own(view), engine.passText(name));
   return engine.replyBytes();

@@ -1,4 +1,4 @@
-/** Calls for segments: stored ones, which the core knows by their tables, and new ones. */
+/** Calls for stored segments, which the core knows by their tables, and for new segments. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import type { SegmentRequest, TableRecord } from '../../storage/segment-store.js';
@@ -11,7 +11,7 @@ export interface MadeSegment {
   readonly tableBytes: Uint8Array;
 }
 
-/** Reserves memory for tables that are about to be added. */
+/** Reserves memory for the next tables. */
 export function reserve(
   { core }: Engine,
   tables: readonly Pick<TableRecord, 'tableBytes'>[],
@@ -19,7 +19,7 @@ export function reserve(
   core.reserve_tables(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
 }
 
-/** Says whether tables are still to come: as long as they are, a read asks for the table of a chunk that none has. */
+/** Sets whether more tables are to come: as long as they are, a read of an unknown chunk asks for its table. */
 export function awaitTables({ core }: Engine, awaits: boolean): void {
   core.await_tables(awaits ? 1 : 0);
 }
@@ -30,14 +30,14 @@ export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): bo
   return engine.core.add_table(id, tableBytes.length) === Status.done;
 }
 
-/** Gives the core what it wanted of a known segment. */
+/** Passes the core the wanted bytes of a known segment. */
 export function loadSegment(engine: Engine, wanted: SegmentRequest, bytes: Uint8Array): void {
   engine.incoming(bytes);
   if (typeof wanted === 'number') engine.core.load_segment(wanted, 0, 0);
   else engine.core.load_segment(wanted.id, wanted.from, wanted.to);
 }
 
-/** Marks a new segment as stored: it may leave memory. */
+/** Marks a new segment as stored, so that it may leave memory. */
 export function storedSegment(engine: Engine, id: number): void {
   engine.quietly(() => engine.core.stored_segment(id));
 }
@@ -62,7 +62,7 @@ export function takeSegment(engine: Engine, op: Op): MadeSegment | undefined {
   };
 }
 
-/** Counts of known segments, chunks, bytes and small segments; the bytes in memory, and reads from there or not. */
+/** Counts known segments, chunks, bytes and small segments, bytes in memory, and reads that hit or missed memory. */
 export function cacheStats(engine: Engine): {
   segments: number;
   chunks: number;

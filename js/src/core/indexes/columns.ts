@@ -1,4 +1,4 @@
-/** The positions of ranges of an index, and the entries of rows: as the core has them. */
+/** Computes the positions of ranges of an index, and the entries of rows, as the core does. */
 import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exactly.js';
 import { memberAt } from '../../base/json-pointer.js';
@@ -24,15 +24,15 @@ export interface IndexRange {
   /** The name of the index. */
   readonly index: string;
   /**
-   * Rows with this secondary key. For several columns, the first ones are enough: then `prefix` and
-   * bounds are about the columns after them.
+   * Rows with this secondary key. Of several columns, the first ones are enough: then `prefix` and bounds apply to the
+   * columns after them.
    */
   readonly equals?: SecondaryKey;
   /** Rows whose secondary key (its first column) is a string that starts with this. */
   readonly prefix?: string;
   /**
-   * A bound. A range with one bound includes only values of the type of that bound. A bound with
-   * fewer columns than there are stands for all keys that start with these columns.
+   * A bound. A range with one bound includes only values of the type of that bound. A bound with fewer columns than the
+   * index stands for all keys that start with these columns.
    */
   readonly gt?: SecondaryKey;
   readonly gte?: SecondaryKey;
@@ -40,7 +40,7 @@ export interface IndexRange {
   readonly lte?: SecondaryKey;
 }
 
-/** Where an entry is in its index: its secondary key, with all columns, and the key of its row. */
+/** The place of an entry in its index: its secondary key, with all columns, and the key of its row. */
 export type EntryPosition = readonly [secondary: SecondaryKey, key: string];
 
 /** The entries on one side of a position. */
@@ -63,7 +63,7 @@ export interface IndexEntry {
   readonly secondary: SecondaryKey;
 }
 
-/** Encodes the columns of a key, which come after the first `skipped` ones of the index. */
+/** Encodes the columns of a key, which come after the first `skipped` columns of the index. */
 function encodeKey(index: Index, key: SecondaryKey, skipped = 0): string {
   const scalars = Array.isArray(key) ? key : [key];
   const columns = index.columns.length - skipped;
@@ -85,12 +85,12 @@ function encodeMember({ nulls }: Index, member: unknown): string | undefined {
   return nulls && member === null ? Tag.null : encodeScalar(member);
 }
 
-/** The position of the entry of a row. Throws `invalid-argument`. */
+/** Encodes the position of the entry of a row. Throws `invalid-argument`. */
 export function positionOf(index: Index, secondary: SecondaryKey, key: string): string {
   return encodeKey(index, secondary) + key;
 }
 
-/** The position that a caller names. Fewer columns would be the position of no entry. */
+/** Encodes the position that a caller names. With fewer columns it would be the position of no entry. */
 function namedPosition(index: Index, [secondary, key]: EntryPosition): string {
   checkKey(key);
   const columns = Array.isArray(secondary) ? secondary.length : 1;
@@ -99,7 +99,7 @@ function namedPosition(index: Index, [secondary, key]: EntryPosition): string {
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** The positions of a range of an index, on one side of the `wanted` cut. Throws `invalid-argument`. */
+/** Returns the positions of a range of an index, on one side of the `wanted` cut. Throws `invalid-argument`. */
 export function positionsOf(index: Index, range: IndexRange, wanted?: EntryCut): KeyRange {
   const all = wholePositions(index, range);
   return wanted === undefined ? all : cut(all, namedPosition(index, wanted.at), wanted.side);
@@ -121,7 +121,7 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
   const first = equals === undefined ? '' : encodeKey(index, equals);
   const skipped = Array.isArray(equals) ? equals.length : Number(equals !== undefined);
   const encode = (bound: SecondaryKey) => first + encodeKey(index, bound, skipped);
-  /** The tag of the type of a bound: of both booleans that of `one`. */
+  /** Encodes the type of a bound by its tag; both booleans get the tag `one`. */
   const encodeTypeBound = (bound: SecondaryKey, one: string, other: string) => {
     const tag = encode(bound).charAt(first.length);
     return first + (tag === other ? one : tag);
@@ -143,34 +143,34 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
   return buildKeyRange({ gte: lower, lt: upper });
 }
 
-/** Most bytes of the entries of a row with an array: see `most_bytes` in the core. */
+/** Returns the most bytes of the entries of a row with an array: see `most_bytes` in the core. */
 function mostBytes(key: string, value: unknown): number {
   const row = utf8Length(key) + utf8Length(JSON.stringify(value));
   return Math.min(MAX_ROW_ENTRIES_BYTES, FREE_ROW_ENTRIES_BYTES + ROW_ENTRIES_FACTOR * row);
 }
 
-/** What splits texts into words, once it is loaded. */
+/** The function that splits texts into words, after it is loaded. */
 let split: typeof wordsOf;
 
-/** Loads what indexes with words need; such a page loads it before it opens a store. */
+/** Loads the code that indexes with words need; a page with such indexes loads it before it opens a store. */
 export async function loadWords(): Promise<void> {
   split = (await part(() => import('./words.js'))).wordsOf;
 }
 
-/** None at all are as if the column were missing. */
+/** Returns `[null]` for an empty list, as for a missing column. */
 const orNull = (some: readonly unknown[]) => (some.length > 0 ? some : [null]);
 
-/** The scalars of a column that may have several: the members of an array, or words. */
+/** Returns the scalars of a column that may have several: the members of an array, or words. */
 function scalarsOf(member: unknown, hasWords: boolean): readonly unknown[] {
   const all = orNull(Array.isArray(member) ? member : [member]);
   if (!hasWords) return all;
   return all.flatMap((one) => (typeof one === 'string' ? orNull(split(one)) : [one]));
 }
 
-/** The entries of a row, unordered and without duplicates: like `Definition::entries` in the core. */
+/** Returns the entries of a row, unordered and without duplicates, like `Definition::entries` in the core. */
 export function deriveEntries(index: Index, key: string, value: unknown): IndexEntry[] {
   const { words, below } = index;
-  // A row that does not exist has no entry for what is missing in it.
+  // A row that does not exist has no entry for its missing members.
   if (value === undefined || value instanceof Uint8Array || !key.startsWith(index.prefix))
     return [];
   const members = index.columns.map((names) => memberAt(value, names) ?? null);
@@ -178,7 +178,7 @@ export function deriveEntries(index: Index, key: string, value: unknown): IndexE
     Array.isArray(member) || (at === words && typeof member === 'string');
   const column = members.findIndex(isSeveral);
   if (members.some((member, at) => at !== column && isSeveral(member, at))) return [];
-  // A text that is longer than a key is not indexed: skip its encoding.
+  // No index lists a text that is longer than a key: skip its encoding.
   const text = (member: unknown) =>
     typeof member === 'string' && member.length > MAX_KEY_BYTES
       ? undefined

@@ -8,22 +8,21 @@ import { optionsOf } from '../../base/options.js';
 import { encodeScalar } from './scalar.js';
 
 /**
- * A column of an index: a JSON pointer into the value of a row, such as `/owner`. With `words` the texts
- * there are split into words, each of which makes an entry: see `wordsOf`.
+ * A column of an index: a JSON pointer into the value of a row, such as `/owner`. With `words`, each word of the texts
+ * there makes an entry: see `wordsOf`.
  */
 export type IndexColumn = string | { readonly words: string };
 
-/** Which rows an index lists, and under which keys. */
+/** The rows that an index lists, and their keys in it. */
 export interface IndexDefinition {
   /**
-   * A column, or several for a composite key. It leads to a string, a number or a boolean. One of the
-   * columns may be an array of these, or have words: each member makes an entry. Rows with anything else
-   * there are not in the index.
+   * A column, or several for a composite key. It leads to a string, a number or a boolean. One of the columns may be an
+   * array of these, or have words: each member makes an entry. The index leaves out rows with anything else there.
    */
   readonly path: IndexColumn | readonly IndexColumn[];
   /** Only rows whose keys begin with this. */
   readonly prefix?: string | undefined;
-  /** Lists null, too: what is missing or null, an empty array, and a text without words. */
+  /** Whether the index also lists null: a missing or null member, an empty array, and a text without words. */
   readonly nulls?: boolean | undefined;
   /** Only entries whose first column comes before this one. */
   readonly below?: string | number | boolean | undefined;
@@ -35,7 +34,7 @@ export interface Index {
   /** The definition as text: the name of the index's tree. */
   readonly text: string;
   readonly prefix: string;
-  /** For each column the names in its pointer. */
+  /** The names in the pointer of each column. */
   readonly columns: readonly (readonly string[])[];
   /** The column whose texts are split into words, or -1. */
   readonly words: number;

@@ -8,7 +8,7 @@ import { checkSignal, until } from '../../base/signal.js';
 import { type EntryCut, type IndexRange, positionsOf } from './columns.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
 
-/** Definitions by the names that `scan` takes. */
+/** Definitions, by the names that `scan` takes. */
 export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;
 
 /** Checks definitions. Throws `invalid-argument`. */
@@ -19,7 +19,7 @@ export function indexesOf(definitions: IndexDefinitions = {}): Index[] {
 /** How much of an index a commit has. */
 export { State };
 
-/** Whether a range is one of an index. `range` may be malformed: `base/options.ts` reports that. */
+/** Returns whether a range is of an index. `range` may be malformed: `base/options.ts` reports that. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   try {
     return (range as IndexRange).index !== undefined;
@@ -31,9 +31,9 @@ export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
 /** The core's view of indexes. It numbers them from 1, in the order of `setIndexes`. */
 export interface IndexCore {
   setIndexes(definitions: readonly string[]): void;
-  /** How much of an index the commit of a view has: a `State`. */
+  /** Returns how much of an index the commit of a view has: a `State`. */
   indexState(view: number, index: number): number;
-  /** How many indexes the commit of a view has, complete or not. */
+  /** Counts the indexes that the commit of a view has, complete or not. */
   indexCount(view: number): number;
 }
 
@@ -41,7 +41,7 @@ export interface IndexCore {
 export class IndexSet {
   readonly all: readonly Index[];
   readonly #core: IndexCore;
-  /** Definitions without duplicates: two names may have the same definition. */
+  /** The definitions without duplicates: two names may have the same one. */
   readonly #texts: readonly string[];
   /** Reads that wait for indexes; each waits for one builder (`by`). */
   readonly #waiting = new Set<{ readonly by: object; settle(failure?: unknown): void }>();
@@ -54,7 +54,7 @@ export class IndexSet {
     core.setIndexes(this.#texts);
   }
 
-  /** The index with a name. Throws `invalid-argument` if `open` was not given it. */
+  /** Returns the index with a name. Throws `invalid-argument` if `open` did not get it. */
   get(name: string): Index {
     const found = this.all.find((index) => index.name === name);
     if (found !== undefined) return found;
@@ -66,13 +66,13 @@ export class IndexSet {
     return this.#texts.indexOf(text) + 1;
   }
 
-  /** Whether a commit also has indexes that are not in this set. */
+  /** Returns whether a commit also has indexes that are not in this set. */
   hasOthers(view: number): boolean {
     const exists = (_: string, at: number) => this.#core.indexState(view, at + 1) !== State.none;
     return this.#core.indexCount(view) > this.#texts.filter(exists).length;
   }
 
-  /** How much of an index the commit of a view has. */
+  /** Returns how much of an index the commit of a view has. */
   state(view: number, index: Index): number {
     return this.#core.indexState(view, this.#numberOf(index));
   }

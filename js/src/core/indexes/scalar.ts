@@ -1,12 +1,12 @@
 /**
- * Encodes scalars of secondary keys like the core does: as text in the order of the values. The format
- * is drawn in `crate/src/index/encode.rs`.
+ * Encodes scalars of secondary keys as the core does: as text in the order of the values. `crate/src/index/encode.rs`
+ * draws the format.
  */
 import { LONE_SURROGATE } from '../../base/key.js';
 
 /**
- * A value that can be indexed; null only by an index with `nulls`. Null is ordered before booleans, these
- * before numbers, and numbers before strings.
+ * A value that an index can list; null only with `nulls`. Null comes before booleans, booleans before numbers, and
+ * numbers before strings.
  */
 export type Scalar = string | number | boolean | null;
 
@@ -34,13 +34,13 @@ function encodeNumber(number: number): string {
   return Tag.number + String.fromCharCode(...groups);
 }
 
-/** A string with its control characters escaped, so that it comes after its prefixes. */
+/** Escapes the control characters of a string, so that it comes after its prefixes. */
 export function escapeControls(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it escapes control characters
   return text.replace(/[\0\x01]/g, (char) => (char === END ? '\x01\x01' : '\x01\x02'));
 }
 
-/** Encodes a scalar; `undefined` for null, and for a value that no index lists. */
+/** Encodes a scalar; returns `undefined` for null, and for a value that no index lists. */
 export function encodeScalar(value: unknown): string | undefined {
   if (typeof value === 'string') {
     return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escapeControls(value)}${END}`;
@@ -49,7 +49,7 @@ export function encodeScalar(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? encodeNumber(value) : undefined;
 }
 
-/** The first text after all that start with `text`, whose last character must be ASCII. */
+/** Returns the first text after all texts that start with `text`, whose last character must be ASCII. */
 export function after(text: string): string {
   return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 }

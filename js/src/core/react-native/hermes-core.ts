@@ -6,7 +6,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { start } from '../generated/plain.js';
 import type { Core } from '../guard.js';
 
-/** A new instance, with a memory of its own. */
+/** Starts an instance with its own memory. */
 export async function instantiate(): Promise<Core> {
   try {
     return start() as Core;

@@ -1,6 +1,6 @@
 /**
- * Globals that Hermes may lack, under their usual names. The build uses these in place of the globals
- * (`scripts/lib/react-native.mjs`), so that an app's own globals are not changed.
+ * Globals that Hermes may lack, under their usual names. The build uses them in place of the globals
+ * (`scripts/lib/react-native.mjs`), so that an app's own globals do not change.
  */
 interface Clock {
   now(): number;
@@ -8,10 +8,10 @@ interface Clock {
 
 export const performance: Clock = (globalThis as { performance?: Clock }).performance ?? Date;
 
-// An alias: the build would replace members of `Symbol` itself by this file.
+// Use an alias: the build would replace members of `Symbol` by this file.
 const symbols: { readonly asyncIterator?: symbol } = Symbol;
 
-/** Babel's code for `for await` falls back to the same name. */
+/** The name that Babel's code for `for await` also falls back to. */
 export const asyncIterator: symbol | string = symbols.asyncIterator ?? '@@asyncIterator';
 
 export const queueMicrotask: (run: () => void) => void =
@@ -50,7 +50,7 @@ class PlainController {
 
 export const AbortController = globalThis.AbortController ?? PlainController;
 
-/** Not cryptographic: these numbers distinguish refs of one name, and are no secret. */
+/** Random numbers that are not cryptographic: they distinguish refs of one name, and are no secret. */
 const plainCrypto = {
   getRandomValues<T extends Uint32Array>(numbers: T): T {
     for (let index = 0; index < numbers.length; index++) numbers[index] = Math.random() * 2 ** 32;
@@ -63,6 +63,6 @@ export const crypto: Pick<typeof plainCrypto, 'getRandomValues'> =
     ? plainCrypto
     : (globalThis.crypto as unknown as typeof plainCrypto);
 
-/** A copy. Of JSON alone, for which Hedgerow calls it: rows as they are stored. */
+/** Copies JSON, which is all that Hedgerow passes: rows as they are stored. */
 export const structuredClone: <Value>(value: Value) => Value =
   globalThis.structuredClone ?? ((value) => JSON.parse(JSON.stringify(value)));

@@ -2,10 +2,10 @@
 import { HedgerowError } from '../../base/errors.js';
 import type { Storage } from '../../storage/segment-store.js';
 
-/** Does nothing: this build loads nothing later. */
+/** Does nothing: this build has no code to load later. */
 export async function loadRest(): Promise<void> {}
 
-/** Its methods reject: React Native has no default storage. */
+/** Returns a storage whose methods reject: React Native has no default storage. */
 export function idb(): Storage {
   const refuse = async (): Promise<never> => {
     const message = 'give `storage`: React Native has no IndexedDB; see `hedgerow/op-sqlite`';

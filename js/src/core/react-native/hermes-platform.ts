@@ -1,6 +1,6 @@
-/** Platform check for React Native. Hermes lacks nothing that is needed, since the core is plain JavaScript. */
+/** Platform check for React Native. Hermes has all needed features, since the core is plain JavaScript. */
 
-/** Nothing is missing. */
+/** Returns an empty list. */
 export function listMissingFeatures(): string[] {
   return [];
 }

@@ -1,4 +1,4 @@
-/** First guesses of the speed of an interpreter: a thirtieth of that of machine code, or less. */
+/** First guesses of the speed of an interpreter: a thirtieth of the speed of machine code, or less. */
 
 /** Bytes of work of the core in a millisecond. */
 export const WORK_IN_MS = 600;

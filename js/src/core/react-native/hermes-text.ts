@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes UTF-8 for versions of Hermes that cannot. Uses the native classes of newer
- * versions, but not a polyfill of the app: few of these have `encodeInto`.
+ * Encodes and decodes UTF-8 for versions of Hermes that cannot. Uses the native classes of newer versions, but no
+ * polyfill of the app: few polyfills have `encodeInto`.
  */
 
 /** The part of the standard that Hedgerow uses. */
@@ -57,7 +57,7 @@ class PlainEncoder implements Encoder {
   }
 }
 
-/** Arguments of one call: engines refuse tens of thousands. */
+/** The number of arguments of one call: engines refuse tens of thousands. */
 const UNITS = 4096;
 
 /** The number of bytes after the first of a sequence, by its upper five bits minus 0b11000. */
@@ -119,7 +119,7 @@ function sequence(
   return at;
 }
 
-/** A class of the engine itself; `undefined` if it is missing, or a polyfill. */
+/** Returns a class of the engine itself; `undefined` if it is missing, or a polyfill. */
 function native<T>(name: string, member: string): T | undefined {
   const found = (globalThis as Record<string, unknown>)[name];
   if (typeof found !== 'function' || !(member in found.prototype)) return undefined;

@@ -1,8 +1,8 @@
-/** Compiles a module that is a file beside the script. */
+/** Compiles a module from a file next to the script. */
 import { HedgerowError } from '../../base/errors.js';
 import { part } from '../../base/parts.js';
 
-/** Compiles while it loads, where the server names the type of the file: only then may browsers keep what they compile. */
+/** Compiles during the load if the server names the type of the file: only then may browsers keep the compiled code. */
 async function compileResponse(response: Response): Promise<WebAssembly.Module> {
   const { compileStreaming } = WebAssembly as Partial<typeof WebAssembly>;
   if (response.headers.get('content-type') !== 'application/wasm' || !compileStreaming) {

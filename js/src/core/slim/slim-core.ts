@@ -3,8 +3,8 @@ import type { Core } from '../guard.js';
 import { instances } from '../instances.js';
 import { compileFile } from './slim-compile.js';
 
-/** A new instance, with a memory of its own. */
+/** Starts an instance with its own memory. */
 export const instantiate = instances<Core>(() =>
-  // Bundlers of apps look for just this expression.
+  // Bundlers of apps look for exactly this expression.
   compileFile(new URL('./hedgerow.wasm', import.meta.url)),
 );

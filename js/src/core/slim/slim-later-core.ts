@@ -7,7 +7,7 @@ const instantiate = instances<LaterOutput>(() =>
   compileFile(new URL('./hedgerow-later.wasm', import.meta.url)),
 );
 
-/** Starts it on the memory, the stack and the table of a running core: see `core/later-module.ts`. */
+/** Starts the later part on the memory, the stack and the table of a running core: see `core/later-module.ts`. */
 export function instantiateLater(first: WebAssembly.Exports): Promise<LaterOutput> {
   return instantiate({ first });
 }

@@ -32,9 +32,9 @@ export interface SumLeaf {
 export type SumKey = Uint8Array | string;
 
 /**
- * Whether `proof` shows that the tree of `root` holds `claim` under `key`, or no leaf if `claim` is
- * `null`. Each claim has exactly one valid proof: any other bytes give `false`. So do a claim that no
- * tree can hold, and a sum of 2 ** 64 or more on the path.
+ * Returns whether `proof` shows that the tree of `root` holds `claim` under `key`, or no leaf if `claim` is `null`.
+ * Each claim has exactly one valid proof: any other bytes give `false`. A claim that no tree can hold, and a sum of
+ * 2 ** 64 or more on the path, also give `false`.
  *
  * Throws only for malformed arguments: `invalid-argument` for a malformed root, or a claim that is
  * neither `null` nor a value with a sum; `invalid-key` for a malformed key; `invalid-proof` for a
@@ -50,9 +50,9 @@ export function verifySumProof(
 }
 
 /**
- * As `verifySumProof`, for many keys with one proof that `proveMany` made. Returns `false` unless all
- * claims hold; also when two have the same key, and when the list is empty. Synchronous: each key
- * takes as long as a proof of its own.
+ * Verifies one proof of `proveMany` for many keys, as `verifySumProof` does for one. Returns `false` unless all claims
+ * hold, if two claims have the same key, and if the list is empty. Synchronous: each key takes as long as its own proof
+ * would.
  */
 export function verifySumProofs(
   root: SumRoot,
@@ -62,7 +62,7 @@ export function verifySumProofs(
   return verify(root, claims, proof, 4);
 }
 
-/** The leaf that is claimed for a key. */
+/** The claimed leaf of a key. */
 interface Claim {
   readonly key: Uint8Array;
   readonly leaf: Subtree;
@@ -97,7 +97,7 @@ function verify(
 }
 
 function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Siblings): boolean {
-  // From left to right. In each byte of a key, the lowest bit comes first.
+  // Sort from left to right. In each byte of a key, the lowest bit comes first.
   claims.sort((a, b) => {
     const parting = partingOf(a.key, b.key);
     return parting === DEPTH ? 0 : sideOf(a.key, parting) * 2 - 1;
@@ -119,7 +119,7 @@ function noClaims(): HedgerowError {
   return new HedgerowError('invalid-argument', 'claims must be pairs of a key and a leaf, or null');
 }
 
-/** The leaf of a claim; `undefined` when no tree can hold it. */
+/** Returns the leaf of a claim; `undefined` if no tree can hold it. */
 function leafOf(claim: SumLeaf | null): Subtree | undefined {
   if (claim === null) return { hash: undefined, high: 0, low: 0 };
   const [value, sum] = [memberOf(claim, 'value'), memberOf(claim, 'sum')];

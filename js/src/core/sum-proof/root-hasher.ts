@@ -2,7 +2,7 @@
 import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './rules.js';
 import { EMPTY, NONE, type Siblings } from './siblings.js';
 
-/** A subtree: its hash (`undefined` when it is empty), and the halves of its sum. */
+/** A subtree: its hash (`undefined` if it is empty), and the halves of its sum. */
 export interface Subtree {
   readonly hash: Uint8Array | undefined;
   readonly high: number;
@@ -28,8 +28,8 @@ export class RootHasher {
   }
 
   /**
-   * Hashes from a leaf up to the subtree at depth `top`. Unless that is the root, it then waits for
-   * its sibling. Returns `false` when a sibling is missing or malformed, or a sum exceeds 64 bits.
+   * Hashes from a leaf up to the subtree at depth `top`, which then waits for its sibling, unless it is the root.
+   * Returns `false` if a sibling is missing or malformed, or a sum exceeds 64 bits.
    */
   up(key: Uint8Array, leaf: Subtree, top: number): boolean {
     const empties = emptyHashes();
@@ -37,7 +37,7 @@ export class RootHasher {
     const waiting = this.#waiting;
     let { high, low } = leaf;
     let isEmpty = leaf.hash === undefined;
-    // The hash of a subtree that is not empty is always in its place in the branch above.
+    // The hash of a subtree with leaves is always in its place in the branch above.
     let side = sideOf(key, DEPTH - 1);
     if (leaf.hash !== undefined) SIDES[side]!.set(leaf.hash);
     for (let depth = DEPTH - 1; depth >= top; depth--) {

@@ -1,8 +1,8 @@
 /**
- * What is hashed, and how: the rules of the Merkle-sum sparse Merkle tree of taproot-assets, see
- * `docs/sum-tree.md`. The core has its own in `crate/sums/src/rules.rs`; no code is shared.
+ * The hash rules of the Merkle-sum sparse Merkle tree of taproot-assets, see `docs/sum-tree.md`. The core has its own
+ * code in `crate/sums/src/rules.rs`.
  *
- * A sum is two halves of 32 bits, since each level would allocate a `bigint`.
+ * A sum is two halves of 32 bits, since a `bigint` would be an allocation for each level.
  */
 import { _SHA256, sha256 } from '@noble/hashes/sha2.js';
 
@@ -21,7 +21,7 @@ export const SIDES = /* @__PURE__ */ [0, 1].map((side) =>
   BLOCKS.subarray(side * SHA256_BYTES, (side + 1) * SHA256_BYTES),
 );
 
-/** SHA-256 of branches only: hashes `BLOCKS` in place, padding included. */
+/** SHA-256 of branches only: it hashes `BLOCKS` in place, including the padding. */
 class Branches extends _SHA256 {
   readonly #start = this.get();
 
@@ -49,7 +49,7 @@ export function hashBranch(high: number, low: number, side: number): void {
   branches.hash(high, low, side);
 }
 
-/** The hash of a leaf. */
+/** Hashes a leaf. */
 export function hashLeaf(value: Uint8Array, high: number, low: number): Uint8Array {
   const sum = new Uint8Array(8);
   const view = new DataView(sum.buffer);
@@ -60,7 +60,7 @@ export function hashLeaf(value: Uint8Array, high: number, low: number): Uint8Arr
 
 let made: readonly Uint8Array[] | undefined;
 
-/** The hashes of empty subtrees, by their depth, from 0 to 256. */
+/** Returns the hashes of empty subtrees, by their depth, from 0 to 256. */
 export function emptyHashes(): readonly Uint8Array[] {
   if (made !== undefined) return made;
   const hashes = [hashLeaf(new Uint8Array(), 0, 0)];
@@ -73,12 +73,12 @@ export function emptyHashes(): readonly Uint8Array[] {
   return hashes;
 }
 
-/** The side of a key at a depth: 0 is left, 1 is right. */
+/** Returns the side of a key at a depth: 0 is left, 1 is right. */
 export function sideOf(key: Uint8Array, depth: number): number {
   return (key[depth >> 3]! >> (depth & 7)) & 1;
 }
 
-/** The depth at which the paths of two keys part; 256 for equal keys. */
+/** Returns the depth at which the paths of two keys part; 256 for equal keys. */
 export function partingOf(a: Uint8Array, b: Uint8Array): number {
   for (let at = 0; at < a.length; at++) {
     const differing = a[at]! ^ b[at]!;

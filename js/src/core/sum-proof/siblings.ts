@@ -1,5 +1,5 @@
 /**
- * Reads the siblings in a proof. None of its bytes is trusted.
+ * Reads the siblings in a proof, and trusts no byte of it.
  *
  * ```text
  * of one key    n:u16 | n x ( hash:32 | sum:u64 ) | bitmap:32
@@ -13,7 +13,7 @@ import { SHA256_BYTES } from './rules.js';
 
 const NODE_BYTES = SHA256_BYTES + 8;
 
-/** What {@link Siblings.next} found: no valid sibling, an empty one, or one with a hash and a sum. */
+/** The results of {@link Siblings.next}: no valid sibling, an empty one, or one with a hash and a sum. */
 export const NONE = 0;
 export const EMPTY = 1;
 export const PRESENT = 2;
@@ -34,14 +34,14 @@ export class Siblings {
     this.#proof = proof;
     this.#node = width;
     let count = 0;
-    // If the proof ends within the count, the bitmap begins after the end, and `next` finds none.
+    // If the proof ends within the count, the bitmap begins after the end, and `next` returns `NONE`.
     for (let at = 0; at < width; at++) count = count * 256 + (proof[at] ?? 0);
     this.#bitmap = width + NODE_BYTES * count;
   }
 
   /**
-   * Reads the next sibling. Writes its hash to `hash` unless it is empty. `empty` is the hash of an
-   * empty sibling, which must be marked by its bit alone, so that each claim has one proof.
+   * Reads the next sibling. Writes its hash to `hash` unless it is empty. `empty` is the hash of an empty sibling,
+   * which only its bit may mark, so that each claim has one proof.
    */
   next(hash: Uint8Array, empty: Uint8Array): number {
     const proof = this.#proof;
@@ -64,7 +64,7 @@ export class Siblings {
     return differs === 0 && this.high === 0 && this.low === 0 ? NONE : PRESENT;
   }
 
-  /** Whether the proof ends here, without unused bytes or bits. */
+  /** Returns whether the proof ends here, without unused bytes or bits. */
   isAtEnd(): boolean {
     const { length } = this.#proof;
     const used = this.#bit & 7;

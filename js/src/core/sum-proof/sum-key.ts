@@ -1,4 +1,4 @@
-/** Keys of sum trees: 32 bytes, or strings that are hashed to 32 bytes. */
+/** Keys of sum trees: 32 bytes, or strings with a hash of 32 bytes. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { isByteArray } from '../../base/byte-kinds.js';
@@ -10,8 +10,8 @@ import { kindOf } from '../../base/kind.js';
 export const SUM_KEY_BYTES = 32;
 
 /**
- * The key of a string: SHA-256 of its UTF-8. Any length is allowed, even 0; nothing is normalised.
- * Throws `invalid-key` for half of a surrogate pair, which UTF-8 cannot represent.
+ * Returns the key of a string: SHA-256 of its UTF-8. Takes any length, even 0, and does not normalise. Throws
+ * `invalid-key` for half of a surrogate pair, which UTF-8 cannot represent.
  */
 export function sumKey(text: string): Uint8Array {
   if (typeof text !== 'string') {
@@ -23,7 +23,7 @@ export function sumKey(text: string): Uint8Array {
   return sha256(new TextEncoder().encode(text));
 }
 
-/** A key as bytes. Throws `invalid-key` if it is malformed. */
+/** Returns a key as bytes. Throws `invalid-key` if it is malformed. */
 export function sumKeyBytes(key: Uint8Array | string): Uint8Array {
   if (typeof key === 'string') return sumKey(key);
   if (!isByteArray(key) || key.length !== SUM_KEY_BYTES) {

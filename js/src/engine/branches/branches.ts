@@ -25,24 +25,24 @@ import { pinnedOf, type SnapshotRoot } from '../read/pinned-commit.js';
 /** One branch of a store. */
 export interface Branch {
   readonly name: string;
-  /** The hash of its head, in hexadecimal. */
+  /** The hash of the branch's head, in hexadecimal. */
   readonly root: string;
-  /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
+  /** The branch that this one was forked from; absent for the main branch, and when the parent was deleted. */
   readonly parent?: string;
   /**
-   * The root at which it was forked from `parent`, or that was merged last between the two: `db.diff(base, root)` has
-   * its changes since then. No collection deletes anything of it while both branches exist.
+   * The root of the fork from `parent`, or of the last merge between the two: `db.diff(base, root)` has the branch's
+   * changes since then. No collection deletes its chunks while both branches exist.
    */
   readonly base?: string;
 }
 
 /** Options for opening a branch. */
 export interface BranchOptions {
-  /** Where to fork if no branch has this name: at a snapshot or a root; at the head by default. */
+  /** The snapshot or root to fork at if no branch has this name; the head by default. */
   readonly from?: string | SnapshotRoot | undefined;
 }
 
-/** Holds the commit that a root or a snapshot names, which must be stored. */
+/** Holds the stored commit that a root or a snapshot names. */
 export async function holdNamed(
   branchHead: BranchHead,
   target: string | SnapshotRoot,
@@ -75,8 +75,8 @@ async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
 }
 
 /**
- * A head that stands on the branch `name`. Creates the branch if it does not exist, by one small write: at `from`, or at
- * the head of `parent`. `check` throws when the store was closed meanwhile.
+ * Returns a head on the branch `name`. Creates a missing branch by one small write: at `from`, or at the head of
+ * `parent`. `check` throws when the store was closed in the meantime.
  */
 export async function openBranch(
   parent: BranchHead,
@@ -98,7 +98,7 @@ export async function openBranch(
   }
 }
 
-/** Moves a new branch head to its branch, and creates that if it does not exist. */
+/** Moves a new branch head to its branch, and creates a missing branch. */
 async function moveTo(
   branchHead: BranchHead,
   parent: BranchHead,
@@ -108,7 +108,7 @@ async function moveTo(
   const { shared, ref } = branchHead;
   await untilWon(async () => {
     if (ref === REF || shared.inventory.refs.has(ref)) {
-      // The ref is known, but the branch may be deleted by now.
+      // The ref is known, but another tab may have deleted the branch.
       if (await shared.queueWork(() => branchHead.refresh().then(() => true, isGone))) return true;
     }
     const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
@@ -129,7 +129,7 @@ async function moveTo(
     } finally {
       held.release();
     }
-    // Another tab has created it.
+    // Another tab has created the branch.
     await findStoredRef(branchHead, ref);
     return undefined;
   });
@@ -140,13 +140,13 @@ function isGone(cause: unknown): boolean {
   throw cause;
 }
 
-/** Which branches are listed. */
+/** Options for listing branches. */
 export interface BranchesOptions {
-  /** Also those of remotes, whose names begin with `remote/`: what was last seen there, and what a sync has under way. */
+  /** Lists the branches of remotes, too (`remote/...`): the state last seen there, and the work of a running sync. */
   readonly remotes?: boolean | undefined;
 }
 
-/** All branches, the main one first, then by name. */
+/** Returns all branches: the main one first, the others by name. */
 export async function listBranches(
   branchHead: BranchHead,
   options: BranchesOptions,

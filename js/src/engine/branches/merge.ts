@@ -1,7 +1,7 @@
 /**
- * Merges one branch into another: the result has what either has changed since their last common
- * ancestor, by two diffs. A ref names the ancestor. A merge moves it to the commit that was merged in,
- * which both branches now contain, so that nothing is merged twice.
+ * Merges one branch into another: by two diffs, the result has all changes of either since their last common ancestor.
+ * A ref names the ancestor. A merge moves the ref to the merged commit, which both branches now contain: no change is
+ * merged twice.
  */
 
 import { type Conflict, HedgerowError } from '../../base/errors.js';
@@ -25,40 +25,37 @@ import {
 
 export type { MergeOptions, Resolution };
 
-/** Most changes of a preview by default. */
+/** The most changes in a preview by default. */
 const MOST_CHANGES = 1000;
 
 /** The result of a merge. */
 export interface MergeResult {
-  /** The new root of the branch that was merged into, in hexadecimal. */
+  /** The new root of the target branch, in hexadecimal. */
   readonly root: string;
-  /** Rows that changed in it. */
+  /** The number of rows that changed in the target branch. */
   readonly applied: number;
-  /** Keys that both branches had changed, to different values. */
+  /** The number of keys that both branches had changed, to different values. */
   readonly conflicts: number;
 }
 
-/** What a merge would do. */
+/** The effect that a merge would have. */
 export interface MergePreview<Value = unknown> {
-  /**
-   * What it would change in this branch besides conflicts, as `watch` would tell it, in the order of keys: the first
-   * `limit` of these changes.
-   */
+  /** The first `limit` changes in this branch without conflicts, in the order of keys and in the form of `watch`. */
   readonly changes: readonly Change<Value>[];
-  /** How many changes there are in all. */
+  /** The number of all changes. */
   readonly changed: number;
-  /** All conflicts, in the order of keys. `onConflict` of a merge would get these. */
+  /** All conflicts, in the order of keys. A merge would pass these to `onConflict`. */
   readonly conflicts: readonly Conflict[];
 }
 
-/** How a merge is previewed. */
+/** Options for the preview of a merge. */
 export interface PreviewOptions {
-  /** Most `changes` that are kept; 1,000 by default. */
+  /** The most `changes` to keep; 1,000 by default. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Merges the branch `name` into that of `branchHead`. */
+/** Merges the branch `name` into the branch of `branchHead`. */
 export async function mergeBranch(
   branchHead: BranchHead,
   name: string,
@@ -68,7 +65,7 @@ export async function mergeBranch(
   return { root, applied, conflicts };
 }
 
-/** Finds out what `mergeBranch` would do. */
+/** Finds the effect that `mergeBranch` would have. */
 export async function previewMerge(
   branchHead: BranchHead,
   name: string,
@@ -78,7 +75,7 @@ export async function previewMerge(
   return trying(branchHead, name, job, (merge) => merge.preview(limit));
 }
 
-/** Runs `work` until no ref moves meanwhile. */
+/** Repeats `work` until no ref moves while it runs. */
 async function trying<T>(
   branchHead: BranchHead,
   name: string,
@@ -88,7 +85,7 @@ async function trying<T>(
   const decisions: ConflictDecisions = new Map();
   return untilWon(async (tries) => {
     checkSignal(job.signal);
-    // `onConflict` must not be asked about an outdated head.
+    // `onConflict` must not see an outdated head.
     await branchHead.shared.queueWork(() => branchHead.refresh());
     const theirs = await holdBranch(branchHead, name);
     try {
@@ -104,7 +101,7 @@ async function trying<T>(
   });
 }
 
-/** Other writers may keep winning: then they wait for the merge, but never for `onConflict`. */
+/** Runs one try. If other writers keep winning, they wait for the merge, but never for `onConflict`. */
 export function attempt(merge: ThreeWay, tries: number): Promise<Outcome | undefined> {
   return tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone();
 }

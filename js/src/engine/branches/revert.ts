@@ -1,9 +1,8 @@
 /**
- * Takes one change back: brings the difference from the commit after it to the one before it into the head. A row that
- * has another value now than right after the change is a conflict.
+ * Takes one change back: brings the difference from the commit after it to the commit before it into the head. A row
+ * whose value changed again after the change is a conflict.
  *
- * The rows of the change are looked up in the head, so that it costs what the change touched, however much others have
- * changed since.
+ * The revert looks up only the rows of the change in the head: later changes do not add to its cost.
  */
 
 import { hex } from '../../base/hex.js';
@@ -27,15 +26,15 @@ import {
 
 /** The result of a revert. */
 export interface RevertResult {
-  /** The root of the branch after it, in hexadecimal. */
+  /** The root of the branch after the revert, in hexadecimal. */
   readonly root: string;
-  /** Rows that it changed. */
+  /** The number of rows that the revert changed. */
   readonly reverted: number;
-  /** Keys of rows that were changed meanwhile, and were left so, in order. */
+  /** The keys, in order, of rows that changed again after the change; they keep their values. */
   readonly kept: readonly string[];
 }
 
-/** Takes back what led from `before` to `after`: roots, or snapshots. */
+/** Takes back the change from `before` to `after`: roots, or snapshots. */
 export async function revert(
   branchHead: BranchHead,
   before: string | SnapshotRoot,
@@ -56,7 +55,7 @@ export async function revert(
       const decisions: ConflictDecisions = new Map();
       const { root, applied, kept } = await untilWon(async (tries) => {
         checkSignal(job.signal);
-        // `onConflict` must not be asked about an outdated head.
+        // `onConflict` must not see an outdated head.
         await branchHead.shared.queueWork(() => branchHead.refresh());
         return attempt(new ThreeWay(branchHead, way, job, decisions), tries);
       });

@@ -1,7 +1,7 @@
 /**
- * A three-way merge: brings the change from one commit to another (`base`, `theirs`) into the head (`ours`). The rows that
- * it touched are compared with the head, to find conflicts and resolve them. Then the core copies the changed rows as
- * they are stored, in one commit.
+ * A three-way merge: brings the change from one commit to another (`base`, `theirs`) into the head (`ours`). It
+ * compares the changed rows with the head, to find conflicts and resolve them. Then the core copies the changed rows in
+ * their stored form, in one commit.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -30,52 +30,52 @@ export type Resolution = unknown;
 /** Options of a merge and of a revert. */
 export interface MergeOptions {
   /**
-   * Returns the value that a key gets, `undefined` to delete it, or a promise of these. The promise is awaited before
-   * the next call. It may be called again for the same key, when another writer was first. When it throws, or the
-   * promise rejects, nothing is merged.
+   * Returns the value for a key, `undefined` to delete the row, or a promise of these, which is awaited before the next
+   * call. When another writer was first, it may be called again for the same key. When it throws or the promise
+   * rejects, the merge fails and the branch does not change.
    */
   readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
-  /** Instead of the store's. */
+  /** Overrides the durability of the store. */
   readonly durability?: Durability | undefined;
-  /** Ends the call with `aborted`; the store is then as it was. */
+  /** Ends the call with `aborted`; the store does not change. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A row of the change, and its value in the head if the head has another one than the base. */
+/** A changed row, and its value in the head if this differs from the value in the base. */
 export type Pair = readonly [change: Change, ours: { readonly value: unknown } | undefined];
 
-/** The views of the three commits, and how to read them. */
+/** The views of the three commits, and the ways to read them. */
 export interface MergeViews {
   readonly host: Host;
   readonly base: number;
   readonly ours: number;
   readonly theirs: number;
-  /** The changes between two views, in blocks. */
+  /** Reads the changes between two views, in blocks. */
   changes(from: number, to: number): AsyncGenerator<Change[], void, void>;
   /** Throws when no read would end. */
   check(): void;
 }
 
-/** What a merge and a revert do in their own ways. */
+/** The parts of a three-way merge that differ between a merge and a revert. */
 export interface MergeStrategy {
-  /** Resolves to `undefined` when a ref moved meanwhile: begin again. */
+  /** Resolves to `undefined` when a ref moved: begin again. */
   hold(): Promise<Sides | undefined>;
-  /** All that the change touched. */
+  /** Finds all rows that the change touched. */
   pairs(reading: MergeViews): AsyncGenerator<Pair, void, void>;
-  /** What a conflict comes to without `onConflict`. */
+  /** The outcome of a conflict without `onConflict`. */
   readonly otherwise: 'fail' | 'ours';
 }
 
-/** What a three-way merge has done. */
+/** The result of a three-way merge. */
 export interface Outcome {
   readonly root: string;
   readonly applied: number;
   readonly conflicts: number;
-  /** Keys of conflicts whose rows stayed as the head had them. */
+  /** The keys of conflicts whose rows keep their value of the head. */
   readonly kept: readonly string[];
 }
 
-/** What a three-way merge would do. */
+/** The effect that a three-way merge would have. */
 export interface Preview {
   readonly changes: readonly Change[];
   readonly changed: number;
@@ -84,28 +84,28 @@ export interface Preview {
 
 export interface MergeJob extends MergeOptions {
   readonly durability: Durability;
-  /** Called before the commit, when all that `onConflict` was asked is decided. */
+  /** Called before the commit, when `onConflict` has decided all conflicts. */
   readonly onDecided?: (() => Promise<void>) | undefined;
 }
 
-/** Most conflicts that an error lists, and most keys in its message. */
+/** The most conflicts that an error lists, and the most keys in its message. */
 const LISTED = 100;
 const LISTED_KEYS = 5;
 
-/** The outcome of a resolved conflict: a key, and its value, or `undefined` to delete the row. */
+/** A resolved conflict: a key and its value, or `undefined` to delete the row. */
 type ResolvedConflict = readonly [key: string, value: unknown];
 
-/** How a conflict was resolved, in case the merge meets it again. */
+/** The resolution of a conflict, in case the merge meets the conflict again. */
 export interface Decision {
   readonly ours: unknown;
   readonly theirs: unknown;
   readonly value: unknown;
 }
 
-/** The decisions of `onConflict` so far, by key, for the next try. */
+/** The decisions of `onConflict` until now, by key, for the next try. */
 export type ConflictDecisions = Map<string, Decision>;
 
-/** One try: it builds on the head as it is now. */
+/** One try of a merge, on the current head. */
 export class ThreeWay {
   readonly #branchHead: BranchHead;
   readonly #way: MergeStrategy;
@@ -131,7 +131,7 @@ export class ThreeWay {
     this.#decisions = decisions;
   }
 
-  /** Resolves to `undefined` when it must run again, since a ref has moved. */
+  /** Resolves to `undefined` when a ref has moved and the merge must run again. */
   async run(): Promise<Outcome | undefined> {
     const branchHead = this.#branchHead;
     const sides = await this.#way.hold();
@@ -181,7 +181,7 @@ export class ThreeWay {
     return view;
   }
 
-  /** Compares the three. Resolves to a function that commits, if the branch has not moved since. */
+  /** Compares the three commits. Resolves to a function that commits if the branch has not moved since. */
   async #prepare(sides: Sides, { head }: HeldHead): Promise<() => Promise<Outcome | undefined>> {
     const branchHead = this.#branchHead;
     const { baseBytes, theirsBytes } = sides;
@@ -196,7 +196,7 @@ export class ThreeWay {
       throw new HedgerowError('conflict', message, { conflicts });
     }
     return async () => {
-      // The commit must build on the head that was compared.
+      // The commit must build on the compared head.
       const isSame = branchHead.head.generation === head.generation && !this.#isUndecided;
       return isSame ? this.#commit(sides, head, base, theirs) : undefined;
     };
@@ -219,7 +219,7 @@ export class ThreeWay {
   #check(): void {
     const { engine } = this.#branchHead.shared.host;
     checkSignal(this.#job.signal);
-    // `runAlone` holds the queue in which a new instance would be started: waiting for it would never end.
+    // `runAlone` holds the queue that would start a new instance: waiting for it would never end.
     if (!this.#mayAsk && !engine.isReady) {
       throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');
     }
@@ -232,7 +232,7 @@ export class ThreeWay {
     return this.#way.pairs({ host, base, ours, theirs, changes, check });
   }
 
-  /** Finds what both sides have changed, and resolves conflicts. */
+  /** Finds the changes of both sides, and resolves conflicts. */
   async #compare(base: number, ours: number, theirs: number): Promise<void> {
     for await (const [change, mine] of this.#pairs(base, ours, theirs)) {
       const conflict = mine && conflictOf(change, mine.value);
@@ -241,7 +241,7 @@ export class ThreeWay {
     }
   }
 
-  /** What `run` would find now; keeps `most` of the changes. Writes nothing. */
+  /** Finds the effect that `run` would have now; keeps `most` of the changes and writes no data. */
   async preview(most: number): Promise<Preview | undefined> {
     const sides = await this.#way.hold();
     if (sides === undefined) return undefined;
@@ -294,7 +294,7 @@ export class ThreeWay {
   #resolve(key: string, value: unknown, ours: unknown, theirs: unknown): void {
     if (sameValue(value, ours)) this.#kept.push(key);
     else this.#applied += 1;
-    // A value of theirs needs no put: it comes with their other changes, as it is stored.
+    // A value of theirs needs no put: the core copies it in its stored form.
     if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
   }
 
@@ -320,7 +320,7 @@ export class ThreeWay {
       await ingest.abandon();
       return undefined;
     }
-    // If there was nothing to commit, only the other refs move.
+    // Without changes to commit, only the other refs move.
     const isAlone = also.length > 0 && branchHead.head.generation === head.generation;
     const undo = isAlone ? committing(signal) : () => {};
     const batch = { segments: [], also, durability };
@@ -355,7 +355,10 @@ export class ThreeWay {
   }
 }
 
-/** The resolution of a conflict as a read would return it; throws `invalid-value` if it cannot be stored. */
+/**
+ * Returns the resolution of a conflict in the form of a read; throws `invalid-value` for a value that has no stored
+ * form.
+ */
 function normal(key: string, resolved: unknown): unknown {
   if (resolved === undefined) return undefined;
   try {
@@ -368,7 +371,10 @@ function normal(key: string, resolved: unknown): unknown {
   }
 }
 
-/** The conflict of a row that has the value `ours` in the head; `undefined` if the change gave it the same one. */
+/**
+ * Returns the conflict of a row with the value `ours` in the head; `undefined` if the change gave the row the same
+ * value.
+ */
 function conflictOf(change: Change, ours: unknown): Conflict | undefined {
   const theirs = newValueOf(change);
   if (sameValue(ours, theirs)) return undefined;
@@ -376,7 +382,7 @@ function conflictOf(change: Change, ours: unknown): Conflict | undefined {
   return { key: change.key, base, ours, theirs };
 }
 
-/** The value of a row after a change. */
+/** Returns the value of a row after a change. */
 export function newValueOf(change: Change): unknown {
   return change.op === 'del' ? undefined : change.newValue;
 }

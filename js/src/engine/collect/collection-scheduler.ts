@@ -8,27 +8,27 @@ import type { BranchHead } from '../history/branch-head.js';
 import type { CompactResult } from './collection.js';
 import type { Collector } from './collector.js';
 
-/** Time from the opening, or a change, to the check whether a collection is due, in milliseconds. */
+/** Milliseconds from the opening, or from a change, to the check whether a collection is due. */
 const LOOK_MS = 1000;
-/** Bytes stored since the opening at which a writer loads the collector: a fast one fills a disk in a second. */
+/** Bytes stored since the opening at which a writer loads the collector: a fast writer fills a disk in a second. */
 const MUCH_BYTES = 4 << 20;
 
-/** Loads the collector, and the check that a commit is wholly stored. */
+/** Loads the collector, and the check that all of a commit is stored. */
 export const loadCollector = () => part(() => import('./collect-parts.js'));
 
 /**
- * Runs the collections of a store. Loads the collector only when the store has been open, or has changed, for
- * a while: no page waits for it at its start.
+ * Runs the collections of a store. Loads the collector only some time after the opening or a change: no page waits for
+ * it at its start.
  */
 export class CollectionScheduler {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
-  /** Cancels the check that is planned. */
+  /** Cancels the planned check. */
   #cancel: (() => void) | undefined;
   #loading: Promise<Collector> | undefined;
   #collector: Collector | undefined;
-  /** Bytes stored when they were first counted. */
+  /** Bytes stored at the first count. */
   #firstBytes: number | undefined;
   #closed = false;
 
@@ -44,12 +44,12 @@ export class CollectionScheduler {
     this.scheduleCheck();
   }
 
-  /** What a writer waits for: once much was stored, it loads the collector and follows its rule. */
+  /** Makes a writer wait for space: after many stored bytes it loads the collector and follows the collector's rule. */
   #wait(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#branchHead.pins.isCollected || !this.#isMuch()) return undefined;
     return this.#ensureCollector().then(
       () => this.#branchHead.shared.room(isBulk),
-      // It could not be loaded: a later change tries again.
+      // The loading failed: a later change tries again.
       () => {},
     );
   }
@@ -62,12 +62,12 @@ export class CollectionScheduler {
       this.#firstBytes ??= bytes;
       return bytes - this.#firstBytes >= MUCH_BYTES;
     } catch {
-      // The core has trapped: the next call of the user reports it.
+      // The core has trapped: the user's next call reports it.
       return false;
     }
   }
 
-  /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
+  /** Checks soon whether a collection is due, since the store or the role of this handle has changed. */
   scheduleCheck(): void {
     if (this.#collector !== undefined) this.#collector.noteChange();
     else if (this.#cancel === undefined && !this.#closed) {
@@ -75,7 +75,7 @@ export class CollectionScheduler {
         this.#cancel = undefined;
         this.#ensureCollector().then(
           (collector) => collector.noteChange(),
-          // It could not be loaded: a later change tries again.
+          // The loading failed: a later change tries again.
           () => {},
         );
       }, LOOK_MS);
@@ -93,19 +93,19 @@ export class CollectionScheduler {
     }
   }
 
-  /** Storage had no space for a change. */
+  /** Collects soon, since storage had no space for a change. */
   full(): void {
     if (this.#closed || !this.#branchHead.pins.isCollector) return;
     this.#ensureCollector().then(
       (collector) => collector.full(),
-      // It could not be loaded: a later change tries again.
+      // The loading failed: a later change tries again.
       () => {},
     );
   }
 
   /**
-   * Runs a deletion. When storage is full, collects and repeats it: first without reading leaves, then with a
-   * full collection, which also finds dead values.
+   * Runs a deletion. When storage is full, collects and repeats it: first without reading leaves, then with a full
+   * collection, which also finds dead values.
    */
   async makingRoom<T>(change: () => Promise<T>): Promise<T> {
     for (const isFullCollection of [false, true]) {
@@ -119,7 +119,7 @@ export class CollectionScheduler {
     return change();
   }
 
-  /** Why the last collection failed; `undefined` after a success. */
+  /** The reason why the last collection failed; `undefined` after a success. */
   get failure(): unknown {
     return this.#collector?.failure;
   }

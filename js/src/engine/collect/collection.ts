@@ -1,6 +1,6 @@
 /**
- * One collection, in slices: finds out what must stay, copies the live chunks of mostly dead segments into new
- * segments, and deletes the old ones.
+ * One collection, in slices: it finds the chunks that must stay, copies the live chunks of mostly dead segments into
+ * new segments, and deletes the old segments.
  */
 
 import * as CollectFlag from '../../base/abi/collect-flag.js';
@@ -18,12 +18,12 @@ import { type Facts, factsOf, fenceMove, raiseFence } from '../history/fence.js'
 import { FENCE_REF } from '../history/inventory.js';
 import type { SharedStore } from '../history/shared-store.js';
 
-/** What `db.compact()` did. */
+/** The result of `db.compact()`. */
 export interface CompactResult {
-  /** Bytes of stored segments before and after. */
+  /** Bytes of stored segments before and after the collection. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Segments deleted, and those written in their place. */
+  /** The number of deleted segments, and of segments written in their place. */
   readonly segmentsDeleted: number;
   readonly segmentsWritten: number;
   readonly ms: number;
@@ -31,7 +31,7 @@ export interface CompactResult {
   readonly longestSliceMs: number;
 }
 
-/** Most segments that are deleted in one transaction, and in one slice. */
+/** The most segments that one transaction, in one slice, deletes. */
 const DELETED_AT_ONCE = 64;
 
 /** One collection, run by the collector of a store. */
@@ -42,16 +42,16 @@ export class Collection {
   readonly #startMs = performance.now();
   readonly #onFreed: () => void;
   #fence: RefMove | undefined;
-  /** Why no ids could be reserved for new segments. */
+  /** The reason why no ids could be reserved for new segments. */
   #noIds: unknown;
   #isSparing = false;
   #deleted = 0;
   #written = 0;
-  /** Bytes stored at its start, without those of changes in progress, minus what it has freed. */
+  /** Bytes stored at the start, without changes in progress, minus the freed bytes. */
   floor = 0;
-  /** Bytes that the core counts as freed, and that storage is still deleting. */
+  /** Bytes that the core counts as freed while storage still deletes them. */
   deletingBytes = 0;
-  /** Storage had no space for copies; only wholly dead segments were deleted. */
+  /** Storage had no space for copies; only segments without live chunks were deleted. */
   wasFull = false;
   /** Set this to end the collection early. */
   isOver = false;
@@ -64,14 +64,14 @@ export class Collection {
     this.#times = { slices: 0, longestSliceMs: 0, onSlice: on.onSlice };
   }
 
-  /** Runs the collection; reads and updates `last`, which the collection before has left. */
+  /** Runs the collection; reads and updates `last`, the state that the collection before has left. */
   async run(flags: number, valuesBefore: number, last: LastTime): Promise<CompactResult> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     await host.complete();
     const facts = factsOf(inventory.refs.get(FENCE_REF));
     this.#isSparing = (flags & CollectFlag.sparing) !== 0;
-    // Without ids nothing can be copied. Wholly dead segments can still be deleted.
+    // Without ids the collection cannot copy chunks. It can still delete segments without live chunks.
     await this.#shared.prepareIds(true).catch((cause: unknown) => {
       if (!isFull(cause)) throw cause;
       this.#noIds = cause;
@@ -108,12 +108,12 @@ export class Collection {
   }
 
   /**
-   * Finds out what must stay, while this tab makes no commit.
+   * Finds the chunks that must stay, while this tab makes no commit.
    *
    * It raises the fence, which ends all other collections. Then it reads the refs and the list of segments, then the
-   * locks, then the refs again. All segments stored after the first read stay. So do all commits that a ref pointed
-   * to between the first read and the last, and thus those that a ref pointed to when the locks were read.
-   * `docs/reliability.md` shows that nothing else can be needed.
+   * locks, then the refs again. All segments stored after the first read stay. All commits that a ref pointed to
+   * between the first and the last read stay, too: these include the targets of the refs at the time when the locks
+   * were read. `docs/reliability.md` shows that no other chunk can be needed.
    */
   #begin(flags: number, valuesBefore: number, last: LastTime): Promise<Op> {
     const { host, inventory, pins, branchHeads } = this.#shared;
@@ -127,7 +127,7 @@ export class Collection {
       await this.#shared.keepUp();
       const before = inventory.knownToBeStored();
       const { refs } = inventory;
-      // The heads of this tab too: reads hold a collector's heads without pins.
+      // The heads of this tab, too: a collector reads its heads without pins.
       const own = [...branchHeads].filter(({ isGone }) => !isGone).map(({ head }) => head);
       const heads = [...inventory.commitRefs, ...own];
       const { commits, writers, hasStrangers } = await inUse(pins);
@@ -140,7 +140,7 @@ export class Collection {
         for (const { commitBytes } of [...heads, ...between, ...inventory.commitRefs]) {
           calls.collectCommit(engine, op, commitBytes);
         }
-        // One may be deleted already: its tab pinned it too late, and is about to find out.
+        // A commit may be deleted already: its tab pinned it too late, and is about to find out.
         for (const commitBytes of commits) calls.collectCommit(engine, op, commitBytes, true);
         const isKept = (id: number) => !before.has(id) || last.older?.has(id) === true;
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
@@ -158,7 +158,7 @@ export class Collection {
     });
   }
 
-  /** The moves after `before` of each ref that has moved more than once since. */
+  /** Returns the moves after `before` of each ref that has moved more than once since. */
   async #movedSince(before: ReadonlyMap<string, Ref>): Promise<Ref[]> {
     const { host, inventory } = this.#shared;
     const found: Ref[] = [];
@@ -190,7 +190,7 @@ export class Collection {
     // If a deletion fails, the next load of the inventory finds the segment again.
     for (const id of dead) inventory.unmade(id);
     this.#written += made.length;
-    // Not in the transaction of the copies: Firefox may keep a part of a transaction that it aborts.
+    // The deletion has its own transaction: Firefox may keep a part of a transaction that it aborts.
     this.deletingBytes = freed;
     await this.#delete(dead).finally(() => {
       this.deletingBytes = 0;
@@ -242,13 +242,13 @@ export class Collection {
       return made;
     } catch (cause) {
       await Promise.all(writes.map((write) => write.catch(() => {})));
-      // If one was stored after all, the next load of the inventory finds it.
+      // If storage has stored a segment in spite of the error, the next load of the inventory finds it.
       for (const id of made) inventory.unmade(id);
       throw cause;
     }
   }
 
-  /** Runs `work` in a slice of its own. Its result is wrapped, so that a promise is not awaited. */
+  /** Runs `work` in a slice of its own. Wraps its result, so that a promise is not awaited. */
   async #slice<T>(work: () => T): Promise<{ readonly result: T }> {
     await turn();
     const startMs = performance.now();
@@ -257,7 +257,7 @@ export class Collection {
     return { result };
   }
 
-  /** Stores the facts in the fence, where handles that open the store later find them, too. */
+  /** Stores the facts in the fence, where handles that open the store later also find them. */
   async #note(facts: Facts): Promise<RefMove | undefined> {
     const { host, inventory } = this.#shared;
     const { live, values, rows } = factsOf(this.#fence);
@@ -276,15 +276,15 @@ export class Collection {
   }
 }
 
-/** What one collection leaves for the next. */
+/** The state that one collection leaves for the next. */
 export interface LastTime {
-  /** Segments that stay, since a tab that lost the role of the collector may use them. */
+  /** The segments that stay, since a tab that lost the role of the collector may use them. */
   older?: ReadonlySet<number> | undefined;
-  /** Its last move of the fence. */
+  /** The last move of the fence by this handle. */
   fence?: RefMove | undefined;
 }
 
-/** The half-open ranges `from..to` that contain exactly these numbers. */
+/** Returns the half-open ranges `from..to` that contain exactly these numbers. */
 function runs(ids: readonly number[]): [number, number][] {
   const found: [number, number][] = [];
   for (const id of [...ids].sort((a, b) => a - b)) {

@@ -19,23 +19,23 @@ import {
   type SpaceUsage,
 } from './due-check.js';
 
-/** How often a store with new commits is checked, in milliseconds. */
+/** Milliseconds between checks of a store with new commits. */
 const LOOK_MS = 1000;
-/** How long after the last commit writers count as at rest, in milliseconds. */
+/** Milliseconds from the last commit until writers count as at rest. */
 const REST_MS = 1500;
-/** How long a collection that is due waits for the browser to be idle, in milliseconds. */
+/** The most milliseconds that a due collection waits for the browser to be idle. */
 const IDLE_MS = 1000;
-/** Most attempts at a collection while other handles move the segments that it reads. */
+/** The most attempts at a collection while other handles move the segments that it reads. */
 const MAX_TRIES = 8;
-/** How many checks in a row find a collection due before a tab that is not the collector asks for it. */
+/** The number of checks in a row that find a collection due before a tab that is not the collector asks for one. */
 const MAX_OVERDUE = 3;
-/** How long a commit, and the next segments of a load, wait for space that this tab cannot free, in milliseconds. */
+/** Milliseconds that a commit, or the next segments of a load, wait for space that this tab cannot free. */
 const COMMIT_WAIT_MS = 100;
 const LOAD_WAIT_MS = 1000;
 
 /** Resolves when the browser is idle, at the latest after `IDLE_MS`. */
 async function idle(): Promise<void> {
-  // Safari lacks it.
+  // Safari lacks this function.
   if (typeof requestIdleCallback === 'undefined') return;
   return new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: IDLE_MS }));
 }
@@ -44,14 +44,14 @@ function isPassing(cause: unknown): boolean {
   return isMissing(cause) || (cause instanceof HedgerowError && cause.code === 'conflict');
 }
 
-/** Runs the collections of a store: when one is due, or when it is asked for. */
+/** Runs the collections of a store: when one is due, and when a caller asks. */
 export class Collector {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
   readonly #others: CollectRequests | undefined;
   readonly #last: LastTime = {};
-  /** Cancels the check that is planned. */
+  /** Cancels the planned check. */
   #cancel: (() => void) | undefined;
   #changedMs = 0;
   #running: Promise<CompactResult> | undefined;
@@ -65,7 +65,7 @@ export class Collector {
   #floor = 0;
   #before: number | undefined;
   #smallBefore = 0;
-  /** Why the last collection failed; `undefined` after a success. */
+  /** The reason why the last collection failed; `undefined` after a success. */
   failure: unknown;
   /** Storage had no space for copies: the next collection copies little at a time. */
   #isSparing = false;
@@ -83,7 +83,7 @@ export class Collector {
     branchHead.shared.room = (isBulk) => this.#waitForRoom(isBulk);
   }
 
-  /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
+  /** Checks soon whether a collection is due, since the store or the role of this handle has changed. */
   noteChange(): void {
     this.#wake();
     if (this.#closed || !this.#branchHead.pins.isCollected) return;
@@ -92,19 +92,19 @@ export class Collector {
     this.#lookLater();
   }
 
-  /** Storage had no space for a change: collects soon, even if little is dead. */
+  /** Collects soon, even if little is dead, since storage had no space for a change. */
   full(): void {
     this.#wasFull = true;
     this.noteChange();
   }
 
-  /** Whether a rule of `due-check.ts` holds now. */
+  /** Reports whether a rule of `due-check.ts` holds now. */
   #is(rule: (room: SpaceUsage) => boolean): boolean {
     try {
       const { engine, pendingTables } = this.#host;
       return engine.isReady && pendingTables === undefined && rule(this.#room());
     } catch {
-      // The core has trapped: the next call of the user reports it.
+      // The core has trapped: the user's next call reports it.
       return false;
     }
   }
@@ -128,14 +128,14 @@ export class Collector {
         this.#start((isAtRest ? CollectFlag.rest : 0) | (this.#wasFull ? CollectFlag.full : 0));
       } else this.#upkeep(isAtRest).catch(() => {});
     } else {
-      // The collector sees this too, unless its tab is frozen.
+      // The collector makes the same check, unless its tab is frozen.
       this.#overdue = this.#is(isCollectionDue) ? this.#overdue + 1 : 0;
       if (this.#overdue >= MAX_OVERDUE) this.#ask();
     }
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
   }
 
-  /** What the adapter does when there is time: it keeps room, so that deletions fit into a full storage. */
+  /** Lets the adapter work when there is time: it keeps room, so that deletions fit into a full storage. */
   async #upkeep(isAtRest: boolean): Promise<void> {
     const { engine, segments } = this.#host;
     await this.#host.complete();
@@ -148,7 +148,7 @@ export class Collector {
     const { storedBytes: stored, smallSegments: small } = cacheStats(this.#host.engine);
     const { unusedBytes: unused } = shared;
     const { live, rows } = factsOf(inventory.refs.get(FENCE_REF));
-    // In a store that was never surveyed, everything may be dead.
+    // In a store that was never surveyed, all bytes may be dead.
     this.#before ??= live > 0 ? stored : 0;
     return {
       stored: stored + (this.#current?.deletingBytes ?? 0),
@@ -162,7 +162,7 @@ export class Collector {
     };
   }
 
-  /** Milliseconds until anything may be collected. */
+  /** Milliseconds until a collection may begin. */
   get #graceMs(): number {
     return this.#branchHead.pins.role?.graceMs ?? 0;
   }
@@ -171,7 +171,7 @@ export class Collector {
     if (this.#graceMs > 0) await pause(this.#graceMs);
   }
 
-  /** Starts a collection when the browser is idle. Its error is kept in `failure`. */
+  /** Starts a collection when the browser is idle. Keeps its error in `failure`. */
   #start(flags: number): void {
     if (this.#running !== undefined || this.#closed) return;
     this.#begin(async () => {
@@ -181,7 +181,7 @@ export class Collector {
     }).catch(() => {});
   }
 
-  /** Resolves when the browser is idle, or writers press: they may keep it from being idle. */
+  /** Resolves when the browser is idle, or when writers press: they may keep the browser busy. */
   async #idle(): Promise<void> {
     await turn();
     let isIdle = false;
@@ -193,7 +193,7 @@ export class Collector {
     }
   }
 
-  /** Collects; a full collection reads all leaves where values are stored out of line. */
+  /** Collects; a full collection reads all leaves of trees with values out of line. */
   collect(isFull: boolean): Promise<CompactResult> {
     return this.#begin(() => this.#collect(isFull ? CollectFlag.full : 0));
   }
@@ -227,7 +227,7 @@ export class Collector {
       try {
         return await this.#collectOnce(flags);
       } catch (cause) {
-        // Other handles moved segments meanwhile, or pinned a commit that was deleted already.
+        // Other handles moved segments during the collection, or pinned a commit that was already deleted.
         if (tries < MAX_TRIES && !this.#closed && isPassing(cause)) continue;
         this.#noteFailure(cause);
         throw cause;
@@ -235,7 +235,7 @@ export class Collector {
     }
   }
 
-  /** After a failure waits until more is stored, so that it does not read damage again and again. */
+  /** Makes the next collection wait until more is stored, so that it does not read the same damage again and again. */
   #noteFailure(cause: unknown): void {
     const { engine } = this.#host;
     if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
@@ -243,7 +243,7 @@ export class Collector {
     this.#floor = this.#before;
   }
 
-  /** Frees space for a deletion that found none. */
+  /** Collects, for a deletion that found no space. */
   async makeRoom(isFull: boolean): Promise<void> {
     await this.#grace();
     await this.collect(isFull);
@@ -262,7 +262,7 @@ export class Collector {
     const collection = new Collection(shared, head.rows, { onFreed, onSlice });
     this.#current = collection;
     try {
-      // At rest there is time to find out which values are live, so fewer new ones are enough.
+      // At rest there is time to find the live values, so fewer new values are enough.
       const valuesBefore = flags === CollectFlag.rest ? values / 2 : values;
       const wasSparing = this.#isSparing;
       const sparing = wasSparing ? CollectFlag.sparing : 0;
@@ -275,7 +275,7 @@ export class Collector {
       await this.#upkeep((flags & CollectFlag.rest) !== 0).catch(() => {});
       this.#smallBefore = cacheStats(this.#host.engine).smallSegments;
       this.#floor = collection.floor;
-      // Without what was stored meanwhile, which it has not surveyed.
+      // The floor leaves out bytes stored during the collection, which it has not surveyed.
       this.#before = collection.floor;
       return result;
     } finally {
@@ -359,7 +359,7 @@ export class Collector {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** What a writer waits for; `undefined` when it need not wait. */
+  /** Makes a writer wait for space; `undefined` when it need not wait. */
   #waitForRoom(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#is(mustWait)) return undefined;
     if (!this.#branchHead.pins.isCollector) this.#ask();

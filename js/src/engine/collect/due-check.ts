@@ -1,36 +1,36 @@
 /**
- * When a collection is due. Only a survey finds out how many bytes are live, and it reads about a hundredth of the
- * store. Until the next one the last result counts, scaled down when there are fewer rows.
+ * The rules for when a collection is due. Only a survey finds the number of live bytes, and it reads about a hundredth
+ * of the store. Until the next survey the last result counts, scaled down when there are fewer rows.
  *
  * - While writers are at work: when more than twice the live bytes are stored. Fewer dead bytes are enough when a
- *   change in progress has stored much, since its commit may make all from before dead.
- * - When they rest: when an eighth more than the live bytes are stored, or so much was written that another survey
- *   costs no more than that did.
+ *   change in progress has stored much, since its commit may make all older bytes dead.
+ * - When writers rest: when an eighth more than the live bytes are stored, or when so much was written that another
+ *   survey costs no more than the writes did.
  *
- * Far above that, writers wait for the collection: see `mustWait`.
+ * Far above these limits writers wait for the collection: see `mustWait`.
  */
 
-/** How much is stored, and how much of it is live. */
+/** The stored bytes, and the live bytes among them. */
 export interface SpaceUsage {
   /** Bytes of all segments. */
   readonly stored: number;
-  /** Of these, bytes of changes in progress here, which no commit reaches yet. */
+  /** The part of these bytes that belongs to changes in progress here, which no commit reaches yet. */
   readonly unused: number;
-  /** Live bytes, by the last survey. */
+  /** Live bytes at the last survey. */
   readonly live: number;
-  /** The rows now, as a fraction of those then; at most 1. */
+  /** The count of rows now, as a fraction of the count at the last survey; at most 1. */
   readonly part: number;
   /** Bytes that the last collection could not free, and bytes that it has surveyed. */
   readonly floor: number;
   readonly before: number;
-  /** Number of small segments now, and after the last collection. */
+  /** The number of small segments now, and after the last collection. */
   readonly small: number;
   readonly smallBefore: number;
 }
 
 /** A collection is due when this much more than twice the live bytes is stored. */
 const SLACK_BYTES = 1 << 20;
-/** It is pressing above this multiple of the live bytes, plus twice the slack. */
+/** A collection is pressing above this multiple of the live bytes, plus twice the slack. */
 const PRESSING = 2.125;
 /** Writers wait above this multiple of the live bytes, plus four times the slack. */
 const TOO_MUCH = 2.25;
@@ -44,12 +44,12 @@ const MANY_SMALL = 256;
 const liveOf = ({ live, part }: SpaceUsage) => live * part;
 const deadOf = (room: SpaceUsage) => room.stored - room.unused - liveOf(room);
 
-/** Whether a collection is likely to free something. */
+/** Reports whether a collection is likely to free space. */
 function isWorthIt(room: SpaceUsage): boolean {
   return room.stored - room.unused > 1.25 * room.floor || room.part < 1;
 }
 
-/** Whether a collection is due while writers are at work. */
+/** Reports whether a collection is due while writers are at work. */
 export function isCollectionDue(room: SpaceUsage): boolean {
   if (room.small > MANY_SMALL + room.smallBefore) return true;
   const [live, dead] = [liveOf(room), deadOf(room)];
@@ -57,12 +57,12 @@ export function isCollectionDue(room: SpaceUsage): boolean {
   return isMuch && dead > live / 4 + SLACK_BYTES && isWorthIt(room);
 }
 
-/** Whether one is due after storage had no space for a change: a tenth more than the live bytes is enough. */
+/** Reports whether a collection is due after a change found no space: a tenth more than the live bytes is enough. */
 export function isDueWhenFull(room: SpaceUsage): boolean {
   return room.stored - room.unused > 1.1 * liveOf(room) || isCollectionDue(room);
 }
 
-/** Whether one is due when writers rest. */
+/** Reports whether a collection is due when writers rest. */
 export function isDueAtRest(room: SpaceUsage): boolean {
   const [live, dead] = [liveOf(room), deadOf(room)];
   const written = room.stored - room.before;
@@ -71,12 +71,12 @@ export function isDueAtRest(room: SpaceUsage): boolean {
   return dead > live / 8 + REST_SLACK_BYTES || written > live / 64;
 }
 
-/** Whether one that is due starts at once, and not at the next check. */
+/** Reports whether a due collection starts at once, instead of at the next check. */
 export function isPressing(room: SpaceUsage): boolean {
   return room.stored > PRESSING * liveOf(room) + 2 * SLACK_BYTES && isCollectionDue(room);
 }
 
-/** Whether so much is stored that writers wait for the collection. */
+/** Reports whether so much is stored that writers wait for the collection. */
 export function mustWait(room: SpaceUsage): boolean {
   return room.stored > TOO_MUCH * liveOf(room) + 4 * SLACK_BYTES && isCollectionDue(room);
 }

@@ -20,9 +20,9 @@ export type { Head, HeldHead, Overrides };
 const NO_VIEW = -1;
 
 /**
- * The head of one branch: which commit it points to, and how new commits are published. One is published at a time, by
- * compare-and-set on the ref in the transaction that carries the commit's last segments. What the branches of an open
- * store share is in `shared-store.ts`.
+ * The head of one branch: the commit that the branch is at, and the publication of new commits. It publishes one commit
+ * at a time, by compare-and-set on the ref in the transaction of the commit's last segments. `shared-store.ts` has the
+ * state that the branches of an open store share.
  */
 export class BranchHead implements StoreBranch {
   readonly shared: SharedStore;
@@ -32,9 +32,9 @@ export class BranchHead implements StoreBranch {
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
   #opened = false;
   #isGone = false;
-  /** Keeps the head whole while it is held. */
+  /** Keeps all of the head's chunks stored while the head is held. */
   readonly headPin: HeadPin;
-  /** Number of holds of each view. */
+  /** The number of holds of each view. */
   readonly #uses = new Map<number, number>();
   #durableGeneration = 0;
   /** The generation of the last commit made here. */
@@ -43,14 +43,14 @@ export class BranchHead implements StoreBranch {
   /** Another tab has moved the ref, and its commit could not be read. */
   isBehind = false;
   leftovers = unknownLeftovers();
-  /** Its rows are none of the app's: they get no sum trees. */
+  /** The branch has no rows of the app, so it gets no sum trees. */
   isBare = false;
   /** The newest generation that another tab has announced. */
   #news = 0;
   /** Bulk changes of this branch that are in progress. */
   readonly bulks = new Bulks();
 
-  /** The head of the branch with this ref. Call `refresh` before anything else. */
+  /** Makes the head of the branch with this ref. Call `refresh` before any other method. */
   constructor(shared: SharedStore, ref: string = REF) {
     this.shared = shared;
     this.#host = shared.host;
@@ -67,28 +67,28 @@ export class BranchHead implements StoreBranch {
     return this.shared.inventory;
   }
 
-  /** The ref of its branch. */
+  /** The ref of the branch. */
   get ref(): string {
     return this.#ref;
   }
 
-  /** The name of its branch. */
+  /** The name of the branch. */
   get branchName(): string {
     return this.#ref === REF ? REF : this.#ref.slice(BRANCH_REF.length);
   }
 
-  /** Its branch was deleted. */
+  /** True once the branch was deleted. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Throws `branch-not-found` when its branch was deleted. */
+  /** Throws `branch-not-found` when the branch was deleted. */
   checkThere(): void {
     if (!this.#isGone) return;
     throw new HedgerowError('branch-not-found', `there is no branch ${this.branchName}`);
   }
 
-  /** Whether other tabs have written recently: see `WriterQueue.isBusy`. */
+  /** True if other tabs have written recently: see `WriterQueue.isBusy`. */
   get isContended(): boolean {
     return this.shared.writerQueue.isBusy;
   }
@@ -100,7 +100,7 @@ export class BranchHead implements StoreBranch {
 
   /**
    * Calls `listener` after each move of the head, in this tab or another, and when the branch was found deleted.
-   * Returns a function that ends that. `listener` must not throw.
+   * `listener` must not throw. Returns a function that ends the calls.
    */
   onMoved(listener: () => void): () => void {
     // A new function for each call: the same listener may be added twice.
@@ -111,7 +111,9 @@ export class BranchHead implements StoreBranch {
     };
   }
 
-  /** Moves to the newest commit in storage; true if it is another one. `tells` listeners when the branch is deleted. */
+  /**
+   * Moves to the newest commit in storage; true if the head changes. With `tells`, a deleted branch notifies listeners.
+   */
   async refresh(tells = true): Promise<boolean> {
     const found = (await this.inventory.look()).get(this.#ref);
     const wasGone = this.#isGone;
@@ -131,7 +133,7 @@ export class BranchHead implements StoreBranch {
       await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
       this.isBehind = false;
     } catch (cause) {
-      // The commit is not pinned yet. If the ref has moved on, a collection may have deleted it: try again.
+      // The commit is not pinned yet. If the ref has moved on, a collection may have deleted the commit: try again.
       const now = isMissing(cause) ? (await this.inventory.look()).get(this.#ref) : found;
       if (now?.generation === found?.generation) throw cause;
       return this.refresh(tells);
@@ -153,7 +155,7 @@ export class BranchHead implements StoreBranch {
     return this.keepUp();
   }
 
-  /** Moves to where a ref points that is known to exist, at a commit that is held. */
+  /** Moves to the target of an existing ref, whose commit is held. */
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
@@ -161,10 +163,7 @@ export class BranchHead implements StoreBranch {
     await this.moveTo(commitBytes, generation);
   }
 
-  /**
-   * Switches to another ref. Run it exclusively, when no change is in progress that began on
-   * the ref before.
-   */
+  /** Switches to another ref. Run it exclusively, while no change that began on the old ref is in progress. */
   async switchTo(ref: string): Promise<void> {
     const before = this.#ref;
     const wasGone = this.#isGone;
@@ -195,9 +194,8 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Holds the commit that reads see: no collection deletes anything of it until it is released. In a
-   * tab that is not the collector it may first have to wait for commits of this tab, and move to the
-   * newest commit.
+   * Holds the commit that reads see: no collection deletes its chunks until it is released. A tab that is not the
+   * collector may first wait for its own commits, and move to the newest commit.
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
@@ -213,7 +211,7 @@ export class BranchHead implements StoreBranch {
   }
 
   async #holdCovered(): Promise<HeldHead> {
-    // Its view was closed, and the number may be in use again by now.
+    // The view was closed, and another view may have its number by now.
     if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
@@ -225,7 +223,7 @@ export class BranchHead implements StoreBranch {
     return { head, release };
   }
 
-  /** Keeps an open view, such as that of the head. */
+  /** Keeps a view open, such as the view of the head. */
   useView(view: number): Hold {
     this.#uses.set(view, (this.#uses.get(view) ?? 0) + 1);
     const release = () => {
@@ -236,16 +234,13 @@ export class BranchHead implements StoreBranch {
     return { release };
   }
 
-  /** The last hold of a view has ended: closes it, unless it is that of the head. */
+  /** Closes a view after its last hold has ended, unless the head uses it. */
   #endView(view: number): void {
     this.#uses.delete(view);
     if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
-  /**
-   * Moves to what another tab has committed, once this tab makes no commit. Watches and the next write
-   * report a failure.
-   */
+  /** Moves to the commit of another tab, once this tab makes no commit. Watches and the next write report a failure. */
   follow(generation = Number.POSITIVE_INFINITY): void {
     // A branch that was deleted and created again begins at a random generation.
     const isMain = this.#ref === REF;
@@ -267,10 +262,10 @@ export class BranchHead implements StoreBranch {
       });
   }
 
-  /** Moves to a commit that is stored. */
+  /** Moves to a stored commit. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { view, rows } = await this.shared.openView(commitBytes);
-    // `leave` was called meanwhile, and closed the view before.
+    // `leave` ran during the opening, and closed the view of the old head.
     if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
@@ -284,7 +279,7 @@ export class BranchHead implements StoreBranch {
     for (const listener of [...this.#onMoved]) listener();
   }
 
-  /** Moves to a commit that was made here, even if the core traps meanwhile. */
+  /** Moves to a commit that was made here, even if the core traps on the way. */
   async moveOnto(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { engine } = this.#host;
     engine.noteSuccess();
@@ -297,20 +292,20 @@ export class BranchHead implements StoreBranch {
     } catch (cause) {
       if (engine.isReady) throw cause;
       this.#head = { ...this.#head, commitBytes, generation };
-      // If this fails, the next call tries again and reports why.
+      // If this fails, the next call tries again and reports the cause.
       await this.shared.rebuild().catch(() => {});
     }
   }
 
-  /** Moves to where another handle of this tab has moved the ref. */
+  /** Moves to the commit to which another handle of this tab has moved the ref. */
   async moveAlong({ commitBytes, generation }: CommitAt): Promise<void> {
     await this.moveTo(commitBytes, generation);
     this.#ownGeneration = generation;
   }
 
   /**
-   * Runs `change`, which makes a commit, after all changes before it, and none at the same time.
-   * Rejects without running it if the signal was aborted before.
+   * Runs `change`, which makes a commit, after all earlier changes and never while another change runs. Rejects without
+   * running it if the signal was already aborted.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begin = async (isAlone: boolean) => {
@@ -322,20 +317,20 @@ export class BranchHead implements StoreBranch {
     return this.shared.room(false)?.then(enter) ?? enter();
   }
 
-  /** Whether the head, with all commits before it, is known to be flushed to disk. */
+  /** True if the head, with all commits before it, is known to be flushed to disk. */
   get isHeadDurable(): boolean {
     return this.#head.generation <= this.#durableGeneration;
   }
 
-  /** Whether a commit is the head, as far as this handle knows, and would change nothing. */
+  /** Reports whether a commit is the head, as far as this handle knows, and would change no row. */
   isHead(commitBytes: Uint8Array): boolean {
     return sameBytes(this.#head.commitBytes, commitBytes);
   }
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still has the generation of the head; the caller then
-   * calls `moveTo`. `false` when another writer was first, or a ref of `also` has moved. Calls `onUnknown` before it
-   * rejects when it is unknown whether the ref was moved.
+   * calls `moveTo`. Returns `false` when another writer was first, or a ref of `also` has moved. If the outcome of the
+   * move is unknown, calls `onUnknown` and rejects.
    */
   async move(
     commitBytes: Uint8Array,
@@ -365,14 +360,14 @@ export class BranchHead implements StoreBranch {
     return true;
   }
 
-  /** Moves to the newest commit while this tab is at the head of the queue of writers. */
+  /** Moves to the newest commit while this tab is first in the queue of writers. */
   async #catchUp(): Promise<void> {
-    // If storage cannot be read, the change that follows reports it.
+    // If storage cannot be read, the next change reports it.
     await this.refresh().catch(() => {});
     if (this.#head.generation !== this.#ownGeneration) this.shared.writerQueue.note();
   }
 
-  /** Repeats `attempt`, which makes a commit, until it wins its race: it returns `undefined` when it lost. */
+  /** Repeats `attempt`, which makes a commit and returns `undefined` when it lost the race, until it wins. */
   async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
     const result = await attempt();
     if (result !== undefined) return result;

@@ -2,13 +2,13 @@ import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { BRANCH_REF, REF } from './inventory.js';
 
-/** Begins the names of the branches that sync keeps of remotes. */
+/** The prefix of the names of the branches that sync keeps for remotes. */
 export const REMOTE_BRANCHES = 'remote/';
 
-/** Ends the names of the branches that have the logs of conflicts. */
+/** The suffix of the names of the branches that have the logs of conflicts. */
 export const CONFLICTS_END = '/conflicts';
 
-/** The name of a branch's ref; throws `invalid-argument` if `name` cannot be a branch's. */
+/** Returns the name of a branch's ref; throws `invalid-argument` if `name` cannot name a branch. */
 export function refOfBranch(name: string): string {
   try {
     checkKey(name);

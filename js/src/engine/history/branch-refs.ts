@@ -1,4 +1,4 @@
-/** Refs of branches: where these were forked, and the commits that they name. Loaded with the parts that use them. */
+/** The refs of branches: the forks, and the commits that they name. Loaded with the parts that use them. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -10,21 +10,21 @@ import type { BranchHead } from './branch-head.js';
 import { refOfBranch } from './branch-name.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
 
-/** The refs of what mutators keep of their server. They name commits, but no branches of the app. */
+/** The prefix of the refs that mutators keep for their server. They name commits, but no branches of the app. */
 export const MUTATORS_REF = `${BRANCH_REF}mutators/`;
 
-/** A commit that stays whole until it is released. */
+/** A commit whose chunks all stay stored until it is released. */
 export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
 }
 
-/** The ref that names the commit at which `one` was forked from `parent`, or last merged with it. */
+/** Returns the ref that names the commit of the fork of `one` from `parent`, or of their last merge. */
 export function forkOf(one: string, parent: string): string {
   const [a, b] = [one, parent].map(encodeURIComponent);
   return `${FORK_REF}${a}/${b}`;
 }
 
-/** Where `refs` say that a branch was forked; `undefined` for the main one, and if its parent was deleted. */
+/** Finds the fork of a branch among `refs`; `undefined` for the main branch, and if the parent was deleted. */
 export function forkedFrom(
   one: string,
   refs: Iterable<Ref>,
@@ -37,21 +37,21 @@ export function forkedFrom(
   return undefined;
 }
 
-/** The error for a branch that does not exist. */
+/** Makes the error for a branch that does not exist. */
 export function noBranch(name: string): HedgerowError {
   return new HedgerowError('branch-not-found', `there is no branch ${name}`);
 }
 
 /**
- * The first generation of a ref, a random number: so no tab takes the ref for a deleted one of the
- * same name.
+ * Returns the first generation of a ref: a random number, so that no tab takes the ref for a deleted ref of the same
+ * name.
  */
 export function firstGeneration(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return (random >>> 1) * 2 ** 20 + 1;
 }
 
-/** The ref `name` as storage has it now, or `undefined`. */
+/** Reads the ref `name` from storage; `undefined` if it does not exist. */
 export async function findStoredRef(
   { shared }: BranchHead,
   name: string,
@@ -68,7 +68,7 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
     if (found === undefined && ref !== REF) throw noBranch(name);
     const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
     const { release } = await branchHead.shared.hold(commitBytes);
-    // It is whole if it is still the head: see `tabs/pins.ts`.
+    // All chunks of the commit are stored if it is still the head: see `tabs/pins.ts`.
     const again = await findStoredRef(branchHead, ref);
     if (sameBytes(again?.commitBytes ?? EMPTY_COMMIT, commitBytes)) {
       return { commitBytes, release };
@@ -78,15 +78,15 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
   }, `the branch ${name} moved while it was read`);
 }
 
-/** The change that is brought in: from `baseBytes` to `theirsBytes`, both held. */
+/** The change to merge: from `baseBytes` to `theirsBytes`, both held. */
 export interface Sides extends Hold {
   readonly baseBytes: Uint8Array;
   readonly theirsBytes: Uint8Array;
-  /** Refs that move with the commit. */
+  /** The refs that move with the commit. */
   readonly also: readonly RefMove[];
 }
 
-/** The last common ancestor, held, and the branch, which the caller holds. */
+/** Holds the last common ancestor; the caller holds the branch. */
 export async function holdSides(
   branchHead: BranchHead,
   name: string,
@@ -95,7 +95,7 @@ export async function holdSides(
   const { shared, inventory } = branchHead;
   const ref = refOfFork(branchHead, name);
   const { release } = await shared.hold(ref.commitBytes);
-  // It is whole if it is still the ancestor: see `tabs/pins.ts`.
+  // All chunks of the commit are stored if it is still the ancestor: see `tabs/pins.ts`.
   const refs = await shared.queueWork(() => inventory.look());
   const { generation: expected } = ref;
   if (refs.get(ref.name)?.generation === expected) {
@@ -107,7 +107,7 @@ export async function holdSides(
   return undefined;
 }
 
-/** The ref of the last common ancestor, as last read. */
+/** Returns the ref of the last common ancestor, as last read. */
 function refOfFork({ inventory, branchName }: BranchHead, name: string): Ref {
   const { refs } = inventory;
   const fork = refs.get(forkOf(name, branchName)) ?? refs.get(forkOf(branchName, name));

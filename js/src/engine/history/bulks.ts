@@ -1,10 +1,13 @@
 /**
- * The keys, as JSON texts, that were edited after a bulk change in progress was called. Those edits win, though
- * they are committed before it.
+ * The keys, as JSON texts, of edits that were called after the start of a bulk change in progress. These edits win,
+ * though they are committed before it.
  */
 export type Overrides = Set<string>;
 
-/** A bulk change in progress: keys that it must not write, what it waits for, and how to end it. */
+/**
+ * A bulk change in progress: the keys that it must not write, the promise that it waits for, and the function that ends
+ * it.
+ */
 export interface Bulk {
   readonly overrides: Overrides;
   readonly before: Promise<void>;
@@ -22,31 +25,33 @@ export class Bulks {
   #tail: Promise<void> = Promise.resolve();
   #calls: Promise<void> | undefined;
 
-  /** Settles when the bulk changes and calls before now that need nobody have ended. */
+  /** Settles when all earlier calls, and all earlier bulk changes that wait for no source, have ended. */
   get tail(): Promise<void> {
     return this.#tail;
   }
 
-  /** Settles when all calls of `beginCall` so far have ended; `undefined` if there are none. Edits that come later wait for it. */
+  /**
+   * Settles when all earlier calls of `beginCall` have ended; `undefined` without such calls. Later edits wait for it.
+   */
   get calls(): Promise<void> | undefined {
     return this.#calls;
   }
 
-  /** The bulk changes in progress, for an edit that is called now. */
+  /** Returns the bulk changes in progress, for an edit that is called now. */
   underWay(): readonly Overrides[] {
     return this.#underWay.size === 0 ? NONE : [...this.#underWay];
   }
 
   /**
-   * Begins a bulk change. Those whose rows are all in memory commit in the order of calls: each waits for
-   * `before`. One that waits for its source neither waits for others nor delays them.
+   * Begins a bulk change. Bulk changes with all rows in memory commit in the order of calls: each waits for `before`. A
+   * bulk change that waits for its source neither waits for others nor delays them.
    */
   begin(isAtHand: boolean): Bulk {
     return this.#bulk(isAtHand ? this.#inLine() : ALONE);
   }
 
   /**
-   * Begins a change that depends on what the store has, or whose result does: it waits for `before`, and edits that are called
+   * Begins a change that depends on stored rows, or whose result does: it waits for `before`, and edits that are called
    * later wait for its end.
    */
   beginCall(): Bulk {

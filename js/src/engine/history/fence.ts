@@ -1,10 +1,10 @@
 /**
- * The fence: the ref `collected`. A collection begins by moving it, and deletes only in transactions that check that
- * it has not moved since. So raising the fence ends all collections in progress, even that of a frozen tab, without
- * waiting. No two moves are the same, so that a collection that was ended stays ended.
+ * The fence: the ref `collected`. A collection moves it at its start, and deletes only in transactions that check that
+ * the fence has not moved since. So raising the fence ends all collections in progress, even the collection of a frozen
+ * tab, without waiting. No two moves are the same, so that an ended collection stays ended.
  *
- * The ref names no commit. Its 32 bytes are what the last collection found, and random bytes that distinguish each
- * move from all others:
+ * The ref names no commit. Its 32 bytes are the facts of the last collection, and random bytes that make each move
+ * unique:
  *
  *     bytes live : f64 | bytes of values : f64 | rows : f64 | random : 8 bytes
  */
@@ -17,17 +17,17 @@ import type { Ref, RefDrop, RefMove, SegmentStore } from '../../storage/segment-
 import { EMPTY_COMMIT, FENCE_REF } from './inventory.js';
 import { writeRefs } from './ref-write.js';
 
-/** What the last collection found. */
+/** The facts that the last collection found. */
 export interface Facts {
-  /** Bytes that were live. */
+  /** Live bytes. */
   readonly live: number;
-  /** Live bytes of values stored out of line, by the last collection that found out. */
+  /** Live bytes of values stored out of line, from the last collection that counted them. */
   readonly values: number;
   /** Rows of the main branch. */
   readonly rows: number;
 }
 
-/** The facts in the bytes of the fence; zeros without a ref. */
+/** Reads the facts from the bytes of the fence; zeros without a ref. */
 export function factsOf(ref: Ref | undefined): Facts {
   const bytes = ref?.commitBytes ?? EMPTY_COMMIT;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -35,7 +35,7 @@ export function factsOf(ref: Ref | undefined): Facts {
   return { live: at(0), values: at(8), rows: at(16) };
 }
 
-/** A move of the fence from `ref` to its next generation. */
+/** Makes a move of the fence from `ref` to its next generation. */
 export function fenceMove(ref: Ref | undefined, facts: Facts = factsOf(ref)): RefMove {
   // A retry must not take the move of another tab for its own.
   const { buffer } = crypto.getRandomValues(new Uint32Array(8));
@@ -49,8 +49,9 @@ export function fenceMove(ref: Ref | undefined, facts: Facts = factsOf(ref)): Re
 }
 
 /**
- * Ends all collections in progress; returns the move of the fence. If storage has no space for it, `own` is enough, if
- * the fence is still there: this handle made that move after a collection, and no other relies on it.
+ * Ends all collections in progress; returns the move of the fence. If storage has no space for the move and the fence
+ * is still at `own`, returns `own`: this handle made that move after a collection, and no other collection relies on
+ * it.
  */
 export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise<RefMove> {
   return untilWon(async () => {
@@ -67,8 +68,8 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
 }
 
 /**
- * Ends all collections in progress. If storage has no space to raise the fence, deletes it: that is as good,
- * since no collection continues without it.
+ * Ends all collections in progress. If storage has no space to raise the fence, deletes it: this has the same effect,
+ * since no collection continues without the fence.
  */
 export async function endCollections(segments: SegmentStore): Promise<void> {
   try {
@@ -79,7 +80,7 @@ export async function endCollections(segments: SegmentStore): Promise<void> {
     if (last === undefined) return;
     const drop: RefDrop = { name: FENCE_REF, expected: last.generation, isDropped: true };
     const batch = { segments: [], also: [drop], durability: 'relaxed', makesRoom: true } as const;
-    // If this fails, another handle has moved the fence, which is as good.
+    // If this fails, another handle has moved the fence, which has the same effect.
     await writeRefs(segments, batch);
   }
 }

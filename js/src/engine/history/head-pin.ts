@@ -10,8 +10,8 @@ export interface PinnedBranch extends StoreBranch {
 }
 
 /**
- * Keeps the head of a branch whole while it is held. The collector needs nothing for that. Other tabs pin it, and it
- * must still be the head after that: see `tabs/pins.ts`.
+ * Keeps all chunks of a branch's head stored while the head is held. The collector needs no pin. Other tabs pin the
+ * commit, which must still be the head after that: see `tabs/pins.ts`.
  */
 export class HeadPin {
   readonly #branch: PinnedBranch;
@@ -23,7 +23,7 @@ export class HeadPin {
     this.#branch = branch;
   }
 
-  /** Whether the head is whole, and stays so if it is held in this turn. */
+  /** Whether all chunks of the head are stored, and stay stored if it is held in this turn. */
   get isWhole(): boolean {
     const { head, pins } = this.#branch;
     const pinned = this.#pinned;
@@ -41,7 +41,7 @@ export class HeadPin {
     while (!(await shared.writerQueue.hold(() => this.#pin())));
   }
 
-  /** Pins the head; `false` if it had moved by the time the pin was granted. */
+  /** Pins the head; `false` if the head had moved by the time the pin was granted. */
   async #pin(): Promise<boolean> {
     const branch = this.#branch;
     const { commitBytes } = branch.head;
@@ -67,10 +67,7 @@ export class HeadPin {
     this.#pinned = undefined;
   }
 
-  /**
-   * Pins every new head from now on at once, so that a call that must hold it in its own turn nearly
-   * always finds it whole.
-   */
+  /** Pins every new head at once from now on. So a call that must hold the head in its own turn nearly always can. */
   keep(): void {
     this.#isKept = true;
     if (this.isWhole) return;
@@ -84,7 +81,7 @@ export class HeadPin {
     });
   }
 
-  /** The head has moved. */
+  /** Pins the new head if heads are kept. */
   noteHeadMove(): void {
     if (this.#isKept) this.keep();
   }

@@ -4,13 +4,13 @@ import type { Hold } from '../../storage/tabs/pins.js';
 export interface Head {
   readonly commitBytes: Uint8Array;
   readonly generation: number;
-  /** The core's view of it. */
+  /** The core's view of the commit. */
   readonly view: number;
-  /** Number of rows. */
+  /** The number of rows. */
   readonly rows: number;
 }
 
-/** A head that stays whole, with its view open, until it is released. */
+/** A head that stays readable, with its view open, until it is released. */
 export interface HeldHead extends Hold {
   readonly head: Head;
 }

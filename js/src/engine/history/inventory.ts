@@ -26,7 +26,7 @@ function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView 
   return new DataView(buffer, byteOffset, length);
 }
 
-/** Of so many tables the newest enter the core before the first read, and the others behind it. */
+/** From `LEAST_SHELVED` tables on, only the newest `MOST_AT_ONCE` enter the core before the first read. */
 const LEAST_SHELVED = 48;
 const MOST_AT_ONCE = 16;
 
@@ -36,12 +36,12 @@ export class Inventory {
   readonly #known = new Set<number>();
   /** Known segments that were made here and may not be stored yet. */
   readonly #unstored = new Set<number>();
-  /** Segments that are deleted here: a load that has read them before does not bring them back. */
+  /** Segments that are deleted here: a load that read them earlier does not bring them back. */
   readonly dropped = new Set<number>();
   /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
-  /** What the first look finds. */
+  /** The contents that the first look finds. */
   #first: Promise<StoreContents> | undefined;
 
   constructor(host: Host) {
@@ -49,17 +49,17 @@ export class Inventory {
     host.onGone = () => this.load();
   }
 
-  /** Has the first look take what is being loaded: all of a store that was opened before its core had started. */
+  /** Gives the first look a running load: all of a store that was opened before its core had started. */
   begin(loading: Promise<StoreContents>): void {
     this.#first = loading;
   }
 
-  /** All segments that are known. */
+  /** All known segments. */
   get known(): ReadonlySet<number> {
     return this.#known;
   }
 
-  /** A copy: the known segments that storage is known to have. */
+  /** Returns a copy of the known segments that storage is known to have. */
   knownToBeStored(): Set<number> {
     return new Set([...this.#known].filter((id) => !this.#unstored.has(id)));
   }
@@ -87,8 +87,8 @@ export class Inventory {
   }
 
   /**
-   * Makes all stored segments known, and forgets those that another handle has deleted, maybe after
-   * it moved their chunks.
+   * Makes all stored segments known. Forgets the segments that another handle has deleted, maybe after it moved their
+   * chunks.
    */
   async load(): Promise<void> {
     await this.#host.complete();
@@ -101,14 +101,14 @@ export class Inventory {
       this.#known.delete(id);
       segments.removeSegment(this.#host.engine, id);
     }
-    // Some may be stored though the answer to their write was lost.
+    // Storage may have stored a segment though the answer to its write was lost.
     for (const id of this.#unstored) if (stored.has(id)) this.markStored(id);
   }
 
   /**
-   * Makes the segments known that were stored since the last call, or all at the first, and returns all
-   * refs. It reads only the moves since then: else each commit would cost more than the last. It reads
-   * those of all refs, since a commit may use segments that the move of any ref carried.
+   * Makes the segments known that were stored since the last call, or all at the first call; returns all refs. It reads
+   * only the moves since the last call: otherwise each commit would cost more than the one before. It reads the moves
+   * of all refs, since a commit may use segments that the move of any ref carried.
    */
   async look(): Promise<ReadonlyMap<string, Ref>> {
     const { segments } = this.#host;
@@ -117,16 +117,16 @@ export class Inventory {
     const begun = this.#first;
     this.#first = undefined;
     const loaded = await (begun ?? segments.load(this.#known, isFirst ? undefined : since));
-    // Beside the newest commit are the nodes that the first reads need: they come while the core takes the tables.
+    // The nodes that the first reads need are next to the newest commit: they load while the core takes the tables.
     const newest = begun && loaded.tables[loaded.tables.length - 1];
     if (newest && newest.segmentBytes === undefined) this.#host.prefetch([newest.id]);
     const found = new Set(loaded.refs.map(({ name }) => name));
-    // A missing ref was deleted, or deleted and created again: then read everything.
+    // A missing ref was deleted, or deleted and created again: then read all refs.
     const isWhole = since.every(({ name }) => found.has(name));
     return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }
 
-  /** Takes what was read, in slices: a large store has thousands of tables. */
+  /** Takes loaded contents in slices: a large store has thousands of tables. */
   async #take({ refs, tables }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
     const { engine, sliceMs } = this.#host;
     for (const { name, format } of refs) {
@@ -153,7 +153,7 @@ export class Inventory {
       }
       if (this.dropped.has(id)) continue;
       this.#known.add(id);
-      // A damaged table hides its chunks, which are then missing; the rest stays readable.
+      // A damaged table hides its chunks, which are then missing; all others stay readable.
       const isKnown = segments.addTable(engine, id, tableBytes);
       if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
     }
@@ -177,7 +177,7 @@ export class Inventory {
     this.#unstored.add(id);
   }
 
-  /** Records that a segment that was made here is stored. */
+  /** Records that storage has a segment that was made here. */
   markStored(id: number): void {
     this.#unstored.delete(id);
     segments.storedSegment(this.#host.engine, id);
@@ -189,7 +189,7 @@ export class Inventory {
     this.#unstored.delete(id);
   }
 
-  /** Forgets everything. */
+  /** Forgets all segments and refs. */
   clear(): void {
     this.#host.pendingTables = undefined;
     this.#known.clear();

@@ -1,9 +1,9 @@
 /**
- * Puts and deletes of single rows that were called on a handle and are not committed yet. A read of
- * one of their keys waits for them, so that calls take effect in their order.
+ * The puts and deletes of single rows that were called on a handle and are not committed yet. A read of one of their
+ * keys waits for them, so that calls take effect in their order.
  */
 export class PendingEdits {
-  /** For each key: settles when its last edit is committed or refused. */
+  /** A promise for each key, which settles when the key's last edit is committed or refused. */
   readonly #edits = new Map<string, Promise<void>>();
 
   /** Adds an edit, until `done` settles. */
@@ -15,17 +15,20 @@ export class PendingEdits {
     this.#edits.set(key, ended);
   }
 
-  /** Resolves when the last edit of a key is committed or refused; `undefined` when there is none. */
+  /** Resolves when the last edit of a key is committed or refused; `undefined` without pending edits of the key. */
   of(key: string): Promise<void> | undefined {
     return this.#edits.get(key);
   }
 
-  /** Resolves when all edits so far are committed or refused; `undefined` when there are none. */
+  /** Resolves when all pending edits are committed or refused; `undefined` without pending edits. */
   all(): Promise<unknown> | undefined {
     return this.#edits.size === 0 ? undefined : Promise.all(this.#edits.values());
   }
 
-  /** Resolves when the edits so far of some keys are committed or refused; `undefined` when there are none of these. */
+  /**
+   * Resolves when the pending edits of some keys are committed or refused; `undefined` without pending edits of these
+   * keys.
+   */
   ofAll(isAmong: (key: string) => boolean): Promise<unknown> | undefined {
     let all: Promise<unknown> | undefined;
     for (const [key, ended] of this.#edits) {

@@ -1,12 +1,11 @@
-/** The one way by which refs are written. */
+/** The only way to write refs. */
 import { sameBytes } from '../../base/bytes.js';
 import type { RefDrop, RefMove, SegmentStore, WriteBatch } from '../../storage/segment-store.js';
 
 /**
- * Writes a batch that moves or deletes refs; `false` when one of them does not have the expected generation. If the
- * answer is lost, with the connection for instance, reads storage to find out whether the write took effect. `'found'`
- * means that it did, but maybe with less durability than was asked for. Calls `onUnknown` before it rejects when that
- * cannot be found out.
+ * Writes a batch that moves or deletes refs; `false` when a ref does not have its expected generation. If the answer is
+ * lost, with the connection for instance, reads storage to find whether the write took effect. `'found'` means that it
+ * did, maybe with less durability than the batch asked for. Calls `onUnknown` and rejects when storage cannot show it.
  */
 export async function writeRefs(
   store: SegmentStore,
@@ -26,13 +25,13 @@ async function tookEffect(
   store: SegmentStore,
   { segments: [first], move, also = [] }: WriteBatch,
 ): Promise<boolean> {
-  // Checks tables: a browser that keeps a part of an aborted transaction may keep the segments alone.
+  // Checks tables: a browser that keeps a part of an aborted transaction may keep only the segments.
   const hasSegments = async () => (await store.load()).tables.some(({ id }) => id === first?.id);
   const isDone = async (change: RefMove | RefDrop) => {
     // Others may have moved the ref on since.
     const moves = await store.history(change.name);
     if ('isDropped' in change) return moves[0]?.generation !== change.expected;
-    // Moved further than its history goes: then only the segments can show it.
+    // The ref has moved past its history: then only the segments can show the move.
     if ((moves.at(-1)?.generation ?? 0) > change.generation) return change === move && !!first;
     return moves.some(
       ({ generation, commitBytes }) =>

@@ -24,53 +24,53 @@ export interface CommitAt {
 export interface StoreBranch {
   readonly ref: string;
   readonly headPin: { drop(): void };
-  /** Moves in the background: storage has, or may have, a newer generation of its ref. */
+  /** Moves in the background, since storage has, or may have, a newer generation of its ref. */
   follow(generation?: number): void;
-  /** Moves to where its ref points in storage. */
+  /** Moves to the target of its ref in storage. */
   keepUp(): Promise<void>;
   /** Opens its view again, in a new instance of the core. */
   reopen(): Promise<void>;
-  /** The branch was deleted. */
+  /** True once the branch was deleted. */
   readonly isGone: boolean;
-  /** The commit that it points to. */
+  /** The commit that the branch is at. */
   readonly head: CommitAt;
-  /** What an earlier commit may have left to do: see `leftovers.ts`. */
+  /** The trees that an earlier commit may have left to drop: see `leftovers.ts`. */
   leftovers: Leftovers;
-  /** Moves to where another handle of this tab has moved the ref. */
+  /** Moves to the commit to which another handle of this tab has moved the ref. */
   moveAlong(to: CommitAt): Promise<void>;
-  /** Moves to where its ref points now, after this store has moved it. */
+  /** Moves to the new target of its ref, after this store has moved the ref. */
   stand(ref: Ref): Promise<void>;
 }
 
 /**
- * What all branches of one open store share: the core, the queue of changes, the ids of segments, what is known to be
- * stored, and what is in use.
+ * The state that all branches of one open store share: the core, the queue of changes, the ids of segments, the
+ * segments known to be stored, and the commits in use.
  */
 export class SharedStore {
   readonly host: Host;
   readonly pins: Pins;
   readonly writerQueue: WriterQueue;
   readonly announce: Announce;
-  /** What is stored, as far as is known here. */
+  /** The segments and refs that this handle knows. */
   readonly inventory: Inventory;
-  /** The heads of branches that are open here. */
+  /** The heads of the branches that are open here. */
   readonly branchHeads = new Set<StoreBranch>();
   /** Whether a head was opened once; stays true after a trap. */
   isOpen = false;
   /** Bytes of segments that changes in progress here have made, and that no commit reaches yet. */
   unusedBytes = 0;
   /**
-   * What a writer waits for when far more than the live bytes is stored; `undefined` when it need not wait. A bulk
-   * change waits longer than a small one.
+   * Makes a writer wait when far more than the live bytes are stored; `undefined` when it need not wait. A bulk change
+   * waits longer than a small one.
    */
   room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
   /** Ends all collections in progress: see `fence.ts`. */
   endCollections: () => Promise<unknown> = async () => {};
-  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/check-whole.ts`. */
+  /** Rejects with `missing-chunk` when a held commit lacks a chunk: see `verify/check-whole.ts`. */
   checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
   /** Throws when a writer of rows does not own its branch: see `mutators/own-branch.ts`. */
   checkOwner: (writer: StoreBranch) => void = () => {};
-  /** Why all calls fail from now on: the core has trapped for good, or the store was deleted. */
+  /** The reason why all calls fail from now on: the core has trapped for good, or the store was deleted. */
   lost: HedgerowError | undefined;
   /** Called when `lost` is set. */
   onLost: (cause: HedgerowError) => void = () => {};
@@ -108,32 +108,32 @@ export class SharedStore {
     this.onLost(this.lost);
   }
 
-  /** Another tab has moved this ref to this generation; without them, it may have moved any. */
+  /** Follows a move of this ref by another tab to this generation; without a ref, any ref may have moved. */
   followRef(ref?: string, generation?: number): void {
     for (const branch of this.branchHeads) {
       if (ref === undefined || ref === branch.ref) branch.follow(generation);
     }
   }
 
-  /** The page may be suspended when this returns: releases what other tabs may wait for. */
+  /** Releases the locks that other tabs may wait for, since the page may be suspended after this call. */
   rest(): void {
     for (const { headPin } of this.branchHeads) headPin.drop();
     this.pins.rest();
     this.host.segments.rest?.();
   }
 
-  /** The page continues. */
+  /** Takes up work when the page continues. */
   wake(): void {
     this.pins.wake().catch(() => {});
     this.followRef();
   }
 
-  /** Moves all branch heads to where their refs point in storage. Run it exclusively. */
+  /** Moves all branch heads to the targets of their refs in storage. Run it exclusively. */
   async keepUp(): Promise<void> {
     for (const branch of this.branchHeads) await branch.keepUp();
   }
 
-  /** Runs `work` after all work queued before it, and nothing else at the same time. */
+  /** Runs `work` alone, after all work queued before it. */
   queueWork<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(() =>
       this.host.engine.isReady ? work() : this.rebuild().then(work),
@@ -149,8 +149,8 @@ export class SharedStore {
   }
 
   /**
-   * After a trap: resolves when a new instance has opened the heads in storage. A call that must act in
-   * its own turn checks `engine.isReady` first.
+   * Resolves when, after a trap, a new instance has opened the heads in storage. A call that must act in its own turn
+   * checks `engine.isReady` first.
    */
   ready(): Promise<void> {
     this.#rebuilding ??= this.queueWork(async () => {}).finally(() => {
@@ -166,7 +166,7 @@ export class SharedStore {
     if (cause !== undefined)
       throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
     await engine.restart();
-    // Ids that the old instance used are never used again, even if none of its segments was stored.
+    // No writer uses the ids of the old instance again, even if storage has no segment of it.
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     this.inventory.clear();
     for (const branch of this.branchHeads) await branch.reopen();
@@ -185,15 +185,15 @@ export class SharedStore {
     return engine.openedView();
   }
 
-  /** Holds a commit from now on, even if parts of it are deleted already. */
+  /** Holds a commit from now on, even if some of its chunks are already deleted. */
   hold(commitBytes: Uint8Array): Promise<Hold> {
     return this.pins.use(commitBytes);
   }
 
   /**
-   * Holds a commit that was a head once; rejects with `missing-chunk` when parts of it are deleted. It is whole if a
-   * ref points to it after it was pinned: see `tabs/pins.ts`. Else everything that it reaches is checked, which
-   * costs a read of its internal nodes.
+   * Holds a commit that was a head once; rejects with `missing-chunk` when it lacks a chunk. If a ref points to the
+   * commit after it was pinned, it has all chunks: see `tabs/pins.ts`. Otherwise checks all chunks that it reaches,
+   * which costs a read of its internal nodes.
    */
   async holdAny(commitBytes: Uint8Array): Promise<Hold> {
     const hold = await this.hold(commitBytes);
@@ -219,12 +219,12 @@ export class SharedStore {
     setNextSegment(this.host.engine, this.#lastId);
   }
 
-  /** The writer that an id belongs to. */
+  /** Returns the writer that an id belongs to. */
   writerOf(id: number): number {
     return Math.floor(id / SEGMENTS_PER_WRITER);
   }
 
-  /** The ids of a writer: from the first to before the second. */
+  /** Returns the ids of a writer: from the first to before the second. */
   idsOf(writer: number): [number, number] {
     return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
   }
@@ -232,7 +232,7 @@ export class SharedStore {
   /** Records a segment that was made here. */
   registerSegment(id: number): void {
     this.inventory.recordSegment(id);
-    // The core assigns ids, and a collection takes its segments late: higher ids may have been taken before.
+    // The core assigns ids, and a collection takes its segments late: higher ids may be taken already.
     this.#lastId = Math.max(this.#lastId, id);
   }
 }

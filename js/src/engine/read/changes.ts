@@ -8,10 +8,10 @@ export const CLOSING_MS = 1000;
 export class Changes {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  /** Waits for code of the caller. Closing ends them. */
+  /** The waits for code of the caller. Closing ends them. */
   readonly waits = new Waits();
 
-  /** Aborted when closing begins. For work in the background. */
+  /** The signal for work in the background, aborted when closing begins. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -38,8 +38,8 @@ export class Changes {
   }
 
   /**
-   * Runs a change that `signal` can end. If it `waitsForCaller`, closing can end it as well: code of the caller
-   * may never answer.
+   * Runs a change that `signal` can end. With `waitsForCaller`, closing can end it as well: code of the caller may
+   * never answer.
    */
   run<T>(
     signal: AbortSignal | undefined,
@@ -53,8 +53,8 @@ export class Changes {
   }
 
   /**
-   * Begins to close. Ends the changes that wait for code of the caller, with `reason`, after `CLOSING_MS`; at once
-   * if the storage `isLost`. Returns a function that cancels that timer.
+   * Begins to close. Ends the changes that wait for code of the caller, with `reason`, after `CLOSING_MS`; at once if
+   * the storage `isLost`. Returns a function that cancels the timer.
    */
   close(reason: HedgerowError, isLost: boolean): () => void {
     endWith(this.#closing, reason);

@@ -1,4 +1,4 @@
-/** What reads and writes of a handle, or reads of a snapshot, work on. */
+/** The base of all reads and writes of a handle, and of reads of a snapshot. */
 
 import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
@@ -10,19 +10,19 @@ import type { Changes } from './changes.js';
 export interface ReadContext {
   readonly host: Host;
   readonly branchHead: BranchHead;
-  /** The commit that is read; valid while `isReady`. */
+  /** The commit that reads see; valid while `isReady`. */
   readonly head: Head;
   /** Whether a read can run in the turn of its call. */
   readonly isReady: boolean;
-  /** Whether it always reads the same commit, like a snapshot. */
+  /** Whether all reads see the same commit, as in a snapshot. */
   readonly isPinned?: boolean;
-  /** Edits of the handle that its reads wait for; a snapshot has none. */
+  /** The edits of the handle that its reads wait for; a snapshot has no edits. */
   readonly pending?: PendingEdits;
-  /** Throws if nothing can be read any more, such as after `close`. */
+  /** Throws if reads are over, such as after `close`. */
   check(): void;
   /** Resolves once `isReady`. */
   ready(): Promise<void>;
-  /** Holds the commit that is read. */
+  /** Holds the commit that reads see. */
   holdHead(): Promise<HeldHead>;
   /** Runs a change of several steps: see `Changes.run`. A snapshot has no `write`. */
   readonly write?:
@@ -34,11 +34,11 @@ export interface ReadContext {
     | undefined;
   /** See `Changes.closing`. */
   readonly closing?: AbortSignal | undefined;
-  /** After a chunk of `head` was missing: whether there is a newer head to read. */
+  /** After a chunk of `head` was missing, finds whether there is a newer head to read. */
   moveOn(head: Head): Promise<boolean>;
 }
 
-/** The context of a handle: reads see the head. Short reads do not hold it. */
+/** Makes the context of a handle: reads see the head. Short reads do not hold it. */
 export function readContext(
   host: Host,
   branchHead: BranchHead,

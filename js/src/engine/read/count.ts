@@ -7,7 +7,7 @@ import { checkSignal } from '../../base/signal.js';
 import type { EntryCut, IndexRange } from '../../core/indexes/columns.js';
 import type { WaitOptions } from './holder.js';
 
-/** Which rows, or entries of an index, to count. */
+/** The rows, or entries of an index, to count. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
 
 /** The options of a count, and of reads that number rows. */
@@ -16,7 +16,7 @@ type CountReadOptions = IndexRange & WaitOptions & { readonly reverse?: boolean 
 /** The checked options of a count. */
 export interface CountPlan extends WaitOptions {
   readonly range: KeyRange | IndexRange;
-  /** Of an index, the side of an entry that is counted. */
+  /** Of an index, the side of an entry to count. */
   readonly cut?: EntryCut | undefined;
 }
 

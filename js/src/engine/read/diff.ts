@@ -14,17 +14,17 @@ export type Change<Value = unknown> = (
 ) & {
   /** The key of the row. */
   readonly key: string;
-  /** For an index: the secondary key of the entry. */
+  /** Of an index, the secondary key of the entry. */
   readonly secondary?: unknown;
 };
 
-/** Which changes a diff yields. */
+/** Options of a diff. */
 export interface DiffOptions extends KeyRange {
   /** Ends the diff with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The change that begins at `at` in the members of a block. Its first member is its kind. */
+/** Reads the change that begins at `at` in the members of a block. Its first member is its kind. */
 export function changeAt(members: readonly unknown[], at: number): Change {
   const [code, key, first] = [members[at], members[at + 1] as string, members[at + 2]];
   if (code === 0) return { op: 'add', key, newValue: first };
@@ -32,12 +32,12 @@ export function changeAt(members: readonly unknown[], at: number): Change {
   return { op: 'change', key, oldValue: first, newValue: members[at + 3] };
 }
 
-/** The number of members of the change at `at`. */
+/** Returns the number of members of the change at `at`. */
 export function widthAt(members: readonly unknown[], at: number): number {
   return members[at] === 1 ? 4 : 3;
 }
 
-/** The changes in a block. */
+/** Reads the changes in a block. */
 export function* changesOf(members: unknown[]): Generator<Change, void, void> {
   for (let at = 0; at < members.length; at += widthAt(members, at)) yield changeAt(members, at);
 }

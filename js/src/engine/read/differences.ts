@@ -1,4 +1,4 @@
-/** The changes between two roots. Loaded at the first use. */
+/** The changes between two roots. Loaded at first use. */
 
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { checkRangeOptions, RANGE } from '../../base/options.js';
@@ -16,7 +16,7 @@ async function hold({ shared }: BranchHead, commitBytes: Uint8Array): Promise<He
   return { commitBytes, release };
 }
 
-/** Holds the commit at which a branch was forked, or last merged with its parent. */
+/** Holds the commit of a branch's fork, or of its last merge with its parent. */
 async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
   const { shared, branchName } = branchHead;
   for (;;) {
@@ -28,7 +28,7 @@ async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
     }
     const { name, commitBytes, generation } = fork.ref;
     const { release } = await shared.hold(commitBytes);
-    // It is whole if it is still the base: see `tabs/pins.ts`.
+    // All chunks of the commit are stored if it is still the base: see `tabs/pins.ts`.
     const again = await findStoredRef(branchHead, name);
     if (again?.generation === generation) return { commitBytes, release };
     release();
@@ -36,7 +36,7 @@ async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
 }
 
 /**
- * The changes from one root to another, in the order of keys: by default from where the branch was forked, and to the
+ * Yields the changes from one root to another, in the order of keys; by default from the fork of the branch to its
  * head.
  */
 export async function* differences(

@@ -1,4 +1,4 @@
-/** Reads the values of many keys, in slices. Loaded when there is more than one part of them. */
+/** Reads the values of many keys, in slices. Loaded when the keys have more than one part. */
 
 import { SlicePace, turn } from '../../base/scheduler.js';
 import * as reads from '../../core/calls/read-calls.js';
@@ -6,12 +6,12 @@ import type { Host } from '../../core/engine-host.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 import { foundOf, type KeyParts } from './key-parts.js';
 
-/** Most keys in one part: absent keys are fast, so that the pace alone would not limit it. */
+/** The most keys in one part: absent keys are fast, so that the pace alone would set no limit. */
 const MOST_KEYS = 8192;
 
 /**
- * Reads the values of many keys from a view that the caller holds. `check` throws to stop it between
- * slices. Keys for which `own` returns a value are not searched.
+ * Reads the values of many keys from a view that the caller holds. `check` throws to stop the read between slices. Does
+ * not search keys for which `own` returns a value.
  */
 export async function findMany(
   host: Host,

@@ -1,4 +1,4 @@
-/** How reads wait for an index that is not built yet. */
+/** The waits of reads for an index that is not built yet. */
 
 import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exactly.js';
@@ -10,27 +10,27 @@ import { isOfIndex, State } from '../../core/indexes/index-set.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { PendingEdits } from '../history/pending-edits.js';
 
-/** What a read does while its index is not built. */
+/** Options of a read whose index may not be built yet. */
 export interface WaitOptions {
   /** `false`: reject with `not-ready` instead of waiting. */
   readonly wait?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is read. */
+/** The commit that a read uses, and its handle. */
 export interface Holder {
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly head: Head;
-  /** Whether it always reads the same commit, like a snapshot. */
+  /** Whether all reads see the same commit, as in a snapshot. */
   readonly isPinned?: boolean;
   readonly pending?: PendingEdits;
   holdHead(): Promise<HeldHead>;
 }
 
 /**
- * Resolves once the handle's own edits in a range are committed or refused; `undefined` if there are
- * none. For a range of an index, waits for all edits.
+ * Resolves once the handle's own edits in a range are committed or refused; `undefined` without such edits. For a range
+ * of an index, waits for all edits.
  */
 export function ownEdits(
   { pending }: Holder,
@@ -62,7 +62,7 @@ export async function holdWith(
     if (!wait || from.isPinned) {
       throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
     }
-    // Try again at once if the head has moved: the new one may have the index.
+    // Try again at once if the head has moved: the new head may have the index.
     if (from.head === head) await indexes.progress(from.branchHead, signal);
   }
 }

@@ -1,14 +1,14 @@
-/** The keys of a read of many, and what it has found of them. `find-many.ts` reads more than one part. */
+/** The keys of a read of many, and the values that it finds. `find-many.ts` reads the parts after the first. */
 
 import { checkKey } from '../../base/key.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Engine } from '../../core/engine.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 
-/** Keys of the first part: a small share of a slice. What is not in memory of a part is read at once. */
+/** Keys of the first part: a small share of a slice. A search requests all missing chunks of a part at once. */
 const KEYS_AT_ONCE = 64 * ROWS_IN_MS;
 
-/** The values that a search has found, in the order of its keys. */
+/** Returns the values that a search has found, in the order of its keys. */
 export function foundOf(engine: Engine, count: number): unknown[] {
   const values = new Array<unknown>(count).fill(undefined);
   const members = reads.output(engine);
@@ -27,7 +27,7 @@ export class KeyParts {
 
   /** Takes the first part. */
   constructor(keys: Iterable<string>) {
-    // Copy: the caller may change the array meanwhile.
+    // Copy: the caller may change the array during the read.
     this.#parts = this.#take(Array.isArray(keys) ? keys.slice() : keys);
     this.advance(KEYS_AT_ONCE);
   }
@@ -36,7 +36,7 @@ export class KeyParts {
     let row = 0;
     let part: string[] = [];
     for (const key of keys) {
-      // Yield a full part only once another key follows: it may be the last.
+      // Yield a full part only once another key follows: it may be the last part.
       if (part.length >= this.#most) {
         yield part;
         part = [];

@@ -11,10 +11,10 @@ import { type CountPlan, checkedCount } from './count.js';
 import type { WaitOptions } from './holder.js';
 import { partOf, type ScanControl, side, UNLIMITED } from './scan-options.js';
 
-/** Which rows are numbered, and in which order. */
+/** Options that choose the numbered rows, and their order. */
 export interface OrderOptions extends KeyRange, Pick<ScanControl, 'reverse' | 'signal'> {}
 
-/** Which entries of an index are numbered, and in which order. */
+/** Options that choose the numbered entries of an index, and their order. */
 export interface IndexOrderOptions
   extends IndexRange,
     WaitOptions,
@@ -46,7 +46,7 @@ export function checkedRank(
   return { ...waiting, ...partOf(call, range, at, side(reverse, false)) };
 }
 
-/** Starts to read the row, or the entry of an index, with the number `n`; then `oneOf` has it. */
+/** Starts to read the row, or the entry of an index, with the number `n`; `oneOf` then returns it. */
 export function atOf(
   engine: Engine,
   view: number,
@@ -58,7 +58,7 @@ export function atOf(
   return reads.scan(engine, view, { range: encoded, parts, reverse, offset: n, limit: 1 });
 }
 
-/** The row, or the entry, in the reply to a scan of one. */
+/** Returns the row, or the entry, in the reply to a scan of one. */
 export function oneOf(engine: Engine): unknown[] | undefined {
   const members = reads.output(engine);
   return members.length === 0 ? undefined : members;

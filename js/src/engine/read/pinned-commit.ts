@@ -6,7 +6,7 @@ import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { ReadContext } from './context.js';
 
-/** The commit of a snapshot. It must not reference the snapshot, so that a dropped one can be garbage-collected. */
+/** The commit of a snapshot. It must not reference the snapshot: else a dropped one is never garbage-collected. */
 export class PinnedCommit implements ReadContext {
   readonly isPinned = true;
   readonly host: Host;
@@ -20,7 +20,7 @@ export class PinnedCommit implements ReadContext {
   #isReleased = false;
   #view: Hold;
   #hold: Hold | undefined;
-  /** Settles when its commit is held; `undefined` once it is. */
+  /** Settles when the commit is held; then becomes `undefined`. */
   holding: Promise<void> | undefined;
   #reopening: Promise<void> | undefined;
 
@@ -33,8 +33,8 @@ export class PinnedCommit implements ReadContext {
     this.#head = head;
     const { engine } = this.host;
     this.#epoch = engine.isReady ? engine.epoch : -1;
-    // In this turn, while the handle's own lock pins the head: a commit that is whole now stays
-    // whole, and other tabs never see it without a pin.
+    // Do this in the turn of the call, while the handle's own lock pins the head: a complete commit then stays
+    // complete, and other tabs never see it without a pin.
     this.#view = branchHead.useView(head.view);
     const holding = isWhole ? shared.hold(head.commitBytes) : shared.holdAny(head.commitBytes);
     this.holding = holding.then((hold) => {
@@ -72,7 +72,7 @@ export class PinnedCommit implements ReadContext {
     }
   }
 
-  /** Opens the view again in the instance that replaced one that trapped. */
+  /** Opens the view again in the instance that replaced a trapped one. */
   async #reopen(): Promise<void> {
     const { host, branchHead } = this;
     const { engine } = host;
@@ -117,7 +117,7 @@ export class PinnedCommit implements ReadContext {
 
 /** A snapshot, reduced to its root. */
 export interface SnapshotRoot {
-  /** The hash of its commit, in hexadecimal. */
+  /** The hash of the snapshot's commit, in hexadecimal. */
   readonly root: string;
   release(): void;
 }
@@ -129,7 +129,7 @@ export function notePinned(snapshot: SnapshotRoot, pinned: PinnedCommit): void {
   pinnedCommits.set(snapshot, pinned);
 }
 
-/** The commit of `value`, if that is a snapshot that this copy of the package made. */
+/** Returns the commit of `value`, if that is a snapshot that this copy of the package made. */
 export function pinnedOf(value: unknown): PinnedCommit | undefined {
   return typeof value === 'object' && value !== null ? pinnedCommits.get(value) : undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * Proofs of rows: made from a store, and verified with nothing but a root. `crate/src/proof.rs`
- * describes what is in them.
- */
+/** Proofs of rows: made from a store, and verified with only a root. `crate/src/proof.rs` describes their contents. */
 
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -14,18 +11,18 @@ import { Host } from '../../core/engine-host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
 
-/** What a proof shows for a key. */
+/** The facts that a proof shows for a key. */
 export type ProofResult<Value = unknown> = { readonly value: Value } | { readonly absent: true };
 
-/** What a proof shows for a range: all of its rows, in the order of their keys. */
+/** The rows that a proof shows for a range, in the order of their keys. */
 export interface RangeProofResult<Value = unknown> {
   readonly entries: [key: string, value: Value][];
 }
 
-/** Instances with more memory than this are dropped: linear memory never shrinks. */
+/** Verifiers with more memory than this are dropped: linear memory never shrinks. */
 const MAX_KEPT_BYTES = 16 << 20;
 
-/** Encodes a range to prove; a key becomes the range of that key alone. */
+/** Encodes a range to prove; a key becomes a range of one key. */
 function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   const isKey = typeof keyOrRange === 'string';
   return encodeRange(
@@ -35,7 +32,7 @@ function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   );
 }
 
-/** Proves a key or a range of a commit. The caller must hold it. */
+/** Proves a key or a range of a commit that the caller holds. */
 export async function proveRows(
   host: Host,
   { commitBytes }: Head,
@@ -50,19 +47,18 @@ export async function proveRows(
 let verifier: Promise<Host> | undefined;
 
 /**
- * What `proof` shows for a key under `root` (a `db.root`): its value, or that it is absent. Needs no
- * store and no storage. Rejects with `invalid-proof` unless these bytes are the one valid proof of
- * this key under this root.
+ * Returns the value that `proof` shows for a key under `root` (a `db.root`), or that the key is absent. Needs no store
+ * and no storage. Rejects with `invalid-proof` unless these bytes are the one valid proof of this key under this root.
  *
- * Asynchronous, since the first call compiles the core, and large proofs are verified in slices.
- * Hashes and checks each chunk. A proof has at most 128 MiB.
+ * Asynchronous, since the first call compiles the core, and large proofs are verified in slices. Hashes and checks each
+ * chunk. A proof has at most 128 MiB.
  */
 export function verifyRowProof<Value = unknown>(
   root: string,
   key: string,
   proof: Uint8Array,
 ): Promise<ProofResult<Value>>;
-/** What `proof` shows for a range: all of its rows; it also proves that none is left out. */
+/** Returns the rows that `proof` shows for a range; the proof also shows that no row is left out. */
 export function verifyRowProof<Value = unknown>(
   root: string,
   range: KeyRange,

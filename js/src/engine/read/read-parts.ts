@@ -1,4 +1,4 @@
-/** Reads that are loaded at their first use, in one file: each file more costs the start its name. */
+/** Reads that are loaded at first use, in one file: each further file adds its name to the start. */
 export { differences } from './differences.js';
 export { findMany } from './find-many.js';
 export { proveRows as prove, verifyRowProof as verifyProof } from './proof.js';

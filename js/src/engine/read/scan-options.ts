@@ -1,6 +1,6 @@
 /**
- * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches pass on the checked
- * form as a whole. `Exactly` makes code that takes it apart name every member.
+ * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches pass the checked form
+ * on unchanged. `Exactly` makes code that destructures it name every member.
  */
 import type { Exactly } from '../../base/exactly.js';
 import { checkRangeOptions, RANGE } from '../../base/options.js';
@@ -14,11 +14,11 @@ import {
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { WaitOptions } from './holder.js';
 
-/** Which rows of a range a scan yields, and in which order. */
+/** Options that choose rows of a range, and their order. */
 export interface ScanControl {
   /** Descending order. */
   readonly reverse?: boolean | undefined;
-  /** Rows to skip at the start. Costs O(log n), however many these are. */
+  /** Rows to skip at the start. Costs O(log n), however many rows it skips. */
   readonly offset?: number | undefined;
   /** The most rows to yield. */
   readonly limit?: number | undefined;
@@ -26,15 +26,15 @@ export interface ScanControl {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which rows a scan yields. */
+/** Options that choose the rows of a scan. */
 export interface ScanOptions extends KeyRange, ScanControl {
-  /** Begin right after this key, in the order of the scan. There need not be a row with it. */
+  /** Begin right after this key, in the order of the scan. The key need not have a row. */
   readonly after?: string | undefined;
 }
 
-/** Which rows a scan of an index yields. */
+/** Options that choose the rows of a scan of an index. */
 export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {
-  /** Begin right after this entry, in the order of the scan. The index need not have it. */
+  /** Begin right after this entry, in the order of the scan. The index need not have the entry. */
   readonly after?: EntryPosition | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ScanPlan {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A scan of one commit by the core. `parts` are the wanted parts of rows, as `ReadFlag`. */
+/** A scan of one commit by the core. `parts` has the wanted parts of rows, as `ReadFlag`. */
 export type StoredScan = Omit<ScanPlan, 'wait' | 'signal'> & { readonly parts: number };
 
 /** The limit of a scan without one. */
@@ -78,12 +78,12 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
   return { ...part, reverse, offset: from, limit: most, wait, signal };
 }
 
-/** The side of a row on which those after it are, or those before it. */
+/** Returns the side of a row on which the rows after it are, or the rows before it. */
 export function side(reverse: boolean, isAfter: boolean): EntryCut['side'] {
   return reverse === isAfter ? 'below' : 'above';
 }
 
-/** The part of a range on one side of a key, or of a position in an index. Throws if one is malformed. */
+/** Returns the part of a range on one side of a key, or of a position in an index. Throws if either is malformed. */
 export function partOf(
   call: string,
   range: KeyRange | IndexRange,
@@ -94,7 +94,7 @@ export function partOf(
   return { range: cut(range, at as string, side) };
 }
 
-/** The options that give this plan. */
+/** Returns the options that give this plan. */
 export function optionsOfPlan({ range, cut, ...control }: ScanPlan): ScanOptions {
   const options = { ...(range as KeyRange), ...control };
   return cut === undefined ? options : { ...options, after: cut.at as never };

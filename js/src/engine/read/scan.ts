@@ -1,4 +1,4 @@
-/** Reads ranges. Each block comes from the core as one output, and is yielded as rows. */
+/** Reads ranges. The core returns each block as one output, which becomes rows. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';
@@ -25,7 +25,7 @@ import {
 export interface Rows<T> extends AsyncIterable<T> {
   /** Reads all rows into an array. */
   toArray(): Promise<T[]>;
-  /** The first row, or `undefined` if there is none. A scan reads no other row, as with `limit: 1`. */
+  /** Returns the first row, or `undefined` without rows. A scan reads no other row, as with `limit: 1`. */
   first(): Promise<T | undefined>;
 }
 
@@ -50,10 +50,10 @@ export interface IndexScan<Value>
 const FIRST_BLOCK = 32 << 10;
 const LARGEST_BLOCK = 4 << 20;
 
-/** An operation with an output, and what to do when it ends. */
+/** An operation with an output, and its clean-up. */
 export interface OutputOperation {
   readonly op: Op;
-  /** The part of the core that runs it; by default the first part. */
+  /** The part of the core that runs the operation; by default the first part. */
   readonly runner?: Runner;
   end?(): void;
 }
@@ -71,7 +71,7 @@ export function blocks(
 /** Reads the members of an output. */
 export type Decode = (engine: Engine) => unknown[];
 
-/** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds nothing any more. */
+/** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds no resources any more. */
 function read(
   host: Host,
   start: () => OutputOperation | Promise<OutputOperation>,
@@ -159,20 +159,20 @@ export function makeRows<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<
   };
 }
 
-/** The first of some rows, which are then read no further. */
+/** Returns the first row and ends the read. */
 export async function firstOf<T>(rows: AsyncIterable<T>): Promise<T | undefined> {
   for await (const row of rows) return row;
   return undefined;
 }
 
-/** Yields what `load` resolves to. */
+/** Yields the rows of the iterable that `load` resolves to. */
 export async function* yieldLoaded<T>(
   load: () => Promise<AsyncIterable<T>>,
 ): AsyncGenerator<T, void, void> {
   yield* await load();
 }
 
-/** How to make rows of the members of a block. */
+/** The conversion of the members of a block to rows. */
 interface Shape<T> {
   readonly parts: number;
   readonly width: number;
@@ -189,7 +189,7 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
-/** Reads blocks with the wanted parts of rows, of `most` rows in all. */
+/** Reads blocks with the wanted parts of rows, `most` rows in all. */
 type Source = (
   parts: number,
   state?: { isOver?: boolean },
@@ -217,7 +217,7 @@ class BlockRows<T> implements Rows<T> {
         blocks.push(rows);
       }
     }
-    // Join at once: an array that grows row by row is copied again and again.
+    // Join at once: growing an array row by row would copy it again and again.
     return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
   }
 
@@ -232,7 +232,7 @@ class BlockRows<T> implements Rows<T> {
     const source = iterateUntilDropped((state) => this.source(parts, state));
     let members: unknown[] = [];
     let index = 0;
-    // Serialises calls that were made before the last one settled.
+    // Runs calls one after the other when one is made before the last has settled.
     let tail: Promise<unknown> = Promise.resolve();
     let waiting = 0;
     const take = (): IteratorResult<T, void> => {
@@ -286,7 +286,7 @@ class EntryRows<T> extends BlockRows<T> {
   }
 }
 
-/** A scan of the head at the moment at which the caller begins to read. */
+/** Scans the head at the moment when the caller begins to read. */
 export function scanOf(
   host: () => Host,
   from: Holder,

@@ -1,4 +1,4 @@
-/** What an open store contains, and the shape of its tree. */
+/** The contents of an open store, and the shape of its tree. */
 
 import { levelWords } from '../../base/abi/size.js';
 import { hex } from '../../base/hex.js';
@@ -14,9 +14,11 @@ export interface LevelStats {
   /** 0 for leaves. */
   readonly level: number;
   readonly nodes: number;
-  /** All its nodes, unpacked. */
+  /** All nodes of the level, unpacked. */
   readonly bytes: number;
-  /** All its nodes as they are stored: leaves are packed. Nodes of a lazy clone that are at the remote have none. */
+  /**
+   * All nodes of the level, in their stored form: leaves are packed. Nodes at the remote of a lazy clone count as 0.
+   */
   readonly storedBytes: number;
   /** The smallest node, unpacked. */
   readonly minBytes: number;
@@ -24,43 +26,40 @@ export interface LevelStats {
   readonly maxBytes: number;
 }
 
-/** What a store contains, and the platform's figures for the storage of the whole origin. */
+/** The contents of a store, and the platform's figures for the storage of the whole origin. */
 export interface Stats extends Persistence {
   readonly root: string;
   readonly rows: number;
-  /** Of the tree of rows, from the top down. */
+  /** The levels of the tree of rows, from the top down. */
   readonly levels: readonly LevelStats[];
-  /** Stored segments and chunks, including those that no commit reaches any more. */
+  /** Stored segments and chunks, even if no commit reaches them any more. */
   readonly segments: number;
   readonly chunks: number;
-  /** Their bytes as they are stored: leaves and large values are packed. */
+  /** The stored bytes of these chunks: leaves and large values are packed. */
   readonly storedBytes: number;
-  /** How many segments are small. */
+  /** The number of small segments. */
   readonly smallSegments: number;
-  /**
-   * The part of `storedBytes` that the root reaches: that of `levels`, and its commit, indexes, sum trees and large
-   * values.
-   */
+  /** The part of `storedBytes` that the root reaches: its `levels`, commit, indexes, sum trees and large values. */
   readonly liveBytes: number;
   /**
-   * Which handle compacts the store: this one, another one (in this tab or elsewhere), or none, where there are no
-   * Web Locks: see `idb({ exclusive })`.
+   * The handle that compacts the store: this one, another one (in this tab or elsewhere), or `'none'`, without Web
+   * Locks: see `idb({ exclusive })`.
    */
   readonly compactor: 'this' | 'other' | 'none';
   /**
-   * The error of the last compaction by this handle, if it failed. After `corrupt-chunk` and `missing-chunk` no space
-   * is freed until `db.repair()`, since it is unknown what the lost chunk reaches.
+   * The error of the last compaction by this handle, if it failed. After `corrupt-chunk` and `missing-chunk` no
+   * compaction frees space until `db.repair()`, since it is unknown which chunks the lost one reaches.
    */
   readonly compactFailure?: unknown;
-  /** How many reads of chunks found theirs in memory, and how many had to wait for storage. */
+  /** The number of reads of chunks that found theirs in memory, and of reads that waited for storage. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
   /** Bytes of segments and chunks in memory, packed and unpacked, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
   /**
-   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
-   * before version 126 treats it as a relaxed one.
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox before version 126
+   * treats a strict write as a relaxed one.
    */
   readonly honoursStrict: boolean | undefined;
 }

@@ -1,4 +1,4 @@
-/** Repairs one branch: moves it back to its newest sound commit, or keeps what is left of the newest one. */
+/** Repairs one branch: moves it back to its newest sound commit, or keeps the readable rows of the newest one. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -25,7 +25,7 @@ export class Repair {
   readonly #head: Ref;
   readonly #verification: Found;
   readonly #job: RepairJob;
-  /** Stands on the branch. */
+  /** The head of the branch to repair. */
   readonly #branchHead: BranchHead;
 
   constructor(inspection: Inspection, head: Ref, verification: Found, job: RepairJob) {
@@ -36,9 +36,9 @@ export class Repair {
     this.#job = job;
   }
 
-  /** Resolves to `undefined` when nothing can be done, to `'beaten'` when another tab has moved the ref. */
+  /** Resolves to `undefined` when it found no repair, to `'beaten'` when another tab has moved the ref. */
   async make(): Promise<RepairResult | 'beaten' | undefined> {
-    // If only what follows from the rows is damaged, drop it: later commits build it again.
+    // If only trees that follow from the rows are damaged, drop them: later commits build them again.
     const isDerived = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
     if (this.#verification.faults.filter(isLoss).every(isDerived)) {
       return this.#salvage(this.#head, this.#verification);
@@ -46,7 +46,7 @@ export class Repair {
     const older = await this.#older();
     const holds: Hold[] = [];
     try {
-      // Nothing else pins them. Ending all collections makes sure that later ones see these pins.
+      // No other pin holds these commits. Ending all collections makes sure that later ones see these pins.
       for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
       if (older.length > 0) await endCollections(this.#inspection.host.segments);
       return await this.#goBack(older);
@@ -66,13 +66,13 @@ export class Repair {
         ref === this.#head
           ? this.#verification
           : await this.#inspection.verify(ref.commitBytes, this.#job);
-      // If the commit or the root node is damaged, nothing is left.
+      // If the commit or the root node is damaged, no row is left.
       if (found.rows > 0) return this.#salvage(ref, found);
     }
     return undefined;
   }
 
-  /** The commits before the head, newest first, each once, without empty ones. */
+  /** Returns the commits before the head, newest first, each once, without empty ones. */
   async #older(): Promise<Ref[]> {
     const seen = new Set([hex(this.#head.commitBytes)]);
     const history = await this.#inspection.host.segments.history(this.#head.name);
@@ -101,8 +101,8 @@ export class Repair {
   }
 
   /**
-   * Deletes the damaged ranges in one commit, from right to left: the deletion of a range reads
-   * only what is to its right, which is sound by then.
+   * Deletes the damaged ranges in one commit, from right to left: the deletion of a range reads only chunks to its
+   * right, which are sound by then.
    */
   async #salvage(ref: Ref, found: Found): Promise<RepairResult | 'beaten'> {
     const { host } = this.#inspection;
@@ -118,7 +118,7 @@ export class Repair {
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal, isUpkeep: true });
     const committed = await abandonOnError(ingest, async () => {
-      // Drops all indexes: to update them, the damaged rows would have to be read.
+      // Drop all indexes: an update of them would read the damaged rows.
       ingest.extendIndexes(true, 0);
       sums.extend(ingest.op);
       for (const { tree } of found.faults) if (tree !== undefined) sums.drop(ingest.op, tree);
@@ -130,8 +130,8 @@ export class Repair {
   }
 
   /**
-   * Has merges find nothing in common with this branch, unless a commit that it keeps, of `generation` or before, is the fork:
-   * what is given up here would be deleted at the other side. `false` if a ref has moved.
+   * Cuts the common history of this branch and its forks, except forks at a commit that the branch keeps, of
+   * `generation` or before: else a merge would delete the lost rows at the other side. `false` if a ref has moved.
    */
   async #part(generation: number): Promise<boolean> {
     const { refs, host } = this.#inspection;
@@ -149,7 +149,7 @@ export class Repair {
     const also = apart.flatMap((fork): (RefMove | RefDrop)[] => {
       const { name: forkName, generation: expected } = fork;
       const move = { name: forkName, commitBytes: EMPTY_COMMIT, generation: expected + 1 };
-      // A push that nobody has answered would become the fork.
+      // A push without an answer would become the fork.
       const pushing = refs.find((one) => one.name === pushingOf(forkName));
       const drop = pushing && { name: pushing.name, expected: pushing.generation };
       return [
@@ -173,7 +173,7 @@ export class Repair {
   }
 }
 
-/** The error for a branch of which no commit is sound. */
+/** Makes the error for a branch without a sound commit. */
 export function toUnsoundError({ code, kind, chunk }: ChunkFault, branch?: string): HedgerowError {
   const newest = `the newest commit${branch === undefined ? '' : ` of the branch ${branch}`}`;
   const what = kind === 'commit' ? newest : `a chunk of ${newest}`;
@@ -181,12 +181,12 @@ export function toUnsoundError({ code, kind, chunk }: ChunkFault, branch?: strin
   return new HedgerowError(code, message, { chunk });
 }
 
-/** Whether rows are lost with this fault. */
+/** Reports whether this fault loses rows. */
 function isOfRows(fault: ChunkFault): boolean {
   return isLoss(fault) && fault.kind !== 'index' && fault.kind !== 'sum';
 }
 
-/** The ranges of faults, which are in order; ranges that touch are joined. */
+/** Joins the ranges of faults, which are in order, where they touch. */
 function together(faults: readonly ChunkFault[]): LostRange[] {
   const ranges: LostRange[] = [];
   for (const { range } of faults) {
@@ -199,7 +199,7 @@ function together(faults: readonly ChunkFault[]): LostRange[] {
   return ranges;
 }
 
-/** The ref of what is being pushed from the branch of a remote, by the ref of a fork. */
+/** Returns the ref of the pending push from a remote's branch, for the ref of a fork. */
 function pushingOf(fork: string): string {
   const [, one = ''] = fork.split('/');
   return `${BRANCH_REF}${decodeURIComponent(one)}/pushing`;

@@ -1,4 +1,4 @@
-/** Repairs all refs but that of the main branch. Run it when the main branch is sound. */
+/** Repairs all refs except the main branch. Run it when the main branch is sound. */
 
 import { FORMAT } from '../../base/limits.js';
 import type { Ref, RefDrop, RefMove } from '../../storage/segment-store.js';
@@ -9,7 +9,7 @@ import { type ChunkFault, type Inspection, isLoss, type RefFaults } from '../ver
 import { Repair, toUnsoundError } from './repair-branch.js';
 import type { RepairedRef, RepairJob } from './types.js';
 
-/** Repairs refs, and adds what became of each to `done`; `false` if another tab has moved one of them. */
+/** Repairs refs, and adds the outcome of each to `done`; `false` if another tab has moved one of them. */
 export async function repairOthers(
   inspection: Inspection,
   others: readonly RefFaults[],
@@ -28,13 +28,15 @@ export async function repairOthers(
   return true;
 }
 
-/** Whether a ref is a fork, or what a link keeps of its remote. Links begin these again; but a log has what nobody else has. */
+/**
+ * Reports whether a ref is a fork, or a link's copy of its remote. Links begin these again; only this store has a log.
+ */
 function isOfLink(ref: string): boolean {
   const isRemote = ref.startsWith(BRANCH_REF + REMOTE_BRANCHES) && !ref.endsWith(CONFLICTS_END);
   return isRemote || ref.startsWith(FORK_REF);
 }
 
-/** Deletes what a link keeps; a fork becomes the commit without rows, so that its branch still has a parent. */
+/** Deletes a link's copy; a fork becomes the commit without rows, so that its branch still has a parent. */
 async function forget(
   { host: { segments } }: Inspection,
   faults: RefFaults,
@@ -57,7 +59,7 @@ async function repairBranch(
   job: RepairJob,
 ): Promise<RepairedRef | 'beaten' | undefined> {
   const { faults } = found;
-  // Nobody reads a log but the app: it keeps no store from a repair.
+  // Only the app reads a log: a lost log must not prevent the repair of the store.
   const isLog = ref.name.endsWith(CONFLICTS_END);
   const { rows } = await inspection.verify(ref.commitBytes, job);
   const result = await new Repair(

@@ -1,6 +1,6 @@
 /**
- * Repairs a damaged store: moves it back to the newest commit that verifies. If there is none, and the
- * caller says so, keeps what is left of the newest one. Then its other refs.
+ * Repairs a damaged store: moves it back to the newest commit that verifies. Without such a commit, and if the caller
+ * asks for it, keeps the readable rows of the newest commit. Then repairs the other refs.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -20,10 +20,10 @@ import type {
   RepairResult,
 } from './types.js';
 
-/** Most attempts at a repair while other tabs commit. */
+/** The most attempts at a repair while other tabs commit. */
 const MAX_TRIES = 8;
 
-/** See `db.repair()`; `announce` tells other tabs. */
+/** See `db.repair()`; `announce` notifies other tabs. */
 export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,
@@ -36,20 +36,20 @@ export async function repairOpen(
     const pin: Pin = (commitBytes) => pins.use(commitBytes);
     const job = { ...options, sliceMs, durability: 'strict', pin, announce, mend } as const;
     const result = await repairStore(segments, job);
-    // What was fetched came with no commit.
+    // No commit announces the fetched chunks.
     if (result.fetched) await shared.inventory.load();
     // The older commit may have indexes and sum trees that no handle names now.
     if (result.faults.length > 0 || result.others.length > 0) {
       for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
     }
-    // Handles of what was deleted hear of it at their next use.
+    // Handles of deleted branches learn of it at their next use.
     await shared.keepUp();
     return result;
   };
   return branchHead.exclusively(repair, options.signal);
 }
 
-/** Repairs a store. Run it exclusively: no other call of this tab may commit meanwhile. */
+/** Repairs a store. Run it exclusively: no other call of this tab may commit during the repair. */
 export async function repairStore(segments: SegmentStore, job: RepairJob): Promise<RepairResult> {
   let fetched = job.mend && 0;
   let main: RepairResult | undefined;
@@ -68,7 +68,7 @@ export async function repairStore(segments: SegmentStore, job: RepairJob): Promi
       mended = faults;
       continue;
     }
-    // This is no damage: to cut it out would destroy what a later version of this library has written.
+    // This is no damage: to cut it out would destroy data of a later version of this library.
     const later = all.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
       const message = 'written by a newer version of Hedgerow: update the app';
@@ -81,7 +81,7 @@ export async function repairStore(segments: SegmentStore, job: RepairJob): Promi
     }
     const result = await new Repair(inspection, head, verification, job).make();
     if (result === undefined) throw toUnsoundError(first);
-    // The other refs are compared with what is sound now.
+    // The next try verifies the other refs against the repaired main branch.
     if (result !== 'beaten') main = result;
   }
   throw new HedgerowError(

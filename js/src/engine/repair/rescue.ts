@@ -12,7 +12,7 @@ import type { RepairOptions, RepairResult } from './types.js';
 
 const SLICE_MS = 8;
 
-/** Where the store is. */
+/** The place of the store. */
 export interface At {
   /** `idb()` by default. */
   readonly storage?: Storage | undefined;
@@ -37,8 +37,8 @@ export async function verifyUnopened(
 }
 
 /**
- * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
- * with `store-not-found` if it does not exist.
+ * As `db.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `store-not-found`
+ * if it does not exist.
  */
 export async function repairUnopened(
   name: string,

@@ -4,23 +4,23 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Pin } from '../verify/inspect.js';
 import type { ChunkFault, Inspection, RefFaults, VerifyOptions } from '../verify/verify.js';
 
-/** Tells other tabs where a ref is. */
+/** Announces the place of a ref to other tabs. */
 export type AnnounceRepair = (ref: string, generation: number) => void;
 
-/** Keys that a repair gave up. */
+/** A range of keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
 
 /** Options of a repair. */
 export interface RepairOptions extends VerifyOptions {
   /**
-   * If no commit verifies wholly, delete the key ranges that the damaged chunks cover, and keep the
-   * rest. Without this option the repair then fails and changes nothing.
+   * If no commit verifies completely, deletes the key ranges that the damaged chunks cover, and keeps the rest. Without
+   * this option the repair then fails and changes no row.
    */
   readonly salvage?: boolean | undefined;
 }
 
 /**
- * Fetches chunks that an inspection has found damaged, and stores them. Resolves to how many there were: a new inspection
+ * Fetches chunks that an inspection has found damaged, and stores them. Resolves to their number: a new inspection
  * finds them.
  */
 export type ChunkMender = (
@@ -28,15 +28,15 @@ export type ChunkMender = (
   faults: readonly ChunkFault[],
 ) => Promise<number>;
 
-/** The outcome of a repair for another ref than that of the main branch. */
+/** The outcome of a repair for a ref other than the main branch. */
 export interface RepairedRef extends RefFaults {
   /**
-   * `back`: a branch of the app went back to its newest sound commit; `salvaged`: it keeps what could be read. `forgotten`: what
-   * a link keeps of its remote was deleted, and the link begins again; or the fork of a branch, whose next merge finds nothing
-   * in common.
+   * `back`: a branch of the app went back to its newest sound commit. `salvaged`: it keeps its readable rows.
+   * `forgotten`: a link's copy of its remote was deleted, and the link begins again; or a branch lost its fork, and its
+   * next merge finds no common history.
    */
   readonly done: 'back' | 'salvaged' | 'forgotten';
-  /** As in `RepairResult`; 0 for what was forgotten. */
+  /** As in `RepairResult`; 0 for a forgotten ref. */
   readonly commitsDropped: number;
   readonly rowsLost: number;
 }
@@ -45,16 +45,16 @@ export interface RepairedRef extends RefFaults {
 export interface RepairResult {
   /** The root of the store now, in hexadecimal. */
   readonly root: string;
-  /** Commits that were given up: 0 for a sound store, and if `lost` lists all losses. */
+  /** The number of commits that were given up: 0 for a sound store, and if `lost` lists all losses. */
   readonly commitsDropped: number;
-  /** What was wrong with the newest commit. */
+  /** The faults of the newest commit. */
   readonly faults: readonly ChunkFault[];
-  /** The key ranges that a salvage deleted, in order, and the rows that were in them. */
+  /** The key ranges that a salvage deleted, in order, and the number of rows that were in them. */
   readonly lost: readonly LostRange[];
   readonly rowsLost: number;
-  /** Other refs that had faults, and what became of them. */
+  /** Other refs that had faults, and their outcomes. */
   readonly others: readonly RepairedRef[];
-  /** Damaged chunks that came from the remote; undefined for a repair without one. */
+  /** The number of damaged chunks that came from the remote; `undefined` for a repair without a remote. */
   readonly fetched?: number | undefined;
 }
 
@@ -63,8 +63,8 @@ export interface RepairJob extends RepairOptions {
   readonly sliceMs: number;
   readonly durability: Durability;
   readonly pin: Pin;
-  /** Tells other tabs of each ref that was moved, and its generation. */
+  /** Announces each moved ref and its generation to other tabs. */
   readonly announce: AnnounceRepair;
-  /** Chunks that can be fetched are not given up. */
+  /** Fetches chunks, which the repair then need not give up. */
   readonly mend?: ChunkMender | undefined;
 }

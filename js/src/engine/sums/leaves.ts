@@ -6,7 +6,7 @@ import { shownAs } from '../../base/kind.js';
 import { MAX_SUM_VALUE_BYTES } from '../../base/limits.js';
 import type { SumItem, SumKey, SumPutOptions } from '../../core/sum-types.js';
 
-/** In place of a length, this marks a key of 32 bytes, or a leaf to delete. */
+/** Marks a key of 32 bytes, or a leaf to delete, in place of a length. */
 const NONE = 0xffff_ffff;
 const KEY_BYTES = 32;
 const MAX_SUM = 2n ** 64n - 1n;
@@ -25,14 +25,14 @@ export class LeafPacker {
   #bytes = new Uint8Array(64 << 10);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
-  /** Leaves packed so far. */
+  /** The number of packed leaves. */
   leaves = 0;
 
   get isFull(): boolean {
     return this.#length >= FULL_BYTES;
   }
 
-  /** Returns the packed bytes and starts anew. They are valid until the next call that packs. */
+  /** Returns the packed bytes and starts again. They are valid until the next call that packs. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
@@ -89,7 +89,7 @@ export class LeafPacker {
   }
 }
 
-/** Packs keys as the core reads them. */
+/** Packs keys in the form that the core reads. */
 export function packKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
   const packer = new LeafPacker();
   for (const key of keys) {
@@ -99,7 +99,7 @@ export function packKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count:
   return { keyBytes: packer.take(), count: packer.leaves };
 }
 
-/** Whether a text has no lone surrogates, which UTF-8 cannot represent. */
+/** Reports whether a text has no lone surrogates, which UTF-8 cannot represent. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
@@ -135,7 +135,7 @@ function wholeOf(sum: unknown, row: number): bigint {
   throw bad('invalid-value', row, 'its sum is no whole number');
 }
 
-/** Bytes as they are; for anything else its JSON text, like in trees that follow rows. */
+/** Returns bytes as they are; for any other value its JSON text, as in trees that follow rows. */
 function bytesOf(value: unknown, row: number): Uint8Array {
   if (isByteArray(value)) return value;
   const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));

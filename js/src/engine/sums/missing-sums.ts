@@ -1,6 +1,6 @@
 /**
- * Builds the missing sum trees that follow rows: from all rows, in one commit, in the background.
- * Every commit of rows also builds them; this is for a store whose rows do not change.
+ * Builds the missing sum trees that follow rows: from all rows, in one commit, in the background. Every commit of rows
+ * also builds them: only a store whose rows do not change needs this.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -13,10 +13,10 @@ import type { BranchHead, Head } from '../history/branch-head.js';
 import type { ReadContext } from '../read/context.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
 
-/** For each branch the build in progress, and the head at which it began. */
+/** The build in progress of each branch, and the head at which it began. */
 const making = new WeakMap<BranchHead, { readonly head: Head; readonly made: Promise<void> }>();
 
-/** Whether a commit lacks a wanted tree or, if `alone`, has other trees that follow rows. */
+/** Reports whether a commit lacks a wanted tree or, if `alone`, has other trees that follow rows. */
 export async function isBehind(host: Host, view: number, alone: boolean): Promise<boolean> {
   const { sums: wanted } = host;
   if (wanted === undefined) return false;
@@ -57,7 +57,7 @@ export async function buildMissingSums(from: ReadContext): Promise<void> {
   const before = making.get(branchHead);
   if (before !== undefined) {
     return before.made.catch((cause: unknown) => {
-      // The rows that made it fail may have changed since.
+      // The rows that made the build fail may have changed since.
       if (before.head === branchHead.head) throw cause;
       return buildMissingSums(from);
     });
@@ -70,7 +70,7 @@ export async function buildMissingSums(from: ReadContext): Promise<void> {
       if (await isBehind(host, view, leftovers.sums))
         await make(host, branchHead, durability, closing);
     };
-    // The lock saves work only: two builds are safe, one of them loses the race.
+    // The lock only saves work: two builds are safe, since one of them loses the race.
     await branchHead.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
   });
   making.set(branchHead, { head, made });

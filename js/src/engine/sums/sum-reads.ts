@@ -14,7 +14,7 @@ import type { ReadContext } from '../read/context.js';
 import { packKeys } from './leaves.js';
 import { buildMissingSums } from './missing-sums.js';
 
-/** Most bytes of keys in one search or proof. */
+/** The most bytes of keys in one search or proof. */
 const MAX_KEY_BYTES = 16 << 20;
 
 /** Holds the head while a read runs. */
@@ -48,7 +48,7 @@ function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: num
   );
 }
 
-/** The leaves of `keys`, in the order of `keys`. */
+/** Returns the leaves of `keys`, in the order of `keys`. */
 export async function getMany(
   from: ReadContext,
   name: string,
@@ -63,7 +63,7 @@ export async function getMany(
   return found;
 }
 
-/** The leaves from a key on, or all. */
+/** Returns all leaves, or the leaves from a key on. */
 export function entries(
   ...args: Parameters<typeof leavesFrom>
 ): AsyncIterableIterator<SumLeaf, void> {
@@ -85,7 +85,7 @@ async function* leavesFrom(
   }
 }
 
-/** A proof of keys. */
+/** Makes a proof of keys. */
 export async function proveSums(
   from: ReadContext,
   name: string,
@@ -103,7 +103,7 @@ export async function proveSums(
   return proof;
 }
 
-/** The leaves that differ between the trees of two commits. */
+/** Returns the leaves that differ between the trees of two commits. */
 export function diffSums(
   ...args: Parameters<typeof differing>
 ): AsyncIterableIterator<SumChange, void> {

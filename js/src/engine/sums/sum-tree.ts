@@ -25,8 +25,8 @@ import { isFed, type Source } from '../write/source.js';
 export const loadSums = () => part(() => import('./index.js'));
 
 /**
- * A handle of a sum tree of a store, a branch or a snapshot. `db.sumTree(name)` makes it. Its root
- * can be read at once; all other code is loaded when a sum tree is first used.
+ * A sum tree of a store, a branch or a snapshot. `db.sumTree(name)` makes this handle. Its root can be read at once;
+ * all other code is loaded when a sum tree is first used.
  */
 export class SumTree {
   readonly name: string;
@@ -40,15 +40,15 @@ export class SumTree {
   }
 
   /**
-   * Hash and sum of all leaves in the last commit. Throws `not-ready` until a tree that follows rows
-   * is built for the first time; every other read waits for that.
+   * The hash and sum of all leaves in the last commit. Throws `not-ready` until the first build of a tree that follows
+   * rows; every other read waits for the build.
    */
   get root(): SumRoot {
     this.#from.check();
     const { head, host } = this.#from;
     const totalBytes = total(host.engine, head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(totalBytes)];
-    // A tree that was written by hand has no definition, and is never replaced.
+    // A tree written by hand has no definition, and is never replaced.
     const isOurs =
       wanted === undefined || found === wanted || (found === '' && totalBytes.length > 0);
     if (isOurs || head.rows === 0) return rootOf(totalBytes);
@@ -58,17 +58,17 @@ export class SumTree {
     );
   }
 
-  /** The leaf of a key, or `undefined`. */
+  /** Reads the leaf of a key; `undefined` if it is absent. */
   async get(key: SumKey): Promise<SumLeaf | undefined> {
     return (await this.getMany([key]))[0];
   }
 
-  /** The leaves of `keys`, in the order of `keys`; `undefined` for each absent one. */
+  /** Reads the leaves of `keys`, in the order of `keys`; `undefined` for each absent one. */
   async getMany(keys: Iterable<SumKey>): Promise<(SumLeaf | undefined)[]> {
     return (await loadSums()).getMany(this.#from, this.name, keys);
   }
 
-  /** All leaves in the order of the tree: by their keys, with the bits of each byte reversed. */
+  /** Reads all leaves in the order of the tree: by their keys, with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
     const load = async () => {
       const wanted = optionsOf('entries', options, 'from signal');
@@ -77,18 +77,18 @@ export class SumTree {
     return makeRows(() => yieldLoaded(load));
   }
 
-  /** The leaves that differ between two roots of the store (`db.root`). `to` is the head by default. */
+  /** Reads the leaves that differ between two roots of the store (`db.root`). `to` is the head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
     const load = async () => (await loadSums()).diff(this.#from, this.name, from, to);
     return makeRows(() => yieldLoaded(load));
   }
 
-  /** A proof for `verifySumProof` of the leaf of a key, or of its absence. */
+  /** Makes a proof for `verifySumProof` of the leaf of a key, or of its absence. */
   async prove(key: SumKey): Promise<Uint8Array> {
     return (await loadSums()).prove(this.#from, this.name, [key], false);
   }
 
-  /** One proof of many keys for `verifySumProofs`. */
+  /** Makes one proof of many keys for `verifySumProofs`. */
   async proveMany(keys: Iterable<SumKey>): Promise<Uint8Array> {
     return (await loadSums()).prove(this.#from, this.name, keys, true);
   }
@@ -104,8 +104,8 @@ export class SumTree {
   }
 
   /**
-   * Puts many leaves in one commit, all of them or none. The last of equal keys wins. Rejects with
-   * `sum-overflow` when the sum of all leaves would not fit in 64 bits.
+   * Puts many leaves in one commit, or no leaf at all. The last of equal keys wins. Rejects with `sum-overflow` when
+   * the sum of all leaves would not fit in 64 bits.
    */
   async putMany<Row = SumItem>(
     source: Source<Row>,
@@ -117,7 +117,7 @@ export class SumTree {
     );
   }
 
-  /** Deletes a leaf; does nothing when there is none. */
+  /** Deletes a leaf; ignores an absent one. */
   async delete(key: SumKey, options: SumChangeOptions = {}): Promise<SumResult> {
     return this.deleteMany([key], options);
   }

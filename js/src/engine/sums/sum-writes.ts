@@ -94,7 +94,7 @@ async function change<Row>(
   }
 }
 
-/** The root after a commit. A trap does not undo a commit: recover and read again. */
+/** Returns the root after a commit. A trap does not undo a commit: recover and read again. */
 async function rootAfter(host: Host, totalBytes: () => Uint8Array): Promise<SumRoot> {
   for (;;) {
     if (!host.engine.isReady) await host.recover();
@@ -106,9 +106,7 @@ async function rootAfter(host: Host, totalBytes: () => Uint8Array): Promise<SumR
   }
 }
 
-/**
- * Takes rows slice by slice. An aborted signal and a trap of the core end the wait for a source.
- */
+/** Takes rows slice by slice. An aborted signal or a trap of the core ends the wait for a source. */
 async function take<Row>(
   source: Source<Row>,
   ingest: Ingest,

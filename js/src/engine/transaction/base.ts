@@ -16,7 +16,7 @@ export class TransactionBase {
     return this.#held.head.view;
   }
 
-  /** Releases the commit: the transaction reads no more. */
+  /** Releases the commit when the transaction reads no more. */
   close(): void {
     this.#held.release();
   }

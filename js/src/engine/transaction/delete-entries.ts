@@ -7,14 +7,14 @@ import type { buildBulkResult } from '../write/put-many.js';
 import { type TransactionCommit, type TransactionJob, Transactions } from './run.js';
 
 /**
- * Deletes the rows that the entries in a range of an index name. It is a transaction that has read which rows these
- * are, so that a row which another writer changes meanwhile is deleted only if it is still in the range.
+ * Deletes the rows that the entries in a range of an index name. It runs as a transaction that has read these entries,
+ * so that a row which another writer changes in the meantime is deleted only if it is still in the range.
  */
 export async function deleteEntries(
   from: ReadContext,
   range: IndexRange & WaitOptions,
   { signal, durability, over }: Pick<TransactionJob, 'signal' | 'durability' | 'over'>,
-  // An argument, since an import would split what a page loads first into more files.
+  // An argument, since an import would split the first files of a page into more files.
   toResult: typeof buildBulkResult,
 ): Promise<IngestResult> {
   const startMs = performance.now();

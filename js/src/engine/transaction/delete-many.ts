@@ -11,7 +11,7 @@ import { type BulkJob, buildBulkResult, deleteRange, putMany } from '../write/pu
 import type { Source } from '../write/source.js';
 import { transacting } from './load-transactions.js';
 
-/** What to delete: keys, a range of keys, or a range of an index. */
+/** The rows to delete: keys, a range of keys, or a range of an index. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);
 
 type Options = Pick<BulkJob<string>, 'signal' | 'durability'>;

@@ -8,26 +8,26 @@ import { blockOf, type Edit } from '../write/single-edits.js';
 /** The last edit of a key. */
 export interface OwnEdit {
   readonly key: string;
-  /** As JSON text or bytes; absent when the row is to be deleted. */
+  /** JSON text or bytes; absent for a delete. */
   readonly value?: string | Uint8Array;
   /** The bulk changes that were in progress when the edit was called. */
   readonly over: readonly Overrides[];
-  /** How many keys were edited before the first edit of this key. */
+  /** The number of keys that were edited before the first edit of this key. */
   readonly order: number;
 }
 
 /** The size of one slice's block: UTF-16 units of text plus bytes of byte values. */
 const BLOCK_UNITS = 1 << 18;
 
-/** The puts and deletes of a transaction so far. Its own reads see them; they are not committed yet. */
+/** The puts and deletes of a transaction so far. Its own reads see them, though they are not committed yet. */
 export class OwnEdits {
   readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
-  /** The bulk changes over which these edits win; by default those in progress at each edit. */
+  /** The bulk changes over which these edits win; by default the bulk changes in progress at each edit. */
   over: readonly Overrides[] | undefined;
   /** See `IngestOptions`. */
   isUpkeep = false;
-  /** What the edits since the last mark have replaced. */
+  /** The edits that later edits have replaced since the last mark. */
   #replaced: Map<string, OwnEdit | undefined> | undefined;
 
   constructor(branchHead: BranchHead, over?: readonly Overrides[]) {
@@ -35,18 +35,18 @@ export class OwnEdits {
     this.over = over;
   }
 
-  /** Number of keys. */
+  /** The number of edited keys. */
   get size(): number {
     return this.#edits.size;
   }
 
-  /** Whether all are deletes: such a commit may use the space that storage keeps for deletions. */
+  /** Whether all edits are deletes: their commit may use the space that storage keeps for deletions. */
   get areDeletes(): boolean {
     for (const { value } of this.#edits.values()) if (value !== undefined) return false;
     return true;
   }
 
-  /** Buffers a put. The value is taken as it is now. */
+  /** Buffers a put of the value in its current form. */
   put(key: string, value: unknown): void {
     checkKey(key);
     this.#set({ key, value: keptValue(value), ...this.#context(key) });
@@ -82,18 +82,18 @@ export class OwnEdits {
     };
   }
 
-  /** The edit of a key, if there is one. */
+  /** Returns the edit of a key, if it has one. */
   get(key: string): OwnEdit | undefined {
     return this.#edits.get(key);
   }
 
-  /** Whether the last edit of a key is a delete. */
+  /** Reports whether the last edit of a key is a delete. */
   isDeleted(key: string): boolean {
     const edit = this.#edits.get(key);
     return edit !== undefined && edit.value === undefined;
   }
 
-  /** The edits of a range in the order of their keys. */
+  /** Returns the edits of a range in the order of their keys. */
   in(range: KeyRange, reverse = false): OwnEdit[] {
     const sign = reverse ? -1 : 1;
     return [...this.#edits.values()]
@@ -101,14 +101,14 @@ export class OwnEdits {
       .sort((a, b) => sign * compareKeys(a.key, b.key));
   }
 
-  /** Makes the bulk changes that were in progress leave the edited keys alone. */
+  /** Makes the bulk changes in progress leave the edited keys alone. */
   override(): void {
     for (const { key, over } of this.#edits.values()) {
       for (const overrides of over) overrides.add(JSON.stringify(key));
     }
   }
 
-  /** All edits in blocks, each for one slice. */
+  /** Yields all edits in blocks, each for one slice. */
   *blocks(): Generator<Block, void, void> {
     // Puts first, then deletes: each key has one edit, so the order does not matter.
     yield* blocksOf(this.#edits.values(), true);
@@ -116,7 +116,7 @@ export class OwnEdits {
   }
 }
 
-/** The blocks of all puts among edits, or of all deletes. */
+/** Yields the blocks of all puts among edits, or of all deletes. */
 function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block, void, void> {
   let block: Edit[] = [];
   let units = 0;
@@ -133,7 +133,7 @@ function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block,
   if (block.length > 0) yield blockOf(block);
 }
 
-/** The value of an edit as a read returns it: a new one each time. */
+/** Returns the value of an edit in the form of a read: a new object each time. */
 export function readBack({ value }: Pick<OwnEdit, 'value'>): unknown {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? JSON.parse(value) : new Uint8Array(value);

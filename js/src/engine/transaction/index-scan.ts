@@ -1,4 +1,4 @@
-/** Scans of an index in a transaction: stored entries merged with those of its own edits, in order. */
+/** Scans of an index in a transaction: stored entries merged with entries of its own edits, in order. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exactly.js';
@@ -34,14 +34,14 @@ interface Found {
   readonly secondary: SecondaryKey;
 }
 
-/** The index of a range; throws `not-ready` if the commit that is read does not have it completely. */
+/** Returns the index of a range; throws `not-ready` if the transaction's commit does not have the whole index. */
 export function readyIndex({ host, view }: Sources, { index: name }: IndexRange): Index {
   const index = host.indexes.get(name);
   if (host.indexes.state(view, index) === State.complete) return index;
   throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
 }
 
-/** The entries of the transaction's own edits in a range of positions, in order. */
+/** Returns the entries of the transaction's own edits in a range of positions, in order. */
 export function ownEntries(
   { edits }: Sources,
   index: Index,
@@ -56,7 +56,7 @@ export function ownEntries(
     const value = readBack(edit);
     for (const entry of deriveEntries(index, edit.key, value)) {
       if (!isInRange(entry.position, range)) continue;
-      // Each entry gets a value of its own, as the stored ones do.
+      // Each entry gets its own copy of the value, as stored entries do.
       found.push({ ...entry, key: edit.key, value: isGiven ? readBack(edit) : value });
       isGiven = true;
     }
@@ -88,7 +88,7 @@ async function* merged(
   const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
   const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
   reads.index(read);
-  // Own edits may hide any number of entries. Then `offset` and `limit` are applied here, not in the core.
+  // Own edits may hide any number of entries. Then this function applies `offset` and `limit`, not the core.
   const isOwn = hidden.size > 0;
   let skip = isOwn ? offset : 0;
   let left = limit;
@@ -110,7 +110,7 @@ async function* merged(
   let next = 0;
   for await (const members of blocks(host, start, signal)) {
     for (let at = 0; at < members.length; at += width) {
-      // Throws if the transaction has ended meanwhile: during a read of storage, or between two rows.
+      // Throws if the transaction has ended: during a read of storage, or between two rows.
       sources.view;
       const key = members[at] as string;
       if (hidden.has(key)) continue;
@@ -155,7 +155,7 @@ function shapeRows<T>(
   };
 }
 
-/** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
+/** Scans the rows that `sources` returns when reading begins; `sources` throws when the transaction has ended. */
 export function mergedIndexScan(
   sources: () => Sources,
   options: IndexScanOptions,

@@ -18,24 +18,24 @@ import {
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
 import type { ReadSet, ScanRead } from './read-set.js';
 
-/** Where a scan reads from. */
+/** The parts of a transaction that a scan reads from. */
 export interface Sources {
   readonly host: Host;
   /** The view of stored rows. Throws when the transaction has ended. */
   readonly view: number;
   readonly edits: OwnEdits;
   readonly reads: ReadSet;
-  /** Of the function, which must read each scan to its end, or leave it. */
+  /** The calls of the function, which must read each scan to its end, or leave it. */
   readonly calls: FunctionCalls;
 }
 
-/** Members of a block for each row: its key, or its key and its value. */
+/** The number of members of a block for each row: its key, or its key and its value. */
 type Width = 1 | 2;
 
-/** Rows in blocks of members, and the record of how far they were read. */
+/** Rows in blocks of members, and the record of the rows that were read. */
 interface BlockScan {
   readonly read: ScanRead;
-  /** How many of the rows to leave out, and how many to return. */
+  /** The number of rows to leave out, and the number to return. */
   readonly skip: number;
   readonly limit: number;
   readonly blocks: AsyncIterable<unknown[], void>;
@@ -56,7 +56,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): BlockScan 
     'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
   > = checkedScan('tx.scan', options);
   const range = wanted as KeyRange;
-  // Throws for a malformed range, before it is used.
+  // Throws for a malformed range before its first use.
   encodeRange(range);
   const own = edits.in(range, reverse);
   const edited = edits.size;
@@ -64,7 +64,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): BlockScan 
   reads.scan(read);
   const parts = width === 1 ? ReadFlag.keys : ReadFlag.keys | ReadFlag.values;
   const isOwn = own.length > 0;
-  // Each own edit can hide one stored row, so that `offset` and `limit` are applied after the merge.
+  // Each own edit can hide one stored row, so `offset` and `limit` apply after the merge.
   const stored: StoredScan = {
     range,
     cut,
@@ -78,7 +78,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): BlockScan 
   return { read, skip: offset, limit, blocks: merged(found, own, width, reverse) };
 }
 
-/** Merges own edits into stored rows, and replaces rows of the same key. Both are in the same order. */
+/** Merges own edits into stored rows in the same order, and replaces rows of the same key. */
 async function* merged(
   stored: AsyncIterable<unknown[], void>,
   own: readonly OwnEdit[],
@@ -109,7 +109,7 @@ async function* merged(
   yield rest;
 }
 
-/** Rows of a scan; `shape` makes each result from a key and a value. */
+/** The rows of a scan; `shape` makes each result from a key and a value. */
 class MergedRows<T> implements Rows<T> {
   protected readonly sources: () => Sources;
   protected readonly calls: FunctionCalls;
@@ -154,7 +154,7 @@ class MergedRows<T> implements Rows<T> {
     }
   }
 
-  /** Blocks of rows, each row recorded as read only when it is taken. */
+  /** Yields blocks of rows, and records each row as read only when it is taken. */
   async *#blocks(): AsyncGenerator<Generator<T, void, void>, void, void> {
     const { read, skip, limit, blocks } = begin(this.sources(), this.options, this.#width);
     let toSkip = skip;
@@ -190,7 +190,7 @@ class MergedScan extends MergedRows<[string, unknown]> implements Scan<unknown> 
   }
 }
 
-/** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
+/** Scans the rows that `sources` returns when reading begins; `sources` throws when the transaction has ended. */
 export function mergedScan(sources: () => Sources, options: ScanOptions): Scan<unknown> {
   return new MergedScan(sources, options, 2, (key, value) => [key, value]);
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers of rows in a transaction: how many a range has, and which one has a number. Both count what is
- * stored, without what the transaction's own edits hide, and with what they add.
+ * Numbers of rows in a transaction: the count of a range, and the row with a number. Both count stored rows, without
+ * the rows that own edits hide and with the rows that own edits add.
  */
 
 import { compareKeys } from '../../base/key.js';
@@ -24,37 +24,37 @@ import { ownEntries, readyIndex } from './index-scan.js';
 import type { Sources } from './merged-scan.js';
 import { areStored, countEncoded } from './read-set.js';
 
-/** A row, or an entry with its secondary key, as `at` returns it. */
+/** A row, or an entry with its secondary key, in the form of `at`. */
 type Row = readonly unknown[];
 
-/** What own edits do at one key, or at one position in an index. */
+/** The effect of own edits at one key, or at one position in an index. */
 interface EditEffect {
   readonly key: string;
-  /** Reads the row, or the entry, that they put there. */
+  /** Reads the row, or the entry, that the edits put there. */
   readonly adds?: (() => Row) | undefined;
-  /** Whether something stored is there, which they hide. */
+  /** Whether the edits hide a stored row or entry there. */
   readonly hides: boolean;
 }
 
-/** A range, and what own edits do in it. */
+/** A range, and the effects of own edits in it. */
 interface EditedRange {
   /** The range, of keys or of positions. */
   readonly keys: KeyRange;
-  /** In the order of the range. */
+  /** The effects, in the order of the range. */
   readonly edited: readonly EditEffect[];
   keyOf(row: Row): string;
-  /** The number of stored rows, or entries, in a part of the range. */
+  /** Counts the stored rows, or entries, in a part of the range. */
   count(part: KeyRange): Promise<number>;
-  /** Records that a part of the range was found to have so many. */
+  /** Records the count that the transaction found in a part of the range. */
   record(part: KeyRange, counted: number): void;
 }
 
-/** The number of rows in a range, or of entries in a range of an index. */
+/** Counts the rows in a range, or the entries in a range of an index. */
 export async function countIn(sources: Sources, { range, cut }: CountPlan): Promise<number> {
   return countAll(sources, await inOrder(sources, range, cut, false));
 }
 
-/** The row, or the entry of an index, with a number; `undefined` if there is none. */
+/** Finds the row, or the entry of an index, with a number; `undefined` past the last one. */
 export async function rowAt(sources: Sources, plan: AtPlan): Promise<Row | undefined> {
   const { host, edits, reads } = sources;
   const { n, reverse, range } = plan;
@@ -69,7 +69,7 @@ export async function rowAt(sources: Sources, plan: AtPlan): Promise<Row | undef
           () => oneOf(engine),
         )
       : place();
-  // Throws if the transaction has ended meanwhile.
+  // Throws if the transaction has ended during the read.
   sources.view;
   if (row === undefined) {
     await countAll(sources, ordered);
@@ -83,18 +83,18 @@ export async function rowAt(sources: Sources, plan: AtPlan): Promise<Row | undef
 
 async function countAll(sources: Sources, { keys, edited, count, record }: EditedRange) {
   const counted = edited.reduce((sum, edit) => sum + shiftOf(edit), await count(keys));
-  // Throws if the transaction has ended meanwhile.
+  // Throws if the transaction has ended during the count.
   sources.view;
   record(keys, counted);
   return counted;
 }
 
-/** By how much an edit changes the numbers of the rows after it. */
+/** Returns the change that an edit makes to the numbers of the rows after it. */
 function shiftOf({ adds, hides }: EditEffect): number {
   return (adds ? 1 : 0) - (hides ? 1 : 0);
 }
 
-/** The row that own edits put at number `n`; or else its number among the stored rows. */
+/** Returns the row that own edits put at number `n`; or else its number among the stored rows. */
 async function placeOf(
   edited: readonly EditEffect[],
   n: number,
@@ -131,7 +131,7 @@ async function rowsInOrder(
   range: KeyRange,
   reverse: boolean,
 ): Promise<EditedRange> {
-  // Throws for a malformed range, before it is used.
+  // Throws for a malformed range before its first use.
   encodeRange(range);
   const own = edits.in(range, reverse);
   const keys = own.map(({ key }) => key);

@@ -20,17 +20,17 @@ import type { OwnEdits } from './edits.js';
 export interface ScanRead {
   readonly range: KeyRange;
   readonly reverse: boolean;
-  /** It read keys only, so that changes of values do not matter. */
+  /** The scan read only keys, so that changes of values do not matter. */
   readonly keysOnly: boolean;
-  /** Number of keys that the transaction had edited when the scan began. */
+  /** The number of keys that the transaction had edited when the scan began. */
   readonly edited: number;
   /** The last key returned; in a scan of an index, the last position. */
   reached?: string;
-  /** It reached the end of its range, not only its limit. */
+  /** The scan reached the end of its range, not only its limit. */
   ended: boolean;
 }
 
-/** A scan of an index; its range is one of positions. */
+/** A scan of an index; its range is a range of positions. */
 export interface IndexRead extends ScanRead {
   readonly index: Index;
 }
@@ -39,19 +39,18 @@ interface CountRead {
   readonly range: KeyRange;
   /** Keys in the range that the transaction had edited. */
   readonly own: readonly string[];
-  /** Number of stored rows in the range with other keys than those. */
+  /** The number of stored rows in the range with other keys. */
   readonly others: number;
 }
 
-/** Up to so many keys are compared one by one; more, by one diff of the range that covers them. */
+/** The most keys that are compared one by one; one diff of the covering range compares more. */
 const FEW_KEYS = 64;
 
 /**
- * What a transaction has read of stored rows, and whether it would have read the same from another
- * commit. That check costs what was read, or what differs between the commits, not what is stored.
+ * The stored rows that a transaction has read, and the check whether another commit would have given the same reads.
+ * The check costs as much as the reads, or as the differences between the commits, however many rows are stored.
  *
- * Rows that the transaction had edited before it read them do not count: what it saw of them does
- * not depend on what is stored.
+ * Rows that the transaction had edited before it read them do not count: their reads do not depend on stored rows.
  */
 export class ReadSet {
   readonly #keys = new Set<string>();
@@ -79,7 +78,7 @@ export class ReadSet {
     this.#indexes.push(read);
   }
 
-  /** Whether any of the reads would differ between the views `from` and `to`. */
+  /** Reports whether any of the reads would differ between the views `from` and `to`. */
   async differ(host: Host, from: number, to: number, edits: OwnEdits): Promise<boolean> {
     if (await this.#keysDiffer(host, from, to)) return true;
     let startMs = performance.now();
@@ -130,7 +129,7 @@ function wasEdited(key: string, { edited }: ScanRead, edits: OwnEdits): boolean 
   return edit !== undefined && edit.order < edited;
 }
 
-/** Whether a change of a row affects what was read of an index. */
+/** Reports whether a change of a row affects a read of an index. */
 function entersInto(
   change: Change,
   { index, keysOnly, ...read }: IndexRead,
@@ -148,7 +147,7 @@ function entersInto(
   return before.length !== after.length || before.some((position) => !after.includes(position));
 }
 
-/** The part of a range that a scan has read. */
+/** Returns the part of a range that a scan has read. */
 function readPart({ range, reverse, reached, ended }: ScanRead): KeyRange | undefined {
   if (ended) return range;
   if (reached === undefined) return undefined;
@@ -174,18 +173,18 @@ async function hasChange(
   return false;
 }
 
-/** The number of rows in a range of a view. */
+/** Counts the rows in a range of a view. */
 function countRange(host: Host, view: number, range: KeyRange): Promise<number> {
   return countEncoded(host, view, encodeRange(range));
 }
 
-/** The number of rows, or of entries of an index, in a range of a view. */
+/** Counts the rows, or the entries of an index, in a range of a view. */
 export function countEncoded(host: Host, view: number, encoded: EncodedRange): Promise<number> {
   const { engine } = host;
   return host.read(calls.startCount(engine, view, encoded), () => calls.readCountReply(engine));
 }
 
-/** The number of rows in a range of a view, without those whose key is in `own`. */
+/** Counts the rows in a range of a view, without the rows whose key is in `own`. */
 export async function countOthers(
   host: Host,
   view: number,
@@ -196,7 +195,7 @@ export async function countOthers(
   return count - (await areStored(host, view, own)).filter(Boolean).length;
 }
 
-/** For each key, whether a view has a row with it. */
+/** Finds, for each key, whether a view has a row with it. */
 export async function areStored(
   host: Host,
   view: number,

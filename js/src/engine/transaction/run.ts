@@ -15,9 +15,9 @@ import { Run, Transaction } from './transaction.js';
 
 /** Options of a transaction. */
 export interface TransactionOptions {
-  /** Instead of the store's. */
+  /** Overrides the durability of the store. */
   readonly durability?: Durability | undefined;
-  /** Ends the transaction with `aborted`; it writes nothing, unless storage already has its commit. */
+  /** Ends the transaction with `aborted`; it writes no row, unless storage already has its commit. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,47 +30,47 @@ export interface CommitOptions extends TransactionOptions {
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
-/** What a transaction came to. */
+/** The result of a transaction. */
 export interface CommitResult<T> {
-  /** What the function returned. */
+  /** The value that the function returned. */
   readonly value: T;
-  /** The root that its commit was made on, in hexadecimal. */
+  /** The root that the transaction's commit builds on, in hexadecimal. */
   readonly before: string;
-  /** The root of its commit; that before if it changed nothing. */
+  /** The root of the transaction's commit; `before` if it changed no row. */
   readonly after: string;
-  /** Keeps them no longer, if `keep` was asked for. Idempotent. */
+  /** Ends the holds of both commits, if `keep` asked for them. Idempotent. */
   release(): void;
 }
 
-/** What a run does. */
+/** The body of a run. */
 type Body<T> = (run: Run) => T | PromiseLike<T>;
 
-/** How a transaction runs. */
+/** The checked options of a transaction, and its hooks. */
 export interface TransactionJob extends CommitOptions {
   readonly durability: Durability;
-  /** Also ends the wait for the function. */
+  /** The waits that also end the wait for the function. */
   readonly waits?: Waits;
   /** See `OrderedCall`. */
   readonly over?: readonly Overrides[] | undefined;
-  /** Called when its edits are committed; not if it has none. */
+  /** Called when the edits are committed; not called without edits. */
   readonly onCommit?: (made: TransactionCommit) => void;
-  /** Makes the commit, which it does without edits, too. Runs exclusively; `undefined` if another writer was first. */
+  /** Makes the commit, even without edits. Runs exclusively; `undefined` if another writer was first. */
   readonly commit?: (edits: OwnEdits) => Promise<TransactionCommit | undefined>;
 }
 
-/** The commit of a transaction, and what made it. */
+/** The commit of a transaction, and the ingest that made it. */
 export type TransactionCommit = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 
-/** Another writer has changed something that the transaction has read. */
+/** Another writer has changed rows that the transaction has read. */
 class StaleRead extends Error {}
 
 /**
- * Runs transactions. A run is committed if all that it has read is still the same in the head that
- * its commit builds on; else the function runs again.
+ * Runs transactions. Commits a run if all its reads are still the same in the head that the commit builds on; else runs
+ * the function again.
  *
- * The first run delays no other writer. A later run makes other writers wait, since they would win
- * again: those of its tab and, in the queue, those of other tabs. It does so for a bounded time,
- * since its function may wait for anything, such as another write to the same store.
+ * The first run delays no other writer. A later run makes other writers of its tab and, in the queue, of other tabs
+ * wait, since they would win again. The wait is bounded, since the function may wait for anything, such as another
+ * write to the same store.
  */
 export class Transactions {
   readonly #host: Host;
@@ -81,7 +81,7 @@ export class Transactions {
     this.#branchHead = branchHead;
   }
 
-  /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
+  /** Resolves, when the edits are committed, to the return value of `body` and the roots around the commit. */
   async run<T>(body: TransactionFunction<T>, job: TransactionJob): Promise<CommitResult<T>> {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
@@ -89,7 +89,7 @@ export class Transactions {
     return this.runWhole((run) => body(new Transaction(run)), job);
   }
 
-  /** As `run`, for a body that makes the transactions itself, of parts of the run. */
+  /** As `run`, for a body that itself makes the transactions from parts of the run. */
   async runWhole<T>(body: Body<T>, job: TransactionJob): Promise<CommitResult<T>> {
     // The second run nearly always wins if all other writers are in this tab.
     return untilWon(async (tries) => {
@@ -114,7 +114,7 @@ export class Transactions {
       : await this.#hold(body, job);
     try {
       const value = await attempt.result;
-      // Also when the function took longer than other writers wait.
+      // Commit here also when the function took longer than other writers wait.
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
@@ -163,20 +163,20 @@ export class Transactions {
     const { areDeletes: makesRoom, isUpkeep } = edits;
     const options = { signal, makesRoom, isUpkeep };
     const made = await branchHead.retry(async () => {
-      // Before the reads are checked, since it may move the head.
+      // Hold the head before the check of the reads, since this may move the head.
       const held = keep === true ? await branchHead.holdNow() : undefined;
       let isMade = false;
-      // Repeated for each head that it tries to build on.
+      // `retry` repeats this for each head that it tries to build on.
       try {
         await attempt.checkReads(this.#host, branchHead.head);
-        // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
+        // No other commit of this tab is in progress, and a commit of another tab makes `tryEdits` fail.
         attempt.beforeBytes = branchHead.head.commitBytes;
         const one = await (commit?.(edits) ??
           tryEdits(this.#host, branchHead, durability, edits.blocks(), options));
         isMade = one !== undefined;
         return one;
       } catch (cause) {
-        // The head is not held here: if a collection has deleted parts of it, that counts as a lost race.
+        // The head is not held here: if a collection has deleted chunks of it, that counts as a lost race.
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
       } finally {
@@ -191,16 +191,16 @@ export class Transactions {
     edits.override();
   }
 
-  /** Holds the commit that was made. It is made whatever happens here. */
+  /** Holds the new commit. An error here does not undo the commit. */
   async #keep<T>(attempt: Attempt<T>, commitBytes: Uint8Array): Promise<void> {
     const { shared } = this.#branchHead;
     try {
       attempt.kept.push(await shared.hold(commitBytes));
-      // It is whole if it is still the head; else a collection may have begun before it was held.
+      // Its chunks are all stored if it is still the head; else a collection may have begun before it was held.
       await this.#branchHead.refresh();
       if (!this.#branchHead.isHead(commitBytes)) await shared.endCollections();
     } catch {
-      // Then `revert` tells whether it is there.
+      // Then `revert` reports whether the commit is still stored.
     }
   }
 }
@@ -211,10 +211,10 @@ class Attempt<T> {
   /** Settles when the function has ended, or the signal was aborted. */
   readonly result: Promise<T>;
   isCommitted = false;
-  /** The commits before and after its own; what it has read, if it makes none. */
+  /** The commits before and after its own; without a commit, both are the commit that it has read. */
   beforeBytes: Uint8Array;
   afterBytes: Uint8Array;
-  /** Holds of both, if they are to be kept. */
+  /** The holds of both commits, if `keep` asks for them. */
   readonly kept: Hold[] = [];
   readonly #isAlways: boolean;
   /** The last commit that was found to give the same reads. */
@@ -235,12 +235,12 @@ class Attempt<T> {
     return this.run.base;
   }
 
-  /** Whether there is something to commit. */
+  /** Whether the attempt still has a commit to make. */
   get isPending(): boolean {
     return !this.isCommitted && (this.#isAlways || this.run.edits.size > 0);
   }
 
-  /** Whether the function ends within `ms` milliseconds. */
+  /** Resolves to whether the function ends within `ms` milliseconds. */
   async endsWithin(ms: number): Promise<boolean> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<boolean>((resolve) => {

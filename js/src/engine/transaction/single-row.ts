@@ -1,4 +1,4 @@
-/** Changes of one row that depend on what it is: transactions of their own. */
+/** Changes of one row that depend on its value: transactions of their own. */
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { isPlain, shownAs } from '../../base/kind.js';
@@ -6,7 +6,7 @@ import type { ReadContext } from '../read/context.js';
 import { readBack } from './edits.js';
 import { type TransactionJob, Transactions } from './run.js';
 
-/** A value as it was at the call: as JSON text or bytes, and the names of its members that are `undefined`. */
+/** A value at the moment of the call: as JSON text or bytes, and the names of its members that are `undefined`. */
 export interface CapturedValue {
   readonly value: string | Uint8Array;
   readonly unset: readonly string[];
@@ -15,7 +15,7 @@ export interface CapturedValue {
 /** A function of the present value. */
 type Change = (value: unknown) => unknown;
 
-/** How `update` changes a row: members to merge into it, or a function of its value. */
+/** The change that `update` makes to a row: members to merge into it, or a function of its value. */
 export type ValueUpdate<Value = unknown> =
   | { readonly [Name in keyof Value]?: Value[Name] | undefined }
   | ((value: Value | undefined) => Value | undefined | PromiseLike<Value | undefined>);
@@ -60,7 +60,7 @@ export async function update(
   });
 }
 
-/** The function that merges members into a row, or makes a row of them. */
+/** Returns the function that merges members into a row, or makes a row of them. */
 function merging(key: string, { value, unset }: CapturedValue): Change {
   const members = readBack({ value });
   if (!isPlain(members)) {

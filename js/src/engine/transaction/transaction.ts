@@ -29,7 +29,7 @@ import { mergedScan, type Sources } from './merged-scan.js';
 import { countIn, rowAt } from './numbers.js';
 import { ReadSet } from './read-set.js';
 
-/** One run of a transaction: what it reads from, and what it has read and edited. */
+/** One run of a transaction: its base commit, its reads and its edits. */
 export class Run implements Sources {
   readonly host: Host;
   readonly base: TransactionBase;
@@ -44,7 +44,7 @@ export class Run implements Sources {
     this.reads = reads;
   }
 
-  /** A part of it that ends by itself: what it reads and edits counts for the whole. */
+  /** Makes a part of the run that ends by itself: its reads and edits count for the whole run. */
   part(): Run {
     return new Run(this.host, this.base, this.edits, this.reads);
   }
@@ -61,9 +61,8 @@ export class Run implements Sources {
 }
 
 /**
- * What a transaction's function reads and writes with. Reads see the commit at which the
- * transaction began, with its own edits so far. When the function has ended, all calls fail
- * with `closed`.
+ * Reads and writes for the function of a transaction. Reads see the commit at which the transaction began, and its own
+ * earlier edits. When the function has ended, all calls fail with `closed`.
  */
 export class Transaction {
   readonly #run: Run;
@@ -74,13 +73,13 @@ export class Transaction {
     (tx) => [tx.#run.calls, 'tx'],
   );
 
-  /** Made by `db.transaction`. */
+  /** Call `db.transaction`. */
   constructor(run: Run) {
     this.#run = run;
     run.host.onHandle?.(this, run);
   }
 
-  /** The value of a key, or `undefined`. Every call makes a new value. */
+  /** Reads the value of a key; `undefined` if it is absent. Every call makes a new value. */
   async get<Value = unknown>(key: string): Promise<Value | undefined> {
     const { view, edits, reads, host } = this.#run;
     checkKey(key);
@@ -95,7 +94,7 @@ export class Transaction {
     return value as Value | undefined;
   }
 
-  /** The values of keys, in their order; `undefined` for a key that is absent. In slices. */
+  /** Reads the values of keys, in their order and in slices; `undefined` for an absent key. */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const { edits, reads } = this.#run;
     this.#run.check();
@@ -113,7 +112,7 @@ export class Transaction {
     return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
   }
 
-  /** Whether a row with this key exists. */
+  /** Reports whether a row with this key exists. */
   async has(key: string): Promise<boolean> {
     this.#run.check();
     checkKey(key);
@@ -121,8 +120,8 @@ export class Transaction {
   }
 
   /**
-   * The number of rows in a range, all by default, or of entries in a range of an index. Costs two
-   * nodes for each level, and as much for each key of the range that the transaction has edited.
+   * Counts the rows in a range, all by default, or the entries in a range of an index. Costs two nodes for each level,
+   * and as much for each key of the range that the transaction has edited.
    */
   async count(range: CountOptions = {}): Promise<number> {
     this.#run.check();
@@ -130,8 +129,8 @@ export class Transaction {
   }
 
   /**
-   * The row, or the entry of an index, with a number, from 0, in the order of a range. Costs as much as
-   * `count`, and that again for as often as the number of edited keys can be halved.
+   * Reads the row, or the entry of an index, with a number, from 0, in the order of a range. Costs a `count` for each
+   * time that the number of edited keys can be halved, and one more.
    */
   at<Value = unknown>(
     n: number,
@@ -146,7 +145,7 @@ export class Transaction {
     return (await rowAt(this.#run, checkedAt('tx.at', n, options))) as never;
   }
 
-  /** How many rows of a range come before a key, or how many entries before a position. Costs as `count`. */
+  /** Counts the rows of a range before a key, or the entries before a position. Costs as `count`. */
   rank(position: EntryPosition, options: IndexOrderOptions): Promise<number>;
   rank(key: string, options?: OrderOptions): Promise<number>;
   async rank(
@@ -158,8 +157,8 @@ export class Transaction {
   }
 
   /**
-   * The rows of a range in the order of their keys, as they are when the reading begins; or those of a
-   * range of an index, which fails with `not-ready` if the index is not built yet.
+   * Scans a range in the order of its keys, in its state when the reading begins. A scan of an index fails with
+   * `not-ready` if the index is not built yet.
    */
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
@@ -174,8 +173,8 @@ export class Transaction {
   }
 
   /**
-   * Puts one row when the transaction commits. The value is taken as it is now, and checked:
-   * throws `invalid-key` or `invalid-value`.
+   * Puts one row when the transaction commits. Takes and checks the value in its current form: throws `invalid-key` or
+   * `invalid-value`.
    */
   put(key: string, value: unknown): void {
     this.#run.check();
@@ -183,9 +182,9 @@ export class Transaction {
   }
 
   /**
-   * Deletes many rows when the transaction commits: those with the keys of an iterable, those of a range,
-   * or those that the entries in a range of an index name. Resolves to the number of these keys or
-   * rows. Reads all their keys and keeps them in memory. A range must have a bound.
+   * Deletes many rows when the transaction commits: by the keys of an iterable, a range of keys, or a range of an
+   * index, whose entries name the rows. Resolves to the number of these keys or rows. Reads all their keys and keeps
+   * them in memory. A range must have a bound.
    */
   async deleteMany(keysOrRange: Iterable<string> | KeyRange | IndexRange): Promise<number> {
     const { edits, host } = this.#run;
@@ -206,7 +205,7 @@ export class Transaction {
     return count;
   }
 
-  /** Deletes one row when the transaction commits; does nothing when there is none. */
+  /** Deletes one row when the transaction commits; ignores an absent one. */
   delete(key: string): void {
     this.#run.check();
     this.#run.edits.delete(key);

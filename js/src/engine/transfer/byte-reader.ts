@@ -29,7 +29,7 @@ export class ByteReader implements ByteInput {
     this.#sliceMs = sliceMs;
   }
 
-  /** Opens a source whose first byte is at offset `at` of the whole. */
+  /** Opens a source whose first byte is at offset `at` of the export. */
   static async open(
     source: ByteSource,
     at: number,
@@ -46,7 +46,7 @@ export class ByteReader implements ByteInput {
     return new ByteReader(parts, at, signal, sliceMs);
   }
 
-  /** Offset in the whole of the next byte. */
+  /** The offset of the next byte in the export. */
   get at(): number {
     return this.#at;
   }
@@ -72,14 +72,14 @@ export class ByteReader implements ByteInput {
     return taken;
   }
 
-  /** Whether no byte follows. */
+  /** Resolves to whether no byte follows. */
   async isAtEnd(): Promise<boolean> {
     while (this.#used === this.#part.length) if (!(await this.#next())) return true;
     return false;
   }
 
   async #next(): Promise<boolean> {
-    // Without a turn, a source with everything in memory would block the page.
+    // Without a turn, a source with all its bytes in memory would block the page.
     if (performance.now() - this.#startMs > this.#sliceMs / 2) {
       await this.#wait.for(turn());
       this.#startMs = performance.now();
@@ -101,7 +101,7 @@ export class ByteReader implements ByteInput {
     return true;
   }
 
-  /** Ends the source, even while it waits for something. */
+  /** Ends the source, even while it waits. */
   end(): void {
     this.#wait.end();
     if (!this.#isOver) endIterator(this.#parts);

@@ -5,11 +5,11 @@ import { stepToEnd } from '../../core/survey.js';
 
 /** The smallest cache: this core has only one segment at a time. */
 const CACHE_BYTES = 0;
-/** Offset of the byte of a table that says which streams its segment has. */
+/** The offset of the byte of a table that names the streams of its segment. */
 const STREAMS_AT = 5;
 const ID = 1;
 const NEXT_ID = 1 << 20;
-/** More bytes of values than any store has, so that a collection does not find out which are live. */
+/** More bytes of values than any store has, so that a collection does not search for live ones. */
 const MANY_BYTES = 2 ** 50;
 
 /** Checks segments against their tables, chunk by chunk, on a core of its own. */
@@ -24,7 +24,7 @@ export class Checker {
     return new Checker(await Host.alone(CACHE_BYTES, sliceMs));
   }
 
-  /** Whether a table is well-formed. */
+  /** Reports whether a table is well-formed. */
   isTable(tableBytes: Uint8Array): boolean {
     const { engine } = this.#host;
     const isWellFormed = segments.addTable(engine, ID, tableBytes);
@@ -33,14 +33,13 @@ export class Checker {
   }
 
   /**
-   * Whether each chunk of a segment has the hash that its table says, which must be well-formed. It
-   * runs a collection in which nothing is live: that deletes each segment, unless one of its chunks has
-   * a wrong hash.
+   * Reports whether each chunk of a segment has the hash in its table, which must be well-formed. Runs a collection
+   * without live chunks: it deletes each segment, unless a chunk of it has a wrong hash.
    */
   async isWhole(tableBytes: Uint8Array, segmentBytes: Uint8Array): Promise<boolean> {
     const { engine } = this.#host;
     const untyped = new Uint8Array(tableBytes);
-    // Else a segment of values alone would stay unread.
+    // Else a segment with only values would stay unread.
     untyped[STREAMS_AT] = 0;
     segments.setNextSegment(engine, NEXT_ID);
     segments.addTable(engine, ID, untyped);

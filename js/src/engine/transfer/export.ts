@@ -1,9 +1,9 @@
 /**
- * Exports all that the head of a store reaches, and its branches if they are wanted, as a stream of
- * bytes that `import.ts` reads elsewhere.
+ * Exports all that the head of a store reaches, and wanted branches, as a stream of bytes that `import.ts` reads
+ * elsewhere.
  *
- * It holds the commits, not the segments: another handle may collect meanwhile, and move chunks to
- * new segments. If a segment was deleted before it was exported, the new ones follow at the end.
+ * It holds the commits, not the segments: a collection of another handle may move chunks to new segments during the
+ * export. If a segment was deleted before it was exported, the new ones follow at the end.
  */
 
 import * as CollectFlag from '../../base/abi/collect-flag.js';
@@ -32,19 +32,19 @@ import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } fro
 /** Options of an export. */
 export interface ExportOptions {
   /**
-   * Other branches to export, by name, or all but those that mutators keep; none by default. The branch of the handle
-   * becomes the main branch of the copy.
+   * The names of other branches to export, or `true` for all except the branches of mutators; no branch by default. The
+   * branch of the handle becomes the main branch of the copy.
    */
   readonly branches?: boolean | readonly string[] | undefined;
   /**
-   * Number of bytes to leave out, to continue a copy that was cut off. The export of a store stays the
-   * same as long as nothing is written or compacted.
+   * The number of bytes to leave out, to continue a copy that was cut off. The export of a store stays the same until
+   * the store is written to or compacted.
    */
   readonly from?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most passes over the segments of an export while collections delete some of them. */
+/** The most passes over the segments of an export while collections delete some of them. */
 const MAX_TRIES = 16;
 
 const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
@@ -55,9 +55,9 @@ const copies = new ReleaseRegistry<readonly Hold[]>(releaseAll);
 export class Export implements AsyncIterable<Uint8Array> {
   /** The root that the copy will have, in hexadecimal. */
   readonly root: string;
-  /** The names of its other branches. */
+  /** The names of the copy's other branches. */
   readonly branches: readonly string[];
-  /** Number of bytes, without those before `from`; more if the store is compacted meanwhile. */
+  /** The number of bytes from `from` on; more if the store is compacted during the export. */
   readonly bytes: number;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
@@ -102,7 +102,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     disposable(Export.prototype, 'dispose', Export.prototype.release);
   }
 
-  /** The bytes, in parts of up to about 600 KiB, each read from storage when it is asked for. */
+  /** Yields the bytes in parts of up to about 600 KiB, and reads each part from storage on demand. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#isTaken)
       throw new HedgerowError('closed', 'this export was read already: call db.export() again');
@@ -112,7 +112,7 @@ export class Export implements AsyncIterable<Uint8Array> {
       next: () => until(parts.next(), this.#signal),
       return: async () => {
         await parts.return(undefined);
-        // If nothing was read yet, the generator has not released the holds.
+        // If the export was never read, the generator has not released the holds.
         this.release();
         return { done: true, value: undefined };
       },
@@ -121,7 +121,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     return iterator;
   }
 
-  /** The bytes as a stream, which reads storage only as fast as it is consumed. */
+  /** Returns the bytes as a stream, which reads storage only as fast as it is consumed. */
   stream(): ReadableStream<Uint8Array> {
     const parts = this[Symbol.asyncIterator]();
     return new ReadableStream<Uint8Array>(
@@ -157,7 +157,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** The bytes of `part` that are not left out. */
+  /** Yields the bytes of `part` after the ones to leave out. */
   *#takeUnskipped(part: Uint8Array): Generator<Uint8Array, void, undefined> {
     const skipped = Math.min(this.#skipped, part.length);
     this.#skipped -= skipped;
@@ -231,13 +231,13 @@ async function checkSegment(
   );
 }
 
-/** The commits that refs name, each once. */
+/** Returns the commits that refs name, each once. */
 export function rootsOf(refs: readonly ExportedRef[]): Uint8Array[] {
   const roots = new Map(refs.map(({ commitBytes }) => [hex(commitBytes), commitBytes]));
   return [...roots.values()].filter((commitBytes) => !isEmpty(commitBytes));
 }
 
-/** The ids of the segments that hold what commits reach, in ascending order. */
+/** Finds the ids of the segments with chunks that commits reach, in ascending order. */
 export async function holding(host: Host, roots: readonly Uint8Array[]): Promise<number[]> {
   if (roots.length === 0) return [];
   const { engine } = host;
@@ -261,7 +261,7 @@ async function tablesOf(
       const ids = new Set(await holding(host, roots));
       const others = new Set([...inventory.known].filter((id) => !ids.has(id)));
       const { tables } = await host.segments.load(others);
-      // If one is deleted later, its read finds that out.
+      // If a segment is deleted later, its read reports that.
       return tables.filter(({ id }) => ids.has(id));
     } catch (cause) {
       if (!isMissing(cause) || tries === MAX_TRIES) throw cause;
@@ -271,7 +271,7 @@ async function tablesOf(
   }
 }
 
-/** Holds the heads of the other branches, and the commits at which they were forked. */
+/** Holds the heads of the other branches, and the commits of their forks. */
 async function holdOthers(
   branchHead: BranchHead,
   wanted: ExportOptions['branches'],
@@ -279,7 +279,7 @@ async function holdOthers(
 ): Promise<ExportedRef[]> {
   if (wanted === undefined || wanted === false) return [];
   const refs = await branchHead.shared.queueWork(() => branchHead.inventory.look());
-  // The queue of mutators is of this device: two with one queue would give their calls the same ids.
+  // The queue of mutators belongs to this device: two devices with one queue would give their calls the same ids.
   const all = [...refs.keys()].filter(
     (name) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF),
   );
@@ -320,7 +320,7 @@ async function holdRef(
     const ref = await findStoredRef(branchHead, name);
     if (ref === undefined) return undefined;
     const hold = await branchHead.shared.hold(ref.commitBytes);
-    // It is whole if the ref still points to it: see `tabs/pins.ts`.
+    // All chunks of the commit are stored if the ref still points to it: see `tabs/pins.ts`.
     const again = await findStoredRef(branchHead, name);
     if (again !== undefined && sameBytes(again.commitBytes, ref.commitBytes)) return { ref, hold };
     hold.release();

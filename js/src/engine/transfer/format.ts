@@ -1,4 +1,4 @@
-/** The bytes of an export, drawn in `docs/format.md`. An import notices each bit that has changed. */
+/** The bytes of an export, drawn in `docs/format.md`. An import notices each changed bit. */
 
 import { concatBytes } from '../../base/bytes.js';
 import { crc32 } from '../../base/crc32.js';
@@ -24,9 +24,9 @@ export interface ExportedRef {
 /** The beginning of an export. */
 export interface Header {
   readonly refs: readonly ExportedRef[];
-  /** Bytes of the export, if nothing was collected while it was made. */
+  /** Bytes of the export, if no collection ran while it was made. */
   readonly bytes: number;
-  /** The CRC-32 of the header: almost surely another one for an export with other refs or another length. */
+  /** The CRC-32 of the header: almost surely different for an export with other refs or another length. */
   readonly checksum: number;
   readonly length: number;
 }
@@ -39,26 +39,26 @@ const REF_BYTES = 34;
 const FRAME_BYTES = 8;
 const COMMIT_BYTES = 32;
 
-/** Most refs of an export. */
+/** The most refs of an export. */
 export const MAX_REFS = 4096;
-/** Longest name of a ref, in bytes: that of a fork, of two percent-encoded names. */
+/** The longest name of a ref, in bytes: a fork has two percent-encoded names. */
 const MAX_NAME_BYTES = 8192;
 
 /** A source of bytes that is read in pieces. */
 export interface ByteInput {
-  /** Offset of the next byte. */
+  /** The offset of the next byte. */
   readonly at: number;
-  /** The next `length` bytes, in a buffer of their own; rejects with `invalid-export` if there are fewer. */
+  /** Reads the next `length` bytes into a buffer of their own; rejects with `invalid-export` if there are fewer. */
   take(length: number): Promise<Uint8Array>;
 }
 
-/** What follows the header: segments, then the end. A header, if the source began from its start. */
+/** A part of an export after the header: a segment, or the end; a header, if the source began from its start. */
 export type Frame =
   | { readonly kind: 'segment'; readonly tableBytes: Uint8Array; readonly segmentBytes: Uint8Array }
   | { readonly kind: 'header'; readonly header: Header }
   | { readonly kind: 'end' };
 
-/** The error for bytes that are no export, or a damaged one. */
+/** Makes the error for bytes that are no export, or a damaged one. */
 export function invalid(what: string, offset: number): HedgerowError {
   return new HedgerowError('invalid-export', `byte ${offset}: ${what}`, { offset });
 }
@@ -73,12 +73,12 @@ function word(value: number): Uint8Array {
   return bytes;
 }
 
-/** Bytes that a segment takes in an export, with its table. */
+/** Returns the bytes that a segment takes in an export, with its table. */
 export function frameLength(tableBytes: Uint8Array): number {
   return FRAME_BYTES + tableBytes.length + readSegmentLength(tableBytes);
 }
 
-/** The header of an export whose segments take `segmentBytes` with their tables. */
+/** Makes the header of an export whose segments and tables take `segmentBytes`. */
 export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Uint8Array {
   const encoder = new TextEncoder();
   const named = refs.map(({ name, commitBytes }) => {
@@ -96,13 +96,13 @@ export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Ui
   return concatBytes([parts, word(crc32(parts))]);
 }
 
-/** What comes before the bytes of a segment: its number, a checksum and its table. */
+/** Makes the bytes before a segment: its number, a checksum and its table. */
 export function frameOf(ordinal: number, tableBytes: Uint8Array): Uint8Array {
   const number = word(ordinal);
   return concatBytes([number, word(crc32(number, tableBytes)), tableBytes]);
 }
 
-/** The end of an export with this number of segments. */
+/** Makes the end of an export with this number of segments. */
 export function endOf(segments: number): Uint8Array {
   const [end, count] = [word(END), word(segments)];
   return concatBytes([end, word(crc32(end, count)), count]);
@@ -151,7 +151,7 @@ async function headerFrom(source: ByteInput, magic: Uint8Array): Promise<Header>
   return { refs, bytes, checksum, length: source.at - start };
 }
 
-/** Whether the refs are a main branch, other branches, and forks of these, in order. */
+/** Reports whether the refs are a main branch, other branches, and forks of these, in order. */
 function areNamed([main, ...others]: readonly ExportedRef[]): boolean {
   const names = others.map(({ name }) => name);
   const branches = names.filter((name) => name.startsWith(BRANCH_REF));

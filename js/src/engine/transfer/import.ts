@@ -1,11 +1,11 @@
 /**
  * Reads an export into an empty store.
  *
- * Segments are checked and then stored under a writer number of their own. The ref `import` has that number, and how
- * far the import has come. Each write moves that ref, so that of two imports the later one continues and the earlier
- * one fails. When all segments are stored, the commits are verified from storage, using nothing but these segments.
- * Then one transaction moves the refs and drops `import`. Until then the store is empty, and no collection deletes the
- * segments, so that another import can continue with them.
+ * Segments are checked and then stored under a writer number of their own. The ref `import` has this number and the
+ * progress of the import. Each write moves the ref: the later of two imports continues, and the earlier one fails. When
+ * all segments are stored, the import verifies the commits from storage, with only these segments. Then one transaction
+ * moves the refs and drops `import`. Until then the store is empty, and no collection deletes the segments, so that
+ * another import can continue with them.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -37,26 +37,26 @@ import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
 import { SegmentImport } from './segment-import.js';
 
-/** Where an export comes from: bytes, or a function that returns them from an offset on. */
+/** The source of an export: bytes, or a function that returns them from an offset on. */
 export type ImportSource = ByteSource | ((offset: number) => ByteSource | Promise<ByteSource>);
 
-/** How far an import has come. */
+/** The progress of an import. */
 export interface ImportProgress {
-  /** Bytes of the export that are done, including those that an earlier import stored. */
+  /** Bytes of the export that are done, including bytes that an earlier import stored. */
   readonly bytes: number;
   /** Rows of the main branch that were verified from storage, which is the last part of the work. */
   readonly rows: number;
-  /** About how much of the work is done: from 0 to 1. */
+  /** The approximate fraction of the work that is done: from 0 to 1. */
   readonly fraction: number;
 }
 
 /** Options of an import. */
 export interface ImportOptions {
-  /** Where the store is kept; `idb()` by default. */
+  /** The place of the store; `idb()` by default. */
   readonly storage?: Storage | undefined;
-  /** As in `open`: what is imported is encrypted. */
+  /** As in `open`: the import encrypts the store. */
   readonly encryption?: Encryption | undefined;
-  /** When its writes count as done; `'relaxed'` by default. */
+  /** The moment when the import's writes count as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
@@ -70,18 +70,18 @@ export interface ImportOptions {
 
 /** The result of an import. */
 export interface ImportResult {
-  /** The root of the store, in hexadecimal: the one that was exported. */
+  /** The root of the store, in hexadecimal: the exported one. */
   readonly root: string;
-  /** The names of its other branches. */
+  /** The names of the store's other branches. */
   readonly branches: readonly string[];
   readonly rows: number;
-  /** Segments that this call stored, and those that an earlier import had stored. */
+  /** The number of segments that this call stored, and that an earlier import had stored. */
   readonly segments: number;
   readonly segmentsBefore: number;
   readonly ms: number;
 }
 
-/** The part of the progress that storing counts for; verifying is the rest. */
+/** The share of storing in the progress; verifying is the rest. */
 const STORING = 0.8;
 
 /** The store that an import writes. */
@@ -116,7 +116,7 @@ export async function runStoreImport(
   const reader = await open(0);
   let segments: SegmentStore | undefined;
   try {
-    // Before `open`, which creates the store: a source that is no export must not create one.
+    // Read the header before `open`, which creates the store: a source that is no export must not create one.
     const header = await readHeader(reader);
     segments = await storage.open(name);
     const job = new Import({ name, storage, segments }, sliceMs, options);
@@ -143,7 +143,7 @@ class Import {
     this.#durability = options.durability ?? 'relaxed';
   }
 
-  /** Reads what follows the header, from the offset of an earlier import if the source can `open` there. */
+  /** Reads the parts after the header, from the offset of an earlier import if the source can `open` there. */
   async run(header: Header, reader: ByteReader, open: Opens | undefined): Promise<ImportResult> {
     const { segments } = this.#place;
     const { refs: found } = await segments.load();
@@ -164,7 +164,7 @@ class Import {
     return this.#finish(header, landing, refs);
   }
 
-  /** The result for a store that already has exactly what is imported. */
+  /** Returns the result for a store that already equals the export. */
   async #reportExisting(header: Header): Promise<ImportResult> {
     const { branchHead } = await Inspection.of(this.#place.segments, this.#sliceMs);
     this.#rows = (await branchHead.shared.openView(mainOf(header))).rows;
@@ -185,7 +185,7 @@ class Import {
         this.#tell(header, reader.at);
         if (frame.kind === 'end') break;
         if (frame.kind === 'header') {
-          // The source was asked to begin further on, and began at its start.
+          // The source should have begun further on, but began at its start.
           const { length, checksum } = frame.header;
           reader.restartAt(length);
           if (checksum !== header.checksum) throw invalid('another export than before', 0);
@@ -217,7 +217,7 @@ class Import {
     await landing?.settle();
   }
 
-  /** Verifies what is stored, then moves the refs to it, or deletes it. */
+  /** Verifies the stored segments, then moves the refs to them, or deletes them. */
   async #finish(
     header: Header,
     landing: SegmentImport,
@@ -244,13 +244,13 @@ class Import {
     return this.#result(header, landing.stored, landing.before);
   }
 
-  /** Whether the main branch has not moved: if it has, a collection may have deleted what was stored. */
+  /** Resolves to whether the main branch has not moved: else a collection may have deleted the stored segments. */
   async #isStill(main: Ref | undefined, landing: SegmentImport): Promise<boolean> {
     const { refs } = await this.#place.segments.load(new Set(landing.ids));
     return refs.find(({ name }) => name === REF)?.generation === main?.generation;
   }
 
-  /** Gives up: the store is not empty any more, or another import is in progress. Returns the error. */
+  /** Gives up, since the store is not empty any more, or another import is in progress. Returns the error. */
   async #beaten(landing: SegmentImport): Promise<HedgerowError> {
     await landing.undo().catch(() => {});
     const message =
@@ -287,7 +287,7 @@ class Import {
     this.#bytes = bytes;
     const { onProgress } = this.#options;
     if (onProgress === undefined) return;
-    // If the exporting store was compacted meanwhile, the export is longer, or shorter.
+    // If the exporting store was compacted during the export, the export is longer, or shorter.
     const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
     const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
     notify(onProgress, { bytes, rows: this.#rows, fraction });
@@ -337,7 +337,7 @@ function giver(source: ImportSource): Giver {
   return { canSeek: false, give: () => source };
 }
 
-/** Whether a store is empty, or already has exactly what is to be imported; throws if it is neither. */
+/** Reports whether a store is empty, or already equals the export; throws for any other store. */
 function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | 'done' {
   const hexOf = (name: string) => {
     const ref = refs.get(name);
@@ -369,7 +369,7 @@ function movesOf(header: Header, refs: ReadonlyMap<string, Ref>): RefMove[] {
   });
 }
 
-/** Whether the export is at fault, and not storage or the caller. */
+/** Reports whether the export is at fault, instead of storage or the caller. */
 function isRefusal(cause: unknown): boolean {
   const codes: readonly unknown[] = ['corrupt-chunk', 'missing-chunk', 'unsupported-format'];
   return cause instanceof HedgerowError && codes.includes(cause.code);

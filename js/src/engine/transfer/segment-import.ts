@@ -23,8 +23,8 @@ interface Progress {
 const MAX_WRITER = Math.floor(Number.MAX_SAFE_INTEGER / SEGMENTS_PER_WRITER) - 1;
 
 /**
- * What an import has stored so far, which no commit reaches yet: segments under a writer number, and
- * the ref `import`, whose 32 bytes are
+ * The segments that an import has stored under its writer number, which no commit reaches yet, and the ref `import`,
+ * whose 32 bytes are
  *
  *     writer : f64 | offset : f64 | segments : f64 | checksum of the header : f64
  *
@@ -44,7 +44,7 @@ export class SegmentImport {
   #heldBytes = 0;
   #writing: Promise<void> = Promise.resolve();
   #nextId: number;
-  /** Number of segments that were stored before this import, and of those stored since. */
+  /** The number of segments that were stored before this import, and since its start. */
   readonly before: number;
   stored = 0;
 
@@ -70,7 +70,7 @@ export class SegmentImport {
     this.before = tables.length;
   }
 
-  /** Begins an import, or continues the one that the ref `import` records, which thereby ends. */
+  /** Begins an import, or continues the import of the ref `import`, which ends at this moment. */
   static async begin(
     segments: SegmentStore,
     ref: Ref | undefined,
@@ -82,33 +82,33 @@ export class SegmentImport {
     const generation = ref?.generation ?? 0;
     const landing = new SegmentImport(segments, durability, progress, generation, []);
     if (!(await landing.#write([], progress))) throw toConcurrentImportError();
-    // Load only now: before that move another import could still store segments.
+    // Load only now: before the move another import could still store segments.
     const { tables } = await segments.load();
     const end = landing.#firstId + SEGMENTS_PER_WRITER;
     const own = tables.filter(({ id }) => id >= landing.#firstId && id < end);
-    // If some were deleted, read the export from its start to find out which.
+    // If some were deleted, read the export from its start to find which.
     const isComplete = own.length >= progress.ordinal;
     const from = isComplete ? progress : { writer, offset: 0, ordinal: 0, checksum: 0 };
     return new SegmentImport(segments, durability, from, landing.#generation, own);
   }
 
-  /** The ids of all that was stored. */
+  /** The ids of all stored segments. */
   get ids(): readonly number[] {
     return this.#ids;
   }
 
-  /** How many segments of the export lie before its offset. */
+  /** The number of segments of the export before its offset. */
   get ordinal(): number {
     return this.#progress.ordinal;
   }
 
-  /** The offset from which the export with this header must be read; 0 for its start. */
+  /** Returns the offset from which to read the export with this header; 0 for its start. */
   offsetOf({ checksum, length }: Header): number {
     const { checksum: known, offset } = this.#progress;
     return known === checksum && offset > length ? offset : 0;
   }
 
-  /** Whether a segment with this table is stored. */
+  /** Reports whether a segment with this table is stored. */
   has(tableBytes: Uint8Array): boolean {
     const found = this.#tables.get(keyOf(tableBytes)) ?? [];
     return found.some((known) => sameBytes(known, tableBytes));
@@ -120,8 +120,8 @@ export class SegmentImport {
   }
 
   /**
-   * Adds a checked segment. It ends at `offset` of the export, and `ordinal` segments end there. Skips
-   * one that is already stored.
+   * Adds a checked segment. It ends at `offset` of the export, and `ordinal` segments end there. Skips a segment that
+   * is already stored.
    */
   async take(
     { tableBytes, segmentBytes }: Omit<SegmentRecord, 'id'>,
@@ -158,7 +158,7 @@ export class SegmentImport {
     this.#writing.catch(() => {});
   }
 
-  /** Resolves when all segments that were added are stored. */
+  /** Resolves when all added segments are stored. */
   async settle(): Promise<void> {
     if (this.#held.length > 0) await this.#flush();
     await this.#writing;
@@ -175,7 +175,7 @@ export class SegmentImport {
     return isWritten;
   }
 
-  /** A read-only view of the store, with nothing but what this import has stored. */
+  /** Returns a read-only view of the store, with only the segments of this import. */
   own(): SegmentStore {
     const ids = new Set(this.#ids);
     const segments = this.#segments;
@@ -194,7 +194,7 @@ export class SegmentImport {
     };
   }
 
-  /** Moves refs to what was stored; `false` if another writer has moved one of them. */
+  /** Moves refs to the imported commits; `false` if another writer has moved one of them. */
   async finish(moves: readonly RefMove[], deletes: readonly number[]): Promise<boolean> {
     const [move, ...others] = moves;
     const also = [...others, this.#drop()];
@@ -205,7 +205,7 @@ export class SegmentImport {
     return true;
   }
 
-  /** Deletes all that was stored, unless another import continues with it. */
+  /** Deletes all stored segments, unless another import continues with them. */
   async undo(): Promise<void> {
     const also = [this.#drop()];
     const batch = { segments: [], also, durability: 'relaxed', makesRoom: true } as const;
@@ -213,7 +213,7 @@ export class SegmentImport {
     await this.#delete(this.#ids);
   }
 
-  /** Ignores failures: segments that stay take space until they are collected. */
+  /** Deletes segments and ignores failures: segments that stay take space until they are collected. */
   async #delete(ids: readonly number[]): Promise<void> {
     if (ids.length > 0) await this.#segments.delete(ids).catch(() => {});
   }
@@ -230,7 +230,7 @@ function toConcurrentImportError(): HedgerowError {
   );
 }
 
-/** A key that differs between all tables but forged ones: the count of chunks, and half of the first hash. */
+/** Returns a key of a table: the count of chunks, and half of the first hash. Only forged tables share a key. */
 function keyOf(tableBytes: Uint8Array): string {
   return tableBytes.subarray(8, 28).join();
 }
@@ -244,7 +244,7 @@ function moveTo({ writer, offset, ordinal, checksum }: Progress, expected: numbe
   return { name: IMPORT_REF, commitBytes, generation, format: FORMAT, expected };
 }
 
-/** The progress in the bytes of a ref; `undefined` if they are malformed. */
+/** Reads the progress from the bytes of a ref; `undefined` if they are malformed. */
 function progressOf({ commitBytes: { buffer, byteOffset, length } }: Ref): Progress | undefined {
   const view = new DataView(buffer, byteOffset, length);
   const [writer = 0, offset = 0, ordinal = 0, checksum = 0] = [0, 8, 16, 24].map((at) =>

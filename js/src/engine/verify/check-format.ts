@@ -1,8 +1,8 @@
-/** The format of refs, where a store is read that is not open. */
+/** Checks the format of a ref in a store that is not open. */
 import { HedgerowError } from '../../base/errors.js';
 import { FORMAT, MAX_FORMAT } from '../../base/limits.js';
 
-/** Throws `wrong-key` for a ref that is sealed, and `unsupported-format` for one of a later version. */
+/** Throws `wrong-key` for a sealed ref, and `unsupported-format` for a ref of a later version. */
 export function checkFormat(format: number): void {
   if (format <= FORMAT) return;
   throw format > MAX_FORMAT

@@ -1,4 +1,4 @@
-/** Checks that all that a pinned commit reaches is stored, and stays so. Loaded at first use. */
+/** Checks that all chunks that a pinned commit reaches are stored, and stay stored. Loaded at first use. */
 
 import { surveyCommit } from '../../core/survey.js';
 import { endCollections } from '../history/fence.js';
@@ -6,11 +6,11 @@ import type { SharedStore } from '../history/shared-store.js';
 
 export { endCollections } from '../history/fence.js';
 
-/** Rejects with `missing-chunk` if parts are not stored. First ends all collections that may have missed the pin. */
+/** Rejects with `missing-chunk` if a chunk is not stored. First ends all collections that may have missed the pin. */
 export async function checkWhole(shared: SharedStore, commitBytes: Uint8Array): Promise<void> {
   const { host, inventory } = shared;
   await endCollections(host.segments);
-  // What was stored when the store was opened may be deleted by now.
+  // Segments that were stored at the opening may be deleted by now.
   await inventory.load();
   await surveyCommit(host, commitBytes);
 }

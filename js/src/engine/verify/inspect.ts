@@ -15,9 +15,9 @@ export type { Pin } from './verify-other-refs.js';
 /** Runs `work` while, as far as possible, no other tab and no other call commits. */
 export type Still = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Most attempts at a verification while the store moves on and faults are found. */
+/** The most attempts at a verification while the store moves on and faults are found. */
 const MAX_TRIES = 8;
-/** After so many lost races for a pin, writers are made to wait for a moment. */
+/** The number of lost races for a pin after which writers must wait for a moment. */
 const MAX_RACES = 4;
 
 /** Pins the head of a store. If it is still the head after that, no collection deletes it. */
@@ -45,8 +45,8 @@ async function pinHead(
 }
 
 /**
- * Verifies the head of a store, and its other refs; also returns the inspection that did it. A collection may run meanwhile: chunks that
- * it moves are read from their new segments.
+ * Verifies the head of a store and its other refs; also returns the inspection. A collection may run during the work:
+ * chunks that it moves are read from their new segments.
  */
 export async function inspect(
   segments: SegmentStore,

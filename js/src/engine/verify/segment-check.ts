@@ -1,4 +1,4 @@
-/** Reads segments, and records which of them do not match their tables. */
+/** Reads segments, and records the ones that do not match their tables. */
 import { HedgerowError } from '../../base/errors.js';
 import {
   cutSegment,
@@ -7,19 +7,19 @@ import {
   segmentOf,
 } from '../../storage/segment-store.js';
 
-/** A damaged record in storage. The faults of chunks show what is lost with it. */
+/** A damaged record in storage. The faults of chunks show the losses. */
 export interface SegmentFault {
   readonly segment: number;
   /**
-   * `table`: its table is malformed, so that its chunks are unknown. `length`: it is longer or
-   * shorter than its table says. `gone`: it does not exist, or cannot be read.
+   * `table`: its table is malformed, so that its chunks are unknown. `length`: it is longer or shorter than its table
+   * says. `gone`: it does not exist, or cannot be read.
    */
   readonly what: 'table' | 'length' | 'gone';
 }
 
 /**
- * Reads as `segments` does, and adds those that do not match their table to `faults`. If a request
- * fails, reads its segments one by one; one that cannot be read counts as `gone`.
+ * Reads as `segments` does, and adds segments that do not match their table to `faults`. If a request fails, reads its
+ * segments one by one; an unreadable segment counts as `gone`.
  */
 export function checking(
   segments: SegmentStore,
@@ -37,7 +37,7 @@ export function checking(
   return {
     load: (...args) => segments.load(...args),
     reserve: () => segments.reserve(),
-    // Whole segments, as they are stored now.
+    // Read whole segments in their present state.
     read: async (wanted) => {
       const ids = wanted.map(segmentOf);
       let found: (Uint8Array | undefined)[];
@@ -50,7 +50,7 @@ export function checking(
       }
       for (const [at, segment] of ids.entries()) {
         const length = found[at]?.length;
-        // A collection may have written it since the lengths were noted.
+        // A collection may have written the segment since the lengths were noted.
         const wanted = lengths.get(segment) ?? length;
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
         else if (length !== wanted) faults.set(segment, { segment, what: 'length' });

@@ -1,4 +1,4 @@
-/** Verifies what the refs of a store reach, without that of the main branch: so that nothing is sound that sync fails on. */
+/** Verifies the commits of all refs except the main branch: a store in which a sync would fail is not sound. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -18,15 +18,15 @@ import {
   type VerifyOptions,
 } from './verify.js';
 
-/** Most times that a ref moves while it is pinned. */
+/** The most times that a ref moves while it is pinned. */
 const MAX_TRIES = 20;
 
 /** Pins a commit: see `tabs/pins.ts`. */
 export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
 
 /**
- * The other refs whose rows have faults. Costs what they do not share with the main branch, if that is sound, and all that
- * they reach otherwise. Of their indexes only a reader of the branch hears: these lose no row.
+ * Finds the other refs whose rows have faults. Costs only chunks outside of the main branch, if that is sound, or else
+ * all that they reach. Faults of their indexes lose no row: only a reader of the branch sees them.
  */
 export async function verifyOthers(
   inspection: Inspection,
@@ -36,7 +36,7 @@ export async function verifyOthers(
 ): Promise<RefFaults[]> {
   const { segments } = inspection.host;
   const base = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
-  // The faults of the main branch are told once.
+  // The faults of the main branch are listed once.
   const known: [Uint8Array, RefFaults['faults']][] = [
     [EMPTY_COMMIT, []],
     [base, []],
@@ -62,7 +62,7 @@ export async function verifyOthers(
   return others;
 }
 
-/** Pins what a ref names; undefined if it was deleted. */
+/** Pins the commit of a ref; `undefined` if the ref was deleted. */
 async function pinRef(
   segments: SegmentStore,
   name: string,
@@ -79,7 +79,7 @@ async function pinRef(
   throw new HedgerowError('conflict', `${name} moved each of ${MAX_TRIES} times: try again`);
 }
 
-/** The faults of a commit; `base` is a sound one, which may have most of it. */
+/** Returns the faults of a commit; `base` is a sound commit, which may have most of the chunks. */
 async function faultsOf(
   inspection: Inspection,
   base: Uint8Array | undefined,
@@ -90,7 +90,7 @@ async function faultsOf(
   return (await inspection.verify(commitBytes, { signal })).faults;
 }
 
-/** Whether all can be read of the rows of a commit that a sound one does not have. */
+/** Reports whether all rows of a commit that a sound commit lacks can be read. */
 async function hasSoundRows(
   { host, branchHead: { shared } }: Inspection,
   sound: Uint8Array,
@@ -114,7 +114,7 @@ async function hasSoundRows(
     await host.read(op, () => {}, runner);
     return true;
   } catch (cause) {
-    // A diff cannot tell what is at the remote of a lazy clone, as a verification can.
+    // A diff cannot distinguish chunks at the remote of a lazy clone from missing ones; a verification can.
     const isFar = cause instanceof HedgerowError && cause.code === 'offline';
     if (isFar || isChunkFault(cause)) return false;
     throw cause;

@@ -1,8 +1,8 @@
 /**
- * Reads everything that a commit reaches from storage and checks it, and does not stop at the first fault.
+ * Reads from storage and checks all that a commit reaches, and does not stop at the first fault.
  *
- * It uses a core of its own: the store's core has verified chunks in memory, which say nothing about
- * storage, and a verification would fill its memory.
+ * Uses a core of its own: verified chunks in the memory of the store's core prove no chunk in storage, and a
+ * verification would fill that memory.
  */
 
 import * as Level from '../../base/abi/fault-level.js';
@@ -34,46 +34,47 @@ import { checking, type SegmentFault } from './segment-check.js';
 
 export type { SegmentFault } from './segment-check.js';
 
-/** A chunk that cannot be read, and what is lost with it; or one that is not in its form. */
+/** A chunk that cannot be read, and the losses; or a chunk that is not in its form. */
 export interface ChunkFault {
-  /** `unsupported-format` for one that a later version of this library has written. */
+  /** `unsupported-format` for a chunk that a later version of this library has written. */
   readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
-  /** Its hash, in hexadecimal. */
+  /** The hash of the chunk, in hexadecimal. */
   readonly chunk: string;
   /**
-   * `commit`: the commit itself. `node`: a node of the tree of rows. `value`: a large value, or a part
-   * of one. `index`: a node of an index, or, with `checkIndexes`, the root of an index that does not match
-   * the rows. `sum`: a part of a sum tree; only the first fault of each tree is listed. `form`: a node or a
-   * value that can be read, but is not written as this library writes it, so that stores of the same rows
-   * have different roots.
+   * `commit`: the commit itself. `node`: a node of the tree of rows. `value`: a large value, or a part of one. `index`:
+   * a node of an index, or, with `checkIndexes`, the root of an index that does not match the rows. `sum`: a part of a
+   * sum tree; only the first fault of each tree is listed. `form`: a node or a value that can be read, but not in the
+   * form that this library writes, so that stores of the same rows have different roots.
    *
-   * With the last three no row is lost. After a repair, indexes and sum trees that follow rows are built again.
-   * A repair does not change what is only of another form: for that, put the rows into another store.
+   * The last three lose no row. After a repair, indexes and sum trees that follow rows are built again. A repair does
+   * not change a chunk with only another form: for that, put the rows into another store.
    */
   readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum' | 'form';
   /** The name of a sum tree. */
   readonly tree?: string;
   /** Whether the sum tree follows rows. */
   readonly follows?: boolean;
-  /** Level of a node, 0 for a leaf, if its parent says it. */
+  /** The level of a node, 0 for a leaf, if its parent says it. */
   readonly level?: number;
-  /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
+  /** The keys that the chunk covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
   readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
-  /** Number of rows in that range, by its parent; `undefined` for a commit, an index and a sum tree. They
-   * are lost, unless `kind` is `form`. */
+  /**
+   * The number of rows in that range, by the parent; `undefined` for a commit, an index and a sum tree. The rows are
+   * lost, unless `kind` is `form`.
+   */
   readonly rows?: number;
 }
 
-/** The faults of another ref than that of the main branch. */
+/** The faults of a ref other than the main branch. */
 export interface RefFaults {
   /** `branch/<name>`, or `fork/<branch>/<parent>`, percent-encoded. */
   readonly ref: string;
   readonly faults: readonly ChunkFault[];
 }
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface Verification {
-  /** The commit that was read: the newest that storage held. */
+  /** The verified commit: the newest in storage. */
   readonly root: string;
   /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` and `others` are empty. */
   readonly ok: boolean;
@@ -82,30 +83,30 @@ export interface Verification {
   readonly nodes: number;
   readonly values: number;
   readonly bytes: number;
-  /** Rows of a lazy clone that are not here but at the remote: they are no fault, and were not read. */
+  /** Rows of a lazy clone that are only at the remote: they are no fault, and were not read. */
   readonly remoteRows: number;
-  /** Faults of rows in the order of keys, then those of indexes, then those of sum trees. */
+  /** Faults of rows in the order of keys, then faults of indexes, then faults of sum trees. */
   readonly faults: readonly ChunkFault[];
-  /** The other refs that have faults: branches, where they were forked, and what links keep of remotes. */
+  /** The other refs that have faults: branches, their forks, and the copies that links keep of remotes. */
   readonly others: readonly RefFaults[];
-  /** All malformed tables, and damaged segments among those that were read. */
+  /** All malformed tables, and the damaged ones of the segments that were read. */
   readonly segmentFaults: readonly SegmentFault[];
 }
 
-/** How far a verification has come. */
+/** The progress of a verification. */
 export interface VerifyProgress {
   readonly rows: number;
   /** Unpacked. */
   readonly bytes: number;
-  /** The part of the rows that is done, lost ones included: from 0 to 1. */
+  /** The fraction of the rows that is done, with lost ones: from 0 to 1. */
   readonly fraction: number;
 }
 
 /** Options of a verification. */
 export interface VerifyOptions {
   /**
-   * Also check that each index has exactly the entries that the rows make; false by default. Costs
-   * another pass over the rows for each index, and is skipped when something cannot be read.
+   * Also check that each index has exactly the entries that the rows make; false by default. Costs another pass over
+   * the rows for each index, and is skipped when a chunk cannot be read.
    */
   readonly checkIndexes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -119,11 +120,11 @@ const CACHE_BYTES = 24 << 20;
 /** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
 
-/** A core with nothing in memory, which reads what a store has in storage now. */
+/** A core with empty memory, which reads the present state of storage. */
 export class Inspection {
   readonly host: Host;
   readonly branchHead: BranchHead;
-  /** The ref of the main branch; `undefined` if nothing was ever committed. */
+  /** The ref of the main branch; `undefined` before its first commit. */
   readonly ref: Ref | undefined;
   /** All refs. */
   readonly refs: readonly Ref[];
@@ -145,11 +146,11 @@ export class Inspection {
     this.#segmentFaults = faults;
   }
 
-  /** Loads the tables of all segments. `at` is the ref of the main branch, as storage has it by default. */
+  /** Loads the tables of all segments. `at` is the ref of the main branch, by default as storage has it. */
   static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
     const [engine, { refs, tables }] = await Promise.all([
       Engine.create(CACHE_BYTES),
-      // Not copies of the tables, which an adapter may have for openings.
+      // Do not load joined tables, which an adapter may have for openings.
       segments.load(undefined, []),
     ]);
     const ref = at ?? refs.find(({ name }) => name === REF);
@@ -170,14 +171,14 @@ export class Inspection {
     return new Inspection(host, ref, refs, new Set(tables.map(({ id }) => id)), faults);
   }
 
-  /** Whether storage has another head, or new segments, since this inspection began. */
+  /** Resolves to whether storage has another head, or new segments, since this inspection began. */
   async isOutdated(): Promise<boolean> {
     const { refs, tables } = await this.host.segments.load(this.#ids);
     const ref = refs.find(({ name }) => name === REF);
     return tables.length > 0 || ref?.generation !== this.ref?.generation;
   }
 
-  /** Faults of stored records, without segments that a collection has deleted meanwhile. */
+  /** Returns the faults of stored records, without segments that a collection has deleted during the inspection. */
   async #faultsOfSegments(): Promise<SegmentFault[]> {
     const faults = [...this.#segmentFaults.values()];
     if (!faults.some(({ what }) => what === 'gone')) return faults;
@@ -321,17 +322,17 @@ function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
   return code && { code, chunk, kind: 'commit', range: {} };
 }
 
-/** Whether something cannot be read, or is wrong. A chunk that is only of another form can be read. */
+/** Reports whether a chunk is unreadable or wrong. A chunk with only another form can be read. */
 export function isLoss({ kind }: ChunkFault): boolean {
   return kind !== 'form';
 }
 
-/** Whether an error is the fault of a chunk. */
+/** Reports whether an error is the fault of a chunk. */
 export function isChunkFault(cause: unknown): boolean {
   return faultCode(cause) !== undefined;
 }
 
-/** The code of an error, if it is the fault of a chunk. */
+/** Returns the code of an error, if it is the fault of a chunk. */
 function faultCode(cause: unknown): ChunkFault['code'] | undefined {
   const { code } = cause as HedgerowError;
   const isFault =
@@ -339,7 +340,7 @@ function faultCode(cause: unknown): ChunkFault['code'] | undefined {
   return isFault ? code : undefined;
 }
 
-/** The fault of a chunk of an index: it covers entries, not rows. */
+/** Returns the fault of a chunk of an index: it covers entries, not rows. */
 function ofIndex({ code, chunk, level }: ChunkFault): ChunkFault {
   return { code, chunk, kind: 'index', ...(level !== undefined && { level }), range: {} };
 }

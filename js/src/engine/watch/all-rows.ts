@@ -1,4 +1,4 @@
-/** What a watch with `initial` is told first: all rows of its range, as added. */
+/** The first call of a watch with `initial`: all rows of its range, as added. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { freezeShared } from '../../base/freeze-shared.js';
 import { turn } from '../../base/scheduler.js';

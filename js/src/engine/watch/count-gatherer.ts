@@ -1,4 +1,4 @@
-/** What watchers of counts are told: how many rows, or entries of an index, a range has. Loaded at the first one. */
+/** Counts rows, or entries of an index, for watchers of counts. Loaded with the first such watcher. */
 
 import { changedKeys } from '../../core/calls/changed-keys.js';
 import * as reads from '../../core/calls/read-calls.js';
@@ -11,7 +11,7 @@ import type { Interval } from './interval.js';
 import type { Matcher } from './matcher.js';
 import type { Watcher } from './watcher.js';
 
-/** Counts what was added to an interval, less what was deleted from it. */
+/** Counts the additions to an interval, minus the deletions. */
 class CountGatherer implements IntervalGatherer<Watcher> {
   readonly isKeysOnly = true;
   readonly low: string;
@@ -34,7 +34,7 @@ class CountGatherer implements IntervalGatherer<Watcher> {
     this.take(change, touched);
   }
 
-  /** How far the count has changed, if it has. */
+  /** Returns the change of the count, if it has changed. */
   finish(): readonly number[] {
     const difference = this.#difference;
     this.drop();
@@ -62,7 +62,7 @@ async function countAt(
   }
 }
 
-/** The members of a diff: with values only where a watcher wants them, or an index is made of them. */
+/** Reads the members of a diff: with values only where a watcher wants them, or an index is made of them. */
 function decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[] {
   const members = changedKeys(engine);
   for (let at = 0; at < members.length; at += widthAt(members, at)) {

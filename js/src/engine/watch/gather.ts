@@ -13,9 +13,9 @@ import { Matcher } from './matcher.js';
 
 /** An ordered space of positions other than the keys of rows: an index. */
 export interface Space {
-  /** The rows that it is made from. */
+  /** The rows that the index is made from. */
   readonly rows: KeyRange;
-  /** The entries of a row, without duplicates. */
+  /** Returns the entries of a row, without duplicates. */
   entriesOf(key: string, value: unknown): readonly IndexEntry[];
   /** Holds a head that has the index. */
   hold(): Promise<HeldHead>;
@@ -26,7 +26,7 @@ const CLOCK_CHANGES = 256;
 const PART_OF_SLICE = 0.25;
 /** After a first block with more members than this, a jump to the next watched range is worth a new diff. */
 const MANY_CHANGES = 64;
-/** Positions that are sorted without a break. */
+/** The number of positions that are sorted without a break. */
 const RUN = 2048;
 
 /** Limits the work between the blocks of a diff to a share of a slice. */
@@ -58,19 +58,19 @@ export interface Taker<Watcher> extends Interval {
   take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
 }
 
-/** What becomes of the changes of one interval in a pass. Watchers of the same interval share it. */
+/** Gathers the changes of one interval in a pass. Watchers of the same interval share it. */
 export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
   readonly watchers: Set<Watcher>;
   /** Takes the change of an entry of an index. */
   takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
-  /** Returns what to tell and forgets it; an empty array is not told. */
+  /** Returns and forgets the result for watchers; they do not receive an empty array. */
   finish(slices: DiffSlices): Promise<readonly unknown[]> | readonly unknown[];
   drop(): void;
 }
 
-/** How watchers are told something else than changes: code that is loaded later. */
+/** Turns changes into other results for watchers: code that is loaded later. */
 export interface WatchTally<Watcher> {
-  /** What they are told first, of the commit at which they begin. */
+  /** Returns the first result, at the commit where the watcher begins. */
   begin(
     host: Host,
     branchHead: BranchHead,
@@ -78,7 +78,7 @@ export interface WatchTally<Watcher> {
     commitBytes: Uint8Array,
   ): Promise<unknown[]>;
   gather(interval: Interval): IntervalGatherer<Watcher>;
-  /** Reads the output of a diff, of which no more is wanted than some takers want. */
+  /** Reads the output of a diff, without parts that no taker wants. */
   decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[];
 }
 
@@ -88,7 +88,7 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
   readonly high: string | undefined;
   readonly watchers = new Set<Watcher>();
   #changes: Change[] = [];
-  /** For an index: the position of each change. */
+  /** Of an index, the position of each change. */
   #positions: string[] | undefined;
 
   constructor({ low, high }: Interval) {
@@ -120,7 +120,7 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
   }
 }
 
-/** The indices of `positions` in the order of the positions. A merge sort in slices. */
+/** Returns the indices of `positions` in the order of the positions: a merge sort in slices. */
 function sorted(positions: readonly string[], slices: DiffSlices): Promise<number[]> {
   const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
   const part = async (from: number, to: number): Promise<number[]> => {
@@ -173,12 +173,12 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   }
 }
 
-/** What is watched. */
+/** The subject of a watch. */
 export interface WatchSubject<Watcher> {
   readonly interval: Interval;
-  /** Absent for a watcher that is told changes. */
+  /** Absent for a watcher of changes. */
   readonly tally: WatchTally<Watcher> | undefined;
-  /** The watched index; `undefined` when rows are watched. */
+  /** The watched index; `undefined` for a watch of rows. */
   readonly space: Space | undefined;
 }
 
@@ -215,16 +215,16 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
     this.#decode = other && ((engine) => other.decode(engine, matcher));
   }
 
-  /** Drops what was gathered. */
+  /** Drops all gathered changes. */
   clear(): void {
     for (const range of this.touched) range.drop();
     this.touched.clear();
   }
 
   /**
-   * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in
-   * watched ranges that the commits do not share. Skips the gaps between ranges, except for about
-   * a block of changes in each. Stops when `isWanted` returns `false`.
+   * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in watched ranges that
+   * the commits do not share. Skips the gaps between ranges, except for about a block of changes in each. Stops when
+   * `isWanted` returns `false`.
    */
   async run(
     host: Host,

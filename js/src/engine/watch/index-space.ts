@@ -7,8 +7,8 @@ import { holdWith } from '../read/holder.js';
 import type { Space } from './gather.js';
 
 /**
- * A watched index. Its changes are computed from the rows that changed, so the index need not be
- * built for that. It must be built for the first call of a watch with `initial`.
+ * A watched index. Its changes are computed from the changed rows, so the index need not be built. Only the first call
+ * of a watch with `initial` needs the built index.
  */
 export class IndexSpace implements Space {
   readonly rows: KeyRange;

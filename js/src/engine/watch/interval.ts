@@ -10,10 +10,10 @@ export interface Interval {
   readonly high: string | undefined;
 }
 
-/** The first string after another one. */
+/** Returns the first string after another one. */
 const after = (text: string) => `${text}\0`;
 
-/** The first string after all that start with `prefix`, if one exists. */
+/** Returns the first string after all that start with `prefix`, if one exists. */
 function afterAll(prefix: string): string | undefined {
   const points = Array.from(prefix, (char) => char.codePointAt(0) as number);
   for (;;) {
@@ -25,7 +25,7 @@ function afterAll(prefix: string): string | undefined {
   }
 }
 
-/** The interval of a range that `encodeRange` takes. */
+/** Returns the interval of a range that `encodeRange` takes. */
 export function intervalOf({
   prefix,
   gt,
@@ -43,12 +43,12 @@ export function intervalOf({
   return { low, high };
 }
 
-/** Whether an interval contains no string. */
+/** Reports whether an interval contains no string. */
 export function isEmpty({ low, high }: Interval): boolean {
   return high !== undefined && compareKeys(low, high) >= 0;
 }
 
-/** The range of an interval. It is wider where the upper bound is longer than a key can be. */
+/** Returns the range of an interval, which is wider if the upper bound is longer than a key can be. */
 export function intervalToRange({ low, high }: Interval): KeyRange {
   const lower = low.endsWith('\0') ? { gt: low.slice(0, -1) } : { gte: low };
   if (high?.endsWith('\0')) return { ...lower, lte: high.slice(0, -1) };

@@ -1,24 +1,24 @@
-/** Finds those of many intervals that contain a position. */
+/** Finds, among many intervals, all that contain a position. */
 import { compareKeys } from '../../base/key.js';
 import type { Interval } from './interval.js';
 
 const NONE: readonly never[] = [];
 
 /**
- * The bounds of all intervals cut the ordered strings into stretches. An interval tree finds the
- * intervals that cover a stretch. It is a sorted array: the middle is the top of the tree, and
- * each node knows how far its subtree reaches. A position in the same stretch as the last one
- * costs one or two comparisons; any other costs O(log n), and a step for each interval found.
+ * Finds the intervals around a position. The bounds of all intervals cut the ordered strings into stretches. An
+ * interval tree finds the intervals that cover a stretch: a sorted array whose middle is the top of the tree, and each
+ * node knows how far its subtree reaches. A position in the stretch of the last one costs one or two comparisons; any
+ * other costs O(log n), and a step for each interval found.
  */
 export class Matcher<Target extends Interval> {
   /** All bounds, ascending. Stretch `i` begins at cut `i` and ends before the next. */
   readonly #cuts: string[];
   /** Ordered by their lower bounds. */
   readonly #targets: Target[];
-  /** For each target its first stretch, and the stretch after its last. */
+  /** The first stretch of each target, and the stretch after its last. */
   readonly #firsts: number[];
   readonly #ends: number[];
-  /** For each target the largest of `#ends` in its subtree. */
+  /** The largest of `#ends` in the subtree of each target. */
   readonly #reach: number[];
   #stretch = -1;
   #found: readonly Target[] = NONE;
@@ -50,13 +50,13 @@ export class Matcher<Target extends Interval> {
     return reach;
   }
 
-  /** The smallest interval that contains all of them. */
+  /** The smallest interval that contains all targets. */
   get hull(): { low: string | undefined; high: string | undefined } {
     const isBounded = this.#reach[this.#targets.length >> 1] !== Infinity;
     return { low: this.#cuts[0], high: isBounded ? this.#cuts[this.#cuts.length - 1] : undefined };
   }
 
-  /** The intervals that contain `position`. */
+  /** Returns the intervals that contain `position`. */
   at(position: string): readonly Target[] {
     if (!this.#isInStretch(position)) {
       this.#stretch = this.#stretchOf(position);
@@ -67,7 +67,7 @@ export class Matcher<Target extends Interval> {
     return this.#found;
   }
 
-  /** After a position that is in no interval: where the next interval begins, if one follows. */
+  /** The start of the next interval, if one follows, after a position in no interval. */
   get next(): string | undefined {
     return this.#cuts[this.#stretch + 1];
   }

@@ -1,6 +1,6 @@
 import type { Hold } from '../../storage/tabs/pins.js';
 
-/** A commit that watchers are at. It is held until the last of them releases it. */
+/** A commit that watchers are at. It is held until the last watcher releases it. */
 export class Stand {
   readonly commitBytes: Uint8Array;
   readonly #held: Promise<Hold>;

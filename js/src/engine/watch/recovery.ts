@@ -1,12 +1,12 @@
 import { notify } from '../../base/report.js';
 
-/** Listeners that wait until what has failed can be read again. */
+/** Listeners that wait until a failed read may succeed again. */
 export class Recovery {
   readonly #listeners = new Set<() => void>();
 
-  /** Calls `listener` each time; returns a function that stops that. */
+  /** Calls `listener` each time; returns a function that ends the calls. */
   on(listener: () => void): () => void {
-    // A function of its own for each call: two callers may pass the same one.
+    // A new function for each call: the same listener may be added twice.
     const own = () => listener();
     this.#listeners.add(own);
     return () => {
@@ -14,7 +14,7 @@ export class Recovery {
     };
   }
 
-  /** Calls the listeners: reading may succeed again. */
+  /** Calls the listeners, since reads may succeed again. */
   tell(): void {
     for (const listener of [...this.#listeners]) notify(listener, undefined);
   }

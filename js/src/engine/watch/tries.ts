@@ -2,7 +2,7 @@ import { HedgerowError } from '../../base/errors.js';
 
 /** Milliseconds before each retry: five tries in all, within 7.5 seconds. */
 const DELAYS_MS = [500, 1000, 2000, 4000] as const;
-/** The trap in a row that ends the tries. After a trap the next try comes at once, in a new instance. */
+/** The number of traps in a row that ends the tries. After a trap the next try comes at once, in a new instance. */
 const MAX_TRAPS = 3;
 const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
 
@@ -11,7 +11,7 @@ export class Tries {
   #traps = 0;
   #failures = 0;
 
-  /** Milliseconds from a failure to the next try; `undefined` to give up. */
+  /** Returns the milliseconds from a failure to the next try; `undefined` to give up. */
   delayAfter(cause: unknown): number | undefined {
     if (!(cause instanceof HedgerowError)) return undefined;
     if (TRAPS.has(cause.code)) return this.#traps + 1 < MAX_TRAPS ? 0 : undefined;

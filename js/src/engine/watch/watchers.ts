@@ -21,11 +21,10 @@ import { Tries } from './tries.js';
 import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
 
 /**
- * The watchers of a branch. All that are up to date are at one commit, `#main`. When the head has
- * moved, one pass over the diff from `#main` to the head gathers the changes of all of them, and
- * moves them to the head. A watcher that began at another commit, or whose callback is slow, is
- * behind: it stays at a commit of its own until a pass from there brings it to `#main`. A watcher
- * gets the changes of a commit only once that is the head.
+ * The watchers of a branch. All up-to-date watchers are at one commit, `#main`. When the head has moved, one pass over
+ * the diff from `#main` to the head gathers their changes, and moves them to the head. A watcher that began at another
+ * commit, or whose callback is slow, is behind: it stays at a commit of its own until a pass from there brings it to
+ * `#main`. A watcher gets the changes of a commit only once that commit is the head.
  */
 export class Watchers {
   readonly #host: Host;
@@ -33,10 +32,10 @@ export class Watchers {
   readonly #slices: DiffSlices;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
-  /** Those that still read the rows for their first call. */
+  /** Watchers that still read the rows for their first call. */
   readonly #beginning = new Set<Watcher>();
   readonly #behind = new Set<Watcher>();
-  /** Those that have begun since the last look at the head: they may be ahead of `#main`, and wait for the next one. */
+  /** Watchers that began since the last look at the head: they may be ahead of `#main`, and wait for the next look. */
   readonly #late = new Set<Watcher>();
   #main: Stand | undefined;
   /** The pass for all watchers; `undefined` once the set of watchers has changed. */
@@ -45,7 +44,7 @@ export class Watchers {
   #running: Promise<void> | undefined;
   #isStale = false;
   readonly #tries = new Tries();
-  /** The commit at which the last watcher began; shared by others that begin there. */
+  /** The commit at which the last watcher began; watchers that begin there share it. */
   #last: Stand | undefined;
   #stopTimer = () => {};
   #isClosed = false;
@@ -74,7 +73,7 @@ export class Watchers {
 
   /**
    * Watches a range of rows or of an index; returns a function that ends the watch. With `load` the callback gets the
-   * sum of the numbers that the loaded `Tally` tells.
+   * sum of the numbers from the loaded `WatchTally`.
    */
   watch(
     range: KeyRange | IndexRange,
@@ -129,8 +128,8 @@ export class Watchers {
   }
 
   /**
-   * Ends all watches with `reason`; resolves when no work is in progress. If the close `isAsked` for,
-   * watches without `onError` end silently.
+   * Ends all watches with `reason`; resolves when no work is in progress. If the close `isAsked` for, watches without
+   * `onError` end silently.
    */
   async close(reason: HedgerowError, isAsked: boolean): Promise<void> {
     this.#failAll(reason, isAsked);
@@ -139,12 +138,12 @@ export class Watchers {
     await this.#running;
   }
 
-  /** Adds a watcher that is at a commit. */
+  /** Adds a watcher at its commit. */
   #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
     this.#all.add(watcher);
     this.#beginning.delete(watcher);
     this.#pass = undefined;
-    // A pass in progress does not include it.
+    // A pass in progress does not include the new watcher.
     watcher.hasMissed = this.#isGathering || !this.#isAtMain(commitBytes);
     if (!watcher.hasMissed && !watcher.isBusy) return;
     watcher.behind = stand();
@@ -152,7 +151,7 @@ export class Watchers {
     this.#late.add(watcher);
   }
 
-  /** Watchers that begin at the same commit share its `Stand`. */
+  /** Returns the `Stand` at a commit, which watchers that begin there share. */
   #standAt(commitBytes: Uint8Array): Stand {
     const last = this.#last;
     if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
@@ -205,7 +204,7 @@ export class Watchers {
     watcher.hasMissed = false;
   }
 
-  /** Whether a watcher has missed no changes up to `#main`. */
+  /** Reports whether a watcher has missed no changes up to `#main`. */
   #isUpToDate({ hasMissed, behind }: Watcher): boolean {
     return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
   }
@@ -240,7 +239,7 @@ export class Watchers {
     }
   }
 
-  /** Starts bringing all watchers to the head, unless that is in progress. */
+  /** Starts bringing all watchers to the head, unless this is in progress. */
   #wake(): void {
     this.#isStale = true;
     if (this.#running !== undefined || this.#isClosed) return;
@@ -283,7 +282,7 @@ export class Watchers {
     return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slices, isWanted);
   }
 
-  /** Brings the watchers that are up to date from `#main` to the head. */
+  /** Brings the up-to-date watchers from `#main` to the head. */
   async #advance(from: Stand, to: Stand): Promise<void> {
     this.#pass ??= new Pass(this.#all);
     const pass = this.#pass;
@@ -295,7 +294,7 @@ export class Watchers {
         to.release();
         throw cause;
       }
-      // Bring each watcher to the head by itself: only those whose changes cannot be read fail.
+      // Bring each watcher to the head by itself: only watchers whose changes cannot be read fail.
       pass.clear();
       for (const watcher of this.#all) {
         watcher.hasMissed = true;
@@ -346,7 +345,7 @@ export class Watchers {
     await this.#tell(pass, to, () => true);
   }
 
-  /** Calls watchers with what a pass has gathered, in the order in which they began. */
+  /** Calls watchers with the results of a pass, in the order in which they began. */
   async #tell(pass: Pass<Watcher>, at: Stand, isDue: (watcher: Watcher) => boolean): Promise<void> {
     const root = hex(at.commitBytes);
     const due = [...pass.touched].map(
@@ -380,7 +379,7 @@ export class Watchers {
     }
   }
 
-  /** Call it when a watcher's callback has settled. */
+  /** Lets a watcher continue. Call it when the watcher's callback has settled. */
   #resumeWatcher(watcher: Watcher): void {
     watcher.isBusy = false;
     if (watcher.isOver) return;

@@ -1,9 +1,9 @@
-/** The calls of a handle take effect in their order. */
+/** Makes the calls of a handle take effect in their order. */
 import type { BranchHead } from '../history/branch-head.js';
 import type { Overrides } from '../history/bulks.js';
 import type { PendingEdits } from '../history/pending-edits.js';
 
-/** As much of a handle as its order needs. */
+/** The part of a handle that the order of calls needs. */
 interface OrderedHandle {
   readonly branchHead: BranchHead;
   readonly pending?: PendingEdits;
@@ -11,18 +11,21 @@ interface OrderedHandle {
 
 /** A call in its place. */
 export interface OrderedCall {
-  /** Settles when the calls before it have taken effect. */
+  /** Settles when all earlier calls have taken effect. */
   readonly before: Promise<unknown>;
-  /** Bulk changes before it that it does not wait for: its edits win over theirs. Of a function of the app, those when it edits. */
+  /**
+   * The earlier bulk changes that it does not wait for: its edits win over theirs. If `undefined`, its edits win over
+   * the bulk changes in progress at each edit.
+   */
   readonly over: readonly Overrides[] | undefined;
-  /** Those after it need not wait any more. */
+  /** Lets later calls go on. */
   end(): void;
 }
 
 /**
- * A call that reads rows and then edits them, in the turn in which it is made: it waits for all calls before it, but for those
- * whose rows come from a source. Those after it wait for it if `holdsUp`: not if it runs a function of the app, which may
- * wait for one of them.
+ * Orders a call that reads rows and then edits them, in the turn of the call: it waits for all earlier calls, except
+ * changes whose rows come from a source. With `holdsUp`, later calls wait for it. A call that runs a function of the
+ * app must not hold up others: the function may wait for one of them.
  */
 export function inOrder({ branchHead, pending }: OrderedHandle, holdsUp: boolean): OrderedCall {
   const edits = pending?.all();

@@ -1,4 +1,4 @@
-/** Builds missing indexes, part by part. Loaded when the first is missing: see `index-builder.ts`. */
+/** Builds missing indexes, part by part. Loaded when an index is first missing: see `index-builder.ts`. */
 import { MAX_BUILD_WAIT_MS } from '../../base/limits.js';
 import { encodeRange } from '../../base/range.js';
 import { notify } from '../../base/report.js';
@@ -23,20 +23,20 @@ export interface IndexProgress {
 const FIRST_PART = 4 << 20;
 const LARGEST_PART = 32 << 20;
 
-/** What is built, and for whom. */
+/** The parameters of a build. */
 export interface IndexBuild {
   readonly host: Host;
   readonly head: BranchHead;
   readonly durability: Durability;
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined;
   readonly signal: AbortSignal;
-  /** Whether there is anything to build or to drop. */
+  /** Reports whether an index is left to build or to drop. */
   isBehind(): boolean;
 }
 
 /**
- * Builds unless another tab does. If that tab makes no progress, builds as well: two builders are
- * safe, one of them loses each race, and a part that both build is stored once.
+ * Builds unless another tab does. If that tab makes no progress, builds as well: two builders are safe, one of them
+ * loses each race, and a part that both build is stored once.
  */
 export async function buildIndexes(job: IndexBuild): Promise<void> {
   const build = async (isAlone: boolean, before: string): Promise<boolean> => {
@@ -51,7 +51,7 @@ export async function buildIndexes(job: IndexBuild): Promise<void> {
   }
 }
 
-/** The state of all indexes as text, to see whether another tab makes progress. */
+/** Returns the state of all indexes as text, which shows whether another tab makes progress. */
 function reachOf({ host: { engine, indexes }, head }: IndexBuild): string {
   const { view } = head.head;
   const reach = (index: Index) => {

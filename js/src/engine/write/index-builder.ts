@@ -8,10 +8,10 @@ import type { IndexProgress } from './index-build.js';
 
 export type { IndexProgress };
 
-/** Loaded when an index is missing, which in most pages none is. */
+/** Loads the code that builds indexes, which most pages never need. */
 export const loadIndexBuild = () => part(() => import('./index-build.js'));
 
-/** How indexes are built. */
+/** Options of an index builder. */
 export interface BuilderOptions {
   readonly durability: Durability;
   /** Drop indexes that the handle does not name. */
@@ -20,8 +20,8 @@ export interface BuilderOptions {
 }
 
 /**
- * Builds missing indexes in the background, and drops indexes that the handle does not name, if it asks for that.
- * Each part of an index is a commit: it is never lost, and other writers keep it up to date.
+ * Builds missing indexes in the background. With `alone` it also drops indexes that the handle does not name. Each part
+ * of an index is a commit: it is never lost, and other writers keep it up to date.
  */
 export class IndexBuilder {
   readonly #host: Host;
@@ -43,7 +43,7 @@ export class IndexBuilder {
     this.look();
   }
 
-  /** Starts building what the head lacks. */
+  /** Starts building indexes that the head lacks. */
   look(): void {
     const { engine, indexes } = this.#host;
     if (this.#running !== undefined || this.#failed || !engine.isReady) return;

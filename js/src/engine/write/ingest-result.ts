@@ -5,15 +5,15 @@ import type { SliceTimes } from '../../core/engine-host.js';
 export interface Progress {
   /** Rows taken from the source. */
   readonly rows: number;
-  /** Bytes of those rows as they were fed: JSON text and byte values. */
+  /** Bytes of those rows as fed: JSON text and byte values. */
   readonly bytes: number;
   /**
-   * Rows whose segments are stored. Readers see them only after the commit. It grows while ascending
-   * keys stream into an empty store, also those of a patch, and after its `clear`. Otherwise rows are
-   * gathered and sorted first: it is 0 until they are merged, and all rows at the end.
+   * Rows whose segments are stored. Readers see them only after the commit. The number grows while ascending keys
+   * stream into an empty store, also in a patch, and after its `clear`. Otherwise rows are first gathered and sorted:
+   * the number is 0 until they are merged, and all rows at the end.
    */
   readonly durableRows: number;
-  /** The part of the source that was taken, from 0 to 1; absent when its length is unknown. */
+  /** The fraction of the source that was taken, from 0 to 1; absent when its length is unknown. */
   readonly fraction?: number;
 }
 

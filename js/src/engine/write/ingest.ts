@@ -20,44 +20,44 @@ import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js
 
 export type { Block, IngestResult, Progress };
 
-/** A change that builds on stored rows holds up to this many bytes of segments before it writes them. */
+/** The bytes of segments that a change on stored rows holds at most before it writes them. */
 const HELD_BYTES = 4 * WRITE_BYTES;
 
-/** Most bytes of segments in the transaction that moves the ref. */
+/** The most bytes of segments in the transaction that moves the ref. */
 const LAST_BYTES = WRITE_BYTES / 2;
 
 /** The commit of an ingest. */
 export interface IngestCommit {
   readonly commitBytes: Uint8Array;
-  /** Chunks made for it. */
+  /** The number of chunks made for the commit. */
   readonly chunks: number;
   /** Rows of the commit before. */
   readonly rowsBefore: number;
 }
 
-/** How an ingest reads its rows and makes its commit. */
+/** Options for the rows and the commit of an ingest. */
 export interface IngestOptions {
   readonly prefix?: string | undefined;
-  /** JSON pointer to the key of a row. */
+  /** A JSON pointer to the key of a row. */
   readonly pointer?: string | undefined;
-  /** Rows come as bytes. Without a format it is detected. */
+  /** Rows come as bytes. Without a format, the core detects it. */
   readonly bytes?: {
     readonly format: 'ndjson' | 'json' | undefined;
     /** The rows are operations of a patch. */
     readonly isPatch?: boolean;
   };
   readonly signal?: AbortSignal | undefined;
-  /** For a bulk change: see `Bulks.begin`. */
+  /** Of a bulk change: see `Bulks.begin`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs to move together with the commit. */
   readonly also?: WriteBatch['also'];
   /** The change only deletes: see `WriteBatch.makesRoom`. */
   readonly makesRoom?: boolean | undefined;
-  /** It writes no rows for the app: it may work on a branch that has an owner. */
+  /** The change writes no rows for the app: it may work on a branch that has an owner. */
   readonly isUpkeep?: boolean | undefined;
 }
 
-/** Up to this many bytes are handed to storage in the slice that made them. */
+/** The most bytes that are handed to storage in the slice that made them. */
 const QUICK_BYTES = 32 << 10;
 
 /** One change on its way to a commit. */
@@ -75,11 +75,11 @@ export class Ingest implements PipedChange {
   readonly #also: IngestOptions['also'];
   readonly #makesRoom: boolean;
   readonly #isUpkeep: boolean | undefined;
-  /** Protect what it builds on, and what it has written, from collections. */
+  /** Protect the base of the change, and its written segments, from collections. */
   readonly #holds: Hold[] = [];
   #finished = false;
   #ended = false;
-  /** Whether what it builds on may contain unwanted sum trees that follow rows. */
+  /** Whether the base of the change may contain unwanted sum trees that follow rows. */
   #dropsSums: boolean;
   /** The generation that the change builds on. */
   #onto: number;
@@ -88,7 +88,7 @@ export class Ingest implements PipedChange {
   bytes = 0;
   durableRows = 0;
 
-  /** Starts a change that may take long: it is rebased onto what others commit meanwhile. */
+  /** Starts a change that may take long: it is rebased onto commits that others make during it. */
   static async begin(
     host: Host,
     branchHead: BranchHead,
@@ -106,7 +106,7 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * Without `held`, the caller must keep other commits of this handle away until it ends. Call
+   * Without `held`, the caller must keep other commits of this handle away until the ingest ends. Call
    * `shared.prepareIds` first.
    */
   constructor(
@@ -145,7 +145,7 @@ export class Ingest implements PipedChange {
     return this.#pipe.made;
   }
 
-  /** A bulk change waits for space until its rows end; after that others wait for its commit. */
+  /** True for a bulk change until its rows end; after that others wait for its commit. */
   get waitsForRoom(): boolean {
     return this.#bulk !== undefined && !this.#finished;
   }
@@ -155,7 +155,7 @@ export class Ingest implements PipedChange {
     this.#holds.push(hold);
   }
 
-  /** Calls `listener` when the core traps, which loses the ingest; returns a function that stops that. */
+  /** Calls `listener` when the core traps, which loses the ingest; returns a function that ends this. */
   onLost(listener: (cause: unknown) => void): () => void {
     return this.#host.engine.onTrap(listener);
   }
@@ -180,7 +180,7 @@ export class Ingest implements PipedChange {
     calls.endIngest(this.#host.engine, this.op);
   }
 
-  /** Reads all complete rows of the bytes so far. The first slice of that began at `startMs`. */
+  /** Reads all complete rows of the bytes until now. Their first slice began at `startMs`. */
   async drain(startMs: number): Promise<void> {
     await this.#work(startMs);
     if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
@@ -197,7 +197,7 @@ export class Ingest implements PipedChange {
     await this.#work(performance.now());
   }
 
-  /** Steps until the core has done all that it was given. */
+  /** Steps until the core has done all of its work. */
   async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
@@ -226,8 +226,8 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * Makes the commit once no other commit is in progress. The commit is atomic. It wins for the keys
-   * that this change touches; for all other keys the commits of other writers since its start stay.
+   * Makes the commit once no other commit is in progress. The commit is atomic. It wins for the keys that this change
+   * touches; for all other keys the commits of other writers since its start stay.
    */
   async commit(): Promise<IngestCommit> {
     await this.#finish();
@@ -244,8 +244,8 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * As `commitNow`, with one try: returns `undefined` when another writer was first. An ingest without
-   * a hold must then be made again from the start.
+   * As `commitNow`, with one try: returns `undefined` when another writer was first. An ingest without a hold must then
+   * start again from the beginning.
    */
   async commitOnce(): Promise<IngestCommit | undefined> {
     await this.#finish();
@@ -270,8 +270,7 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * Adds the changes between the commits of two views, except for keys that it was fed. Call
-   * `commitOnce` afterwards.
+   * Adds the changes between the commits of two views, except for the keys of fed rows. Call `commitOnce` afterwards.
    */
   async bringIn(from: number, to: number): Promise<void> {
     await this.#finish();
@@ -305,7 +304,7 @@ export class Ingest implements PipedChange {
     // The branch may have got an owner since the change began.
     this.check();
     if (this.#branchHead.isHead(commitBytes)) {
-      // There is nothing to write, unless another writer has moved the ref.
+      // No row has changed: there is no commit to write, unless another writer has moved the ref.
       if (await this.#branchHead.refresh()) return undefined;
       // The head itself may not be durable. Moving the ref onto itself flushes it.
       const isSafe = this.#durability === 'relaxed' || this.#branchHead.isHeadDurable;
@@ -347,7 +346,7 @@ export class Ingest implements PipedChange {
     }
   }
 
-  /** Ends the ingest and keeps what it has written. */
+  /** Ends the ingest and keeps its written segments. */
   #stay(): void {
     this.#free(true);
     this.#release();

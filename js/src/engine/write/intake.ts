@@ -37,7 +37,7 @@ export class Reporter {
     this.#fraction = fraction;
   }
 
-  /** Reports, unless the last report is too recent; `last` reports in any case. */
+  /** Reports, unless the last report is too recent; with `last` it always reports. */
   report(last = false): void {
     if (this.#onProgress === undefined) return;
     const now = performance.now();
@@ -82,7 +82,7 @@ export async function takeAsyncRows<Row>(
     const now = performance.now();
     if (gatherer.rows === 0) firstMs = now;
     const full = gatherer.add(row);
-    // A slow source must not delay rows that have come; a fast one fills blocks.
+    // A slow source must not delay earlier rows; a fast source fills blocks.
     if (!full && now - firstMs < GATHER_MS) return;
     await turn();
     await feed(gatherer, ingest, performance.now());
@@ -93,7 +93,7 @@ export async function takeAsyncRows<Row>(
   if (gatherer.rows > 0) await feed(gatherer, ingest, performance.now());
 }
 
-/** Feeds what was gathered, in the slice that began at `startMs`. */
+/** Feeds the gathered rows, in the slice that began at `startMs`. */
 async function feed<Row>(
   gatherer: RowGatherer<Row>,
   ingest: Ingest,
@@ -142,8 +142,8 @@ export async function takeBytes(
 }
 
 /**
- * Calls `take` for each member, and asks for the next one meanwhile. On a failure, or when the
- * signal is aborted, ends the source without waiting for it.
+ * Calls `take` for each member, and asks for the next one at the same time. On a failure, or when the signal is
+ * aborted, ends the source without waiting for it.
  */
 async function each<T>(
   source: AsyncIterator<T> | Iterator<T>,
@@ -171,7 +171,7 @@ async function each<T>(
       const result = await wait.for(next);
       if (result.done === true) return;
       next = ask();
-      // A failure is thrown when its turn comes.
+      // The next turn of the loop throws a failure.
       next.catch(() => {});
       await take(result.value);
     }

@@ -9,20 +9,20 @@ import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './source.js';
 
 /**
- * An operation of a patch: one of Replicache, or a change that `diff`, `changes` or `watch` gave. Other members are
+ * An operation of a patch: an operation of Replicache, or a change from `diff`, `changes` or `watch`. Other members are
  * ignored, except that a change of an index, which has `secondary`, is refused.
  */
 export type PatchOperation =
-  /** The row gets this value. */
+  /** Gives the row this value. */
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
   /** Deletes the row, if it exists. */
   | { readonly op: 'del'; readonly key: string }
   /** Deletes all rows. */
   | { readonly op: 'clear' }
   /**
-   * The row becomes `{ ...row, ...merge }`, or `merge` if it does not exist. Then the members that `unset` names are
-   * removed, and a non-empty `constrain` removes all that it does not name. If the row is not an object, the whole patch fails, unless a later put,
-   * delete or clear of the patch overrides this operation.
+   * Changes the row to `{ ...row, ...merge }`, or to `merge` if it does not exist. Then removes the members that
+   * `unset` names, and, with a non-empty `constrain`, all members that it does not name. If the row is not an object,
+   * the whole patch fails, unless a later put, delete or clear of the patch overrides this operation.
    */
   | {
       readonly op: 'update';
@@ -31,13 +31,13 @@ export type PatchOperation =
       readonly unset?: readonly string[] | undefined;
       readonly constrain?: readonly string[] | undefined;
     }
-  /** The row gets the new value, regardless of its old one. */
+  /** Gives the row the new value, regardless of its old one. */
   | { readonly op: 'add' | 'change'; readonly key: string; readonly newValue: unknown };
 
 /** Operations, or their bytes: NDJSON or one JSON array. */
 export type Patch = Source<PatchOperation> | ByteSource;
 
-/** How a patch is applied. */
+/** Options of a patch. */
 export interface PatchOptions
   extends Pick<PutManyOptions<unknown>, 'signal' | 'onProgress' | 'durability'> {
   /** The format of bytes; by default it is detected from their start. */

@@ -22,28 +22,28 @@ import { Reporter, takeAsyncRows, takeBytes, takeRows } from './intake.js';
 import { type KeySelector, RowGatherer } from './row-gatherer.js';
 import { endSource, isAtHand, type OpenSource, openSource, type Source } from './source.js';
 
-/** How rows are put. */
+/** Options of a bulk put. */
 export interface PutManyOptions<Row> {
   /**
-   * Where the key of a row is: a JSON pointer such as `/id`, or a function of the row (not for rows
-   * that come as bytes). Without it rows are `[key, value]`. The pointer must lead to a string; for a
-   * number use `(row) => String(row.id)`. A row is read up to a slice after the source yields it: a
-   * source must not change a row and yield it again.
+   * The place of the key in a row: a JSON pointer such as `/id`, or a function of the row (not for rows that come as
+   * bytes). Without it rows are `[key, value]`. The pointer must lead to a string; for a number use
+   * `(row) => String(row.id)`. A row is read up to a slice after the source yields it: a source must not change a row
+   * and yield it again.
    */
   readonly key?: KeySelector<Row> | undefined;
   /** Added before every key. */
   readonly prefix?: string | undefined;
   /** The format of bytes; by default it is detected from their start. */
   readonly format?: ByteFormat | undefined;
-  /** Rejects the call at once with `aborted`; the store is unchanged. */
+  /** Rejects the call at once with `aborted`; the store does not change. */
   readonly signal?: AbortSignal | undefined;
   /** Called at most once every 16 ms, and at the end. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** By default that of the store. */
+  /** The durability of the store by default. */
   readonly durability?: Durability | undefined;
 }
 
-/** What to do with the rows of a source. */
+/** The work on the rows of a source. */
 export interface BulkJob<Row> extends PutManyOptions<Row> {
   readonly durability: Durability;
   /** Rows are keys to delete, or operations of a patch; by default they are put. */
@@ -51,7 +51,7 @@ export interface BulkJob<Row> extends PutManyOptions<Row> {
   readonly isPatch?: boolean;
   /** Called with bytes before the core takes them. */
   readonly look?: ((bytes: Uint8Array) => void) | undefined;
-  /** Edits before it, which a patch whose operations are in memory sees. */
+  /** Earlier edits; a patch whose operations are in memory waits for them. */
   readonly after?: Promise<unknown> | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function putMany<Row>(
   const startMs = performance.now();
   const { prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix, 'prefix');
-  // In the turn of the call, so that bulk changes commit in the order of their calls.
+  // Begin in the turn of the call, so that bulk changes commit in the order of their calls.
   const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
     await turn();
@@ -176,7 +176,7 @@ export async function deleteRange(
   }
 }
 
-/** The result of a bulk change. */
+/** Returns the result of a bulk change. */
 export function buildBulkResult(
   ingest: Ingest,
   { chunks, commitBytes }: IngestCommit,

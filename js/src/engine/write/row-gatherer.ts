@@ -7,7 +7,7 @@ import { checkKept, isBytes, stringify } from '../../base/value.js';
 import { ROWS_IN_MS } from '../../core/speed.js';
 import type { Block } from './ingest.js';
 
-/** The key of a row: a JSON pointer to it, or a function of the row. */
+/** A JSON pointer to the key of a row, or a function of the row. */
 export type KeySelector<Row> = string | ((row: Row) => string);
 
 /** Bytes of byte values after which a block ends. */
@@ -30,8 +30,8 @@ export class RowGatherer<Row> {
   #startMs = 0;
 
   /**
-   * Rows of the format `deletes` are keys, those of `patch` are operations, and those of `rows` are
-   * values that `keyOf` points into.
+   * Rows of the format `deletes` are keys, rows of `patch` are operations, and rows of `rows` are values that `keyOf`
+   * points into.
    */
   constructor(format: Block['format'], keyOf: KeySelector<Row> | undefined, sliceMs: number) {
     this.#format = format;
@@ -72,7 +72,7 @@ export class RowGatherer<Row> {
     this.#members.push(key, this.#valueOf(value, at));
   }
 
-  /** The value to write in the text: a placeholder for bytes, which are passed after it. */
+  /** Returns the value to write in the text: a placeholder for bytes, which follow the text. */
   #valueOf(value: unknown, at: number): unknown {
     if (!isBytes(value, at)) return value;
     // Copy: callers reuse buffers. Not by `slice`, which makes a view of a Node `Buffer`.
@@ -144,7 +144,7 @@ export class RowGatherer<Row> {
       return text;
     } catch (cause) {
       if (cause instanceof HedgerowError) throw cause;
-      // Find the row that failed, and report that.
+      // Find the failed row, and report it.
       this.#check(stringify);
       throw new HedgerowError('invalid-value', 'JSON cannot hold these rows together', { cause });
     }

@@ -8,13 +8,13 @@ import type { WriteBatch } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 
-/** The change whose segments these are. */
+/** The change that the segments belong to. */
 export interface PipedChange {
   readonly times: SliceTimes;
-  /** Rows read so far, and how many of them are stored. */
+  /** The number of rows read, and of stored ones among them. */
   readonly rows: number;
   durableRows: number;
-  /** It blocks no other change, and so waits for space. */
+  /** The change blocks no other change, and so waits for space. */
   readonly waitsForRoom: boolean;
   /** Keeps a hold until the change ends. */
   keep(hold: Hold): void;
@@ -87,8 +87,8 @@ export class SegmentPipe {
   }
 
   /**
-   * Hands segments to storage until at most `bytes` are held. Uses slices of its own: IndexedDB
-   * copies in `put`, which is half of the time that a load takes on this thread.
+   * Hands segments to storage until at most `bytes` are held. Uses slices of its own: IndexedDB copies in `put`, which
+   * is half of the time that a load takes on this thread.
    */
   async flush(bytes: number): Promise<void> {
     const change = this.#change;
@@ -166,7 +166,7 @@ export class SegmentPipe {
     for (const id of written) {
       inventory.unmade(id);
       inventory.dropped.add(id);
-      // It may have entered a new instance of the core.
+      // The segment may have entered a new instance of the core.
       removeSegment(engine, id);
     }
     // If deleting fails, the segments take space until a collection; report the first failure.

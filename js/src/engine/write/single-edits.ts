@@ -19,11 +19,9 @@ export interface Edit {
   readonly over: readonly Overrides[];
 }
 
-/** How one row is put or deleted. */
+/** Options of a put or delete of one row. */
 export interface EditOptions {
-  /**
-   * Instead of the store's. The edits of one turn share a commit: it is strict if it is to be so for one of them.
-   */
+  /** Overrides the durability of the store. The edits of one turn share a commit, which is strict if one of them is. */
   readonly durability?: Durability | undefined;
   /** Takes the edit back while it waits for its commit; from then on the outcome of the commit decides. */
   readonly signal?: AbortSignal | undefined;
@@ -36,17 +34,14 @@ interface WaitingEdit extends Edit {
   reject(cause: unknown): void;
 }
 
-/** Edits that share a commit: no call lies between them for which the later ones would have to wait. */
+/** Edits that share a commit: no call lies between them that the later ones must wait for. */
 interface Batch {
   readonly edits: WaitingEdit[];
-  /** What they wait for: see `Bulks.calls`. */
+  /** The calls that the edits wait for: see `Bulks.calls`. */
   readonly before: Promise<void> | undefined;
 }
 
-/**
- * Puts and deletes of single rows. Those made in one turn, or while a commit is in progress,
- * share the next commit.
- */
+/** Puts and deletes of single rows. Edits of one turn, or edits during a commit, share the next commit. */
 export class SingleEdits {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
@@ -55,7 +50,7 @@ export class SingleEdits {
   readonly pending = new PendingEdits();
   /** The last batch, until its commit begins. */
   #open: Batch | undefined;
-  /** Settles when the edits of all batches so far are committed or refused. */
+  /** Settles when the edits of all batches are committed or refused. */
   #flushing: Promise<void> | undefined;
 
   constructor(host: Host, branchHead: BranchHead, durability: Durability) {
@@ -64,7 +59,7 @@ export class SingleEdits {
     this.#durability = durability;
   }
 
-  /** Puts one row. Copies the value at once. A `signal` must be one of `ending`. */
+  /** Puts one row. Copies the value at once. A `signal` must come from `ending`. */
   put(key: string, value: unknown, options?: EditOptions): Promise<void> {
     checkKey(key);
     const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
@@ -92,7 +87,7 @@ export class SingleEdits {
     return done;
   }
 
-  /** The batch of an edit that waits for `before`. */
+  /** Returns the batch of an edit that waits for `before`. */
   #batch(before: Promise<void> | undefined): Batch {
     const open = this.#open;
     if (open !== undefined && (before === undefined || before === open.before)) return open;
@@ -105,12 +100,12 @@ export class SingleEdits {
     return batch;
   }
 
-  /** Resolves once the edits so far are committed or refused. */
+  /** Resolves once all earlier edits are committed or refused. */
   async awaitFlush(): Promise<void> {
     await this.#flushing;
   }
 
-  /** Resolves once no edits wait any more, those made meanwhile included. */
+  /** Resolves once no edits wait any more, including edits that are made during the wait. */
   async drainEdits(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;
   }
@@ -151,7 +146,7 @@ export class SingleEdits {
     } catch (cause) {
       const { key, row = lastOf(edits, key) } = cause as HedgerowError;
       if (isRefusal(cause) && row >= 0) {
-        // Remove the position: it means nothing to the caller of a single put.
+        // Remove the position: the caller of a single put does not know it.
         const message = cause.message.replace(/^row \d+: /, '');
         edits[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
         return this.#commitAll(edits.filter((_, at) => at !== row));
@@ -160,7 +155,7 @@ export class SingleEdits {
         for (const { reject } of edits) reject(cause);
         return;
       }
-      // A sum tree refused one of them, without saying which: bisect.
+      // A sum tree refused one of the edits, without its position: bisect.
       const half = edits.length >> 1;
       await this.#commitAll(edits.slice(0, half));
       return this.#commitAll(edits.slice(half));
@@ -170,7 +165,7 @@ export class SingleEdits {
   }
 }
 
-/** Whether an edit was not aborted. Marks its call: from now on no abort is heard. */
+/** Reports whether an edit was not aborted. Marks its call: from now on an abort has no effect. */
 function isWanted({ options, reject }: WaitingEdit): boolean {
   try {
     if (options !== undefined) committing(options.signal);
@@ -181,7 +176,7 @@ function isWanted({ options, reject }: WaitingEdit): boolean {
   }
 }
 
-/** The position of the last edit of a key, which is the one that counts, or -1. */
+/** Returns the position of the last edit of a key, which is the one that counts, or -1. */
 function lastOf(edits: readonly Edit[], key: string | undefined): number {
   return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
 }
@@ -198,7 +193,7 @@ function groups(edits: readonly Edit[]): Edit[][] {
   return split;
 }
 
-/** The block of edits that are all puts or all deletes. */
+/** Makes the block of edits that are all puts or all deletes. */
 export function blockOf(edits: readonly Edit[]): Block {
   const values: { row: number; bytes: Uint8Array }[] = [];
   const members: string[] = [];

@@ -6,7 +6,7 @@ import { hasCalls, isList, isPlain, isRevoked } from '../../base/kind.js';
 import { type ByteSource, isPart, partsOf, streamIterator } from '../../base/read-bytes.js';
 import { AbortableWait } from '../../base/signal.js';
 
-/** Where rows come from. Callers get its exceptions unchanged. */
+/** A source of rows. Callers get its exceptions unchanged. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
 /** An opened source. Its owner must end its iterator. */
@@ -24,13 +24,15 @@ function refuse(): never {
   throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
 }
 
-/** What an iterator gives. Throws `invalid-argument` unless it is an object: it is no iterator then. */
+/**
+ * Returns a step of an iterator. Throws `invalid-argument` for a step that is no object, since no iterator gives one.
+ */
 export function checkedStep<Step>(step: Step): Step {
   if (Object(step) !== step) refuse();
   return step;
 }
 
-/** Whether a source is in memory as a whole: it is finite and never waits. */
+/** Reports whether a source is in memory as a whole: it is finite and never waits. */
 function isWhole(source: unknown): boolean {
   if (isRevoked(source)) refuse();
   const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
@@ -38,7 +40,7 @@ function isWhole(source: unknown): boolean {
   return isBlob || isBytes || Array.isArray(source) || isCollection(source);
 }
 
-/** Whether reading `source` runs or waits for code of the caller. `source` may also be a range of keys. */
+/** Reports whether reading `source` runs or waits for code of the caller. `source` may also be a range of keys. */
 export function isFed(source: unknown): boolean {
   return !isWhole(source) && (isList(source) || !isPlain(source));
 }
@@ -47,7 +49,7 @@ function isCollection(source: unknown): source is ReadonlySet<unknown> {
   return source instanceof Map || source instanceof Set;
 }
 
-/** Whether a source yields its rows synchronously, without waiting for a network or other code. */
+/** Reports whether a source yields its rows synchronously, without waiting for a network or other code. */
 export function isAtHand(source: unknown): boolean {
   if (isWhole(source)) return true;
   if (typeof source !== 'object' || source === null) return false;
@@ -55,8 +57,8 @@ export function isAtHand(source: unknown): boolean {
 }
 
 /**
- * Opens a source. If it `mayBeBytes`, the first member of an iterable decides whether it holds bytes;
- * an empty one holds bytes if a format is given (`isFormatted`).
+ * Opens a source. If it `mayBeBytes`, the first member of an iterable decides whether it holds bytes; an empty one
+ * holds bytes if a format is given (`isFormatted`).
  */
 export async function openSource<Row>(
   source: Source<Row> | ByteSource,
@@ -97,7 +99,7 @@ export async function openSource<Row>(
 
 function asyncIteratorOf<T>(source: unknown): AsyncIterator<T> | undefined {
   if (typeof source !== 'object' || source === null) return undefined;
-  // Not every engine can iterate a stream, and this iterator cancels it in the same way everywhere.
+  // Some engines cannot iterate a stream, and this iterator cancels it in the same way in all of them.
   if (typeof ReadableStream !== 'undefined' && source instanceof ReadableStream) {
     return streamIterator<T>(source);
   }

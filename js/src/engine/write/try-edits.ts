@@ -1,4 +1,4 @@
-/** Commits a few edits. After a lost race they are made again from the start. */
+/** Commits a few edits. After a lost race the caller makes them again from the start. */
 
 import { isMissing } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
@@ -8,9 +8,9 @@ import type { BranchHead } from '../history/branch-head.js';
 import { type Block, Ingest, type IngestCommit, type IngestOptions } from './ingest.js';
 
 /**
- * Commits edits, for a caller that makes sure that no other commit of this tab is in progress.
- * Returns `undefined` when another tab was first. The base commit is not held, since that would cost
- * more than the edits: if chunks of it were collected meanwhile, that counts as a lost race.
+ * Commits edits, for a caller that makes sure that no other commit of this tab is in progress. Returns `undefined` when
+ * another tab was first. The base commit is not held, since a hold would cost more than the edits: if its chunks were
+ * collected in the meantime, that counts as a lost race.
  */
 export async function tryEdits(
   host: Host,

@@ -1,10 +1,10 @@
-/** What a writer has buffered, for the code that commits it. */
+/** The buffer of a writer, for the code that commits it. */
 import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Bulk } from '../history/bulks.js';
 
-/** Size of a block, in the same unit. A flush begins once this much is buffered. */
+/** The size of a block, in the same unit. A flush begins once this much is buffered. */
 export const BLOCK_UNITS = 1 << 18;
 
 /** A row that waits for its commit. */
@@ -16,7 +16,7 @@ export interface BufferedRow {
   readonly value?: string | Uint8Array;
 }
 
-/** Where a writer writes to, and how. */
+/** The target and the settings of a writer. */
 export interface WriterContext {
   readonly host: Host;
   readonly branchHead: BranchHead;
@@ -26,7 +26,7 @@ export interface WriterContext {
   readonly startMs: number;
 }
 
-/** What a writer has buffered. */
+/** The buffered rows of a writer. */
 export interface WriterBuffer {
   readonly context: WriterContext;
   rows: BufferedRow[];

@@ -1,4 +1,4 @@
-/** Commits what a writer has buffered. Loaded at the first flush: see `writer.ts`. */
+/** Commits the buffer of a writer. Loaded at the first flush: see `writer.ts`. */
 import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
 import { type Block, Ingest, type IngestCommit, type IngestResult } from './ingest.js';
@@ -8,7 +8,7 @@ import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer.js';
 export class WriterCommits {
   readonly #from: WriterBuffer;
   #ingest: Ingest | undefined;
-  /** Rows of the next commit that were fed. */
+  /** Fed rows of the next commit. */
   #uncommitted = 0;
   readonly #total = { rows: 0, bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
   #longestSliceMs = 0;
@@ -23,7 +23,7 @@ export class WriterCommits {
     const { host, branchHead, durability, bulk, commitEvery } = from.context;
     while (from.units >= BLOCK_UNITS || (from.isAll && from.rows.length > 0)) {
       await turn();
-      // The writer may have been aborted meanwhile.
+      // The writer may have been aborted during the turn.
       if (from.rows.length === 0) break;
       this.#ingest ??= await Ingest.begin(host, branchHead, durability, { bulk });
       const startMs = performance.now();
@@ -65,7 +65,7 @@ export class WriterCommits {
     const { chunks }: IngestCommit = await ingest.commit();
     this.#ingest = undefined;
     this.#uncommitted = 0;
-    // The next commit builds on the edits so far.
+    // The next commit builds on the edits until now.
     this.#from.context.bulk.overrides.clear();
     const { rows, bytes, segments, times } = ingest;
     this.#total.rows += rows;
@@ -77,7 +77,7 @@ export class WriterCommits {
     this.#longestSliceMs = Math.max(this.#longestSliceMs, times.longestSliceMs);
   }
 
-  /** Commits what was fed. */
+  /** Commits all fed rows. */
   async finish(): Promise<IngestResult> {
     await this.#commit();
     const { branchHead, startMs } = this.#from.context;
@@ -86,7 +86,7 @@ export class WriterCommits {
     return { root, ms, longestSliceMs: this.#longestSliceMs, ...this.#total };
   }
 
-  /** Drops what is not committed. */
+  /** Drops rows that are not committed. */
   async abandon(): Promise<void> {
     const ingest = this.#ingest;
     this.#ingest = undefined;

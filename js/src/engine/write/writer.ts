@@ -16,21 +16,21 @@ import {
 } from './writer-buffer.js';
 import type { WriterCommits } from './writer-commits.js';
 
-/** Loaded when a writer first has something to write. */
+/** Loads the code that commits, when a writer first has rows to write. */
 export const loadWriter = () => part(() => import('./writer-commits.js'));
 
-/** How a writer writes. */
+/** Options of a writer. */
 export interface WriterOptions {
-  /** Rows for each commit; by default there is one commit, in `finish`. */
+  /** The rows of each commit; by default `finish` makes the only commit. */
   readonly commitEvery?: number | undefined;
-  /** By default that of the store. */
+  /** The durability of the store by default. */
   readonly durability?: Durability | undefined;
 }
 
-/** Size of the buffer: UTF-16 units of text plus bytes of byte values. */
+/** The size of the buffer: UTF-16 units of text plus bytes of byte values. */
 const BUFFER_UNITS = 1 << 20;
 
-/** The buffer of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
+/** The buffer of a writer. It must not reference the writer: else a dropped writer is never garbage-collected. */
 export class Flusher implements WriterBuffer {
   readonly context: WriterContext;
   rows: BufferedRow[] = [];
@@ -40,7 +40,7 @@ export class Flusher implements WriterBuffer {
   #commits: WriterCommits | undefined;
   #flushing: Promise<void> | undefined;
   #failure: unknown;
-  /** Why it takes no more rows. */
+  /** The reason why the writer takes no more rows. */
   #ended: string | undefined;
 
   /** `onEnd` is called when the writer has ended. */
@@ -92,7 +92,7 @@ export class Flusher implements WriterBuffer {
     this.#ended ??= reason;
     this.rows = [];
     this.units = 0;
-    // Without its code there is no commit to wait for: that may take long to load.
+    // Without its code there is no commit to wait for, and its load may take long.
     if (this.#commits !== undefined) await this.#flushing;
     await this.#drop();
   }
@@ -140,12 +140,12 @@ const writers = new ReleaseRegistry<Flusher>((flusher) => {
 });
 
 /**
- * A writer with synchronous puts: it buffers rows without a promise for each, and flushes them in
- * slices in the background. The caller awaits only a full buffer. `db.writer()` makes it.
+ * A writer with synchronous puts: it buffers rows without a promise for each, and flushes them in slices in the
+ * background. The caller awaits only a full buffer. `db.writer()` makes it.
  */
 export class Writer {
   readonly #flusher: Flusher;
-  /** As `abort`, for `await using`; does nothing after `finish`. */
+  /** As `abort`, for `await using`; has no effect after `finish`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   /** Call `db.writer()`. */
@@ -156,8 +156,8 @@ export class Writer {
   }
 
   /**
-   * Buffers a row, copies its value at once, and returns `true`. Returns `false` without buffering
-   * when the buffer is full or a flush has failed: then await `put`.
+   * Buffers a row, copies its value at once, and returns `true`. Returns `false` without buffering when the buffer is
+   * full or a flush has failed: then await `put`.
    */
   tryPut(key: string, value: unknown): boolean {
     return this.#flusher.tryAdd(rowOf(key, value));

@@ -1,6 +1,7 @@
 /**
- * Reads chunks as `docs/format.md` draws them: which chunks one names, and how much is in it. The inspector and the
- * playground of the site use it. Nothing is verified here, the store does that; bytes that end too early throw, and a commit that does not end with its last tree.
+ * Reads chunks as `docs/format.md` draws them: the chunks that a chunk names, and its figures. The inspector and the
+ * playground of the site use this module. The store verifies chunks; this module only throws for bytes that end too
+ * early, and for a commit that does not end with its last tree.
  */
 
 import { hex } from '../../base/hex.js';
@@ -8,18 +9,18 @@ import { EMPTY_ROOT } from '../../base/root.js';
 import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
 import { chunkFrom } from '../../base/unpack-chunk.js';
 
-/** A chunk that another one names. */
+/** A chunk that another chunk names. */
 export interface ChunkReference {
   /** In hexadecimal. */
   readonly hash: string;
-  /** It has bytes of a value, and names nothing itself. */
+  /** Whether it has bytes of a value: such a piece names no chunks. */
   readonly isPiece: boolean;
 }
 
-/** What is in a chunk. */
+/** The contents of a chunk. */
 export interface Chunk {
   readonly kind: 'leaf' | 'node' | 'commit' | 'sum' | 'other';
-  /** Of its own: it may take less in its segment. */
+  /** The bytes of the chunk itself: it may take fewer in its segment. */
   readonly bytes: number;
   /** 0 for a leaf. */
   readonly level: number;
@@ -27,14 +28,19 @@ export interface Chunk {
   readonly entries: number;
   /** The last key of a leaf or a node, if it can be read as text. */
   readonly lastKey: string;
-  /** The chunks that it names; of a commit the roots of its trees that are not empty. Those of sum trees are not told. */
+  /**
+   * The chunks that it names; of a commit, the roots of its trees that are not empty. Chunks of sum trees list no
+   * names.
+   */
   readonly names: readonly ChunkReference[];
   readonly trees: readonly NamedTree[];
 }
 
 /** A tree as a commit names it. */
 export interface NamedTree {
-  /** `r` for the rows; indexes, trees that are being built and sum trees begin with `i`, `j` and `s`. */
+  /**
+   * `r` for the rows; names of indexes, of trees that are being built, and of sum trees begin with `i`, `j` and `s`.
+   */
   readonly name: string;
   readonly count: number;
   readonly root: string;
@@ -107,7 +113,7 @@ function commitOf(chunk: Uint8Array): Chunk {
       root: hashAt(chunk, end + 8),
     });
     at = end + 8 + HASH_BYTES;
-    // How far an index has come that is being built, or what a sum tree needs besides.
+    // The progress of an index that is being built, or further data of a sum tree.
     if (/^[js]/.test(name)) at += 2 + view.getUint16(at, true);
   }
   if (at !== chunk.length) throw new RangeError('a commit ends with its last tree');
@@ -144,16 +150,16 @@ export function chunkOf(bytes: Uint8Array): Chunk {
   return kind === COMMIT ? commitOf(bytes) : otherOf(bytes);
 }
 
-/** Where a chunk is in its segment. */
+/** The place of a chunk in its segment. */
 export interface TableEntry {
   readonly hash: string;
   readonly from: number;
   readonly to: number;
-  /** Bytes of the chunk itself. If it takes less in the segment, it is packed there. */
+  /** Bytes of the chunk itself. If it takes fewer in the segment, it is packed there. */
   readonly length: number;
 }
 
-/** The chunks of a segment, by its table. */
+/** Reads the chunks of a segment from its table. */
 export function* readTableEntries(tableBytes: Uint8Array): Generator<TableEntry, void, void> {
   const view = viewOf(tableBytes);
   const count = Math.floor((tableBytes.length - TABLE_HEADER_BYTES) / TABLE_ENTRY_BYTES);
@@ -168,7 +174,7 @@ export function* readTableEntries(tableBytes: Uint8Array): Generator<TableEntry,
   }
 }
 
-/** What is in a chunk, from what its segment has of it. */
+/** Reads the contents of a chunk from its bytes in the segment. */
 export function storedChunkOf(stored: Uint8Array, { length }: Pick<TableEntry, 'length'>): Chunk {
   const bytes = chunkFrom(stored, length);
   if (bytes === undefined) throw new RangeError('the packed form of a chunk is damaged');

@@ -1,31 +1,31 @@
-/** The changes between two roots, gathered as they come: counted to the end, kept up to a limit. */
+/** Gathers the changes between two roots as they come: counts all, and keeps the first ones up to a limit. */
 
 import type { Change, Store } from '../../index.js';
 
-/** What a comparison has found so far. */
+/** The result of a comparison so far. */
 export interface ComparisonResult {
   /** The first changes, in the order of keys. */
   readonly changes: readonly Change[];
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;
-  /** Whether all were read. */
+  /** Whether all changes were read. */
   readonly isDone: boolean;
 }
 
-/** Changes that are kept to be shown. */
+/** Most changes that are kept and shown. */
 export const SHOWN_CHANGES = 5000;
-/** Between two reports, in milliseconds. */
+/** Milliseconds between two reports. */
 const REPORT_MS = 100;
 
 const COUNTS = { add: 'added', change: 'changed', del: 'deleted' } as const;
 
-/** How a comparison is made. */
+/** Options of a comparison. */
 export interface CompareOptions {
   readonly prefix?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limit?: number | undefined;
-  /** Called now and then with what was found so far. */
+  /** Gets the result so far, at intervals. */
   readonly onProgress?: ((compared: ComparisonResult) => void) | undefined;
 }
 

@@ -1,21 +1,21 @@
-/** A store as a file, and a file as a store to look at. */
+/** Exports a store to a file, and opens a file as a store to look at. */
 
 import { type ImportProgress, importStore, memory, type Store } from '../../index.js';
 import type { StoreLocation } from './session.js';
 
-/** A name for the file of a store. */
+/** Returns a name for the file of a store. */
 export function exportFileName(store: string, root: string): string {
   const name = store.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 60) || 'store';
   return `${name}-${root.slice(0, 8)}.hedgerow`;
 }
 
-/** How far an export is: bytes, of about so many. */
+/** The progress of an export: bytes, of about `ofBytes`. */
 export interface ExportProgress {
   readonly bytes: number;
   readonly ofBytes: number;
 }
 
-/** All of a store as a `Blob`: the branch of the handle, and all others with `withBranches`. */
+/** Exports a store as a `Blob`: the branch of the handle, and all others with `withBranches`. */
 export async function exportedOf(
   db: Pick<Store, 'export'>,
   withBranches: boolean,
@@ -33,7 +33,7 @@ export async function exportedOf(
   return new Blob(parts, { type: 'application/octet-stream' });
 }
 
-/** Reads an export into memory. Every chunk is checked; rejects as `importStore` does, and nothing is stored. */
+/** Reads an export into memory only, and checks every chunk. Rejects as `importStore` does. */
 export async function openFile(
   name: string,
   file: Blob,

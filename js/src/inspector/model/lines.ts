@@ -1,4 +1,4 @@
-/** What two texts have in common, line by line. */
+/** Compares two texts line by line. */
 
 /** A line of one of the texts, or of both. */
 export interface Line {
@@ -13,7 +13,7 @@ const linesOf = (text: string | undefined): string[] =>
   text === undefined ? [] : text.split('\n');
 const as = (op: Line['op'], lines: readonly string[]) => lines.map((text): Line => ({ op, text }));
 
-/** The lengths of the longest common subsequences of all ends of two lists. */
+/** Computes the lengths of the longest common subsequences of all ends of two lists. */
 function lengthsOf(a: readonly string[], b: readonly string[]): Uint16Array[] {
   const rows = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
@@ -44,7 +44,7 @@ function between(a: readonly string[], b: readonly string[]): Line[] {
   return [...lines, ...as('del', a.slice(i)), ...as('add', b.slice(j))];
 }
 
-/** The lines of two texts in one list: what both have once. An absent text is `undefined`. */
+/** Merges the lines of two texts: common lines appear once. An absent text is `undefined`. */
 export function linesBetween(before: string | undefined, after: string | undefined): Line[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;

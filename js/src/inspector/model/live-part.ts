@@ -1,7 +1,7 @@
 /**
- * How much of each segment is live: reached by a branch, or by where a branch began. Walks all trees of rows and indexes
- * by the format alone, level by level, and reads nothing twice. `stats()` counts the bytes of one root in the core; this
- * tells in which segments they are.
+ * Measures how much of each segment is live: reached by the head or the fork of a branch. Walks all trees of rows and
+ * indexes by the format alone, level by level, and reads each chunk once. `stats()` counts the bytes of one root in the
+ * core; this module shows which segments have them.
  */
 
 import { hex } from '../../base/hex.js';
@@ -30,7 +30,7 @@ import {
 } from './chunks.js';
 import { readOnly } from './read-only.js';
 
-/** One segment; bytes are those that are stored. */
+/** One segment; bytes are as stored. */
 export interface SegmentLive {
   readonly id: number;
   readonly bytes: number;
@@ -39,21 +39,21 @@ export interface SegmentLive {
   readonly holds: string;
 }
 
-/** All segments of a store; bytes are those that are stored. */
+/** All segments of a store; bytes are as stored. */
 export interface LivePart {
   readonly segments: readonly SegmentLive[];
   readonly bytes: number;
   readonly liveBytes: number;
-  /** Chunks that a tree names and no segment has: `verify()` tells what they cover. */
+  /** Chunks that a tree names and no segment has: `verify()` reports the keys that they cover. */
   readonly missing: number;
-  /** A sum tree is among the trees: it is not walked, and its bytes count as dead. */
+  /** Whether a sum tree is among the trees: it is not walked, and its bytes count as dead. */
   readonly hasSums: boolean;
 }
 
 /** Parts that are read at once. */
 const AT_ONCE = 256;
 
-/** What a chunk is, by its form; a damaged one may say anything: then what it says is missing. */
+/** Reads a chunk; a damaged one that cannot be read has no contents. */
 function readable(stored: Uint8Array, place: ChunkLocation): Partial<Chunk> {
   try {
     return storedChunkOf(stored, place);
@@ -64,7 +64,7 @@ function readable(stored: Uint8Array, place: ChunkLocation): Partial<Chunk> {
 
 interface ChunkLocation extends SegmentPart, TableEntry {}
 
-/** Where each chunk is; of several copies the first. */
+/** Finds the place of each chunk; of several copies, the first. */
 function placesOf(tables: readonly TableRecord[]): Map<string, ChunkLocation> {
   const places = new Map<string, ChunkLocation>();
   for (const { id, tableBytes } of tables) {
@@ -87,7 +87,7 @@ function holdsOf(streams: number): string {
   return names.filter(Boolean).join(', ');
 }
 
-/** Marks what is reached, and reads only what leads on. */
+/** A walk that marks reached chunks, and reads only the ones that may name others. */
 class Walk {
   readonly live = new Map<number, number>();
   missing = 0;
@@ -101,7 +101,7 @@ class Walk {
     this.#places = places;
   }
 
-  /** Marks chunks; returns the places of those that must be read. */
+  /** Marks chunks; returns the places of the ones to read. */
   #mark(wanted: readonly ChunkReference[]): ChunkLocation[] {
     const toRead: ChunkLocation[] = [];
     for (const { hash, isPiece } of wanted) {
@@ -140,7 +140,10 @@ class Walk {
   }
 }
 
-/** How much of each segment is live. Reads all live nodes of a store; `onProgress` is told how many chunks were found. */
+/**
+ * Measures how much of each segment is live. Reads all live nodes of a store; `onProgress` gets the number of chunks
+ * found.
+ */
 export async function livePartOf(
   name: string,
   storage: Storage,

@@ -1,21 +1,24 @@
-/** Who has a store open, as the locks of its handles tell it: see `tabs/pins.ts` and `tabs/role.ts`. */
+/**
+ * Lists the locks of a store's handles, and the tabs that hold them: see `storage/tabs/pins.ts` and
+ * `storage/tabs/role.ts`.
+ */
 
 import { prefixOf } from '../../storage/tabs/pins.js';
 
 /** One lock of a store. */
 export interface LockShown {
-  /** The name without that of the store. */
+  /** The name without the prefix of the store. */
   readonly name: string;
   readonly means: string;
   readonly isHeld: boolean;
-  /** Stands for a tab or a worker: the browser tells no more of it. */
+  /** Stands for a tab or a worker: the browser shows no more of it. */
   readonly client: string;
 }
 
-/** What the locks of a store tell. */
+/** The locks of a store. */
 export interface LocksShown {
   readonly locks: readonly LockShown[];
-  /** Tabs and workers that hold or wait for one; this one is among them. */
+  /** The number of tabs and workers that hold or wait for a lock, with this one. */
   readonly clients: number;
 }
 
@@ -31,7 +34,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 const meaningOf = (name: string) =>
   MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
 
-/** The locks of a store among all of the origin. */
+/** Finds the locks of a store among all locks of the origin. */
 export function locksOf(
   { held = [], pending = [] }: LockManagerSnapshot,
   storeName: string,

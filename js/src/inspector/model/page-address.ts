@@ -1,4 +1,4 @@
-/** Where the page is, in the hash of its address: reloads and links come back to it. */
+/** Reads and writes the hash of the page's address: reloads and links return to the same view. */
 
 export const TABS = [
   'rows',
@@ -12,7 +12,7 @@ export const TABS = [
 ] as const;
 export type Tab = (typeof TABS)[number];
 
-/** What is shown. */
+/** The view of the page. */
 export interface PageAddress {
   readonly store?: string | undefined;
   readonly branch?: string | undefined;
@@ -21,7 +21,7 @@ export interface PageAddress {
 
 const isTab = (text: string | null): text is Tab => TABS.some((tab) => tab === text);
 
-/** What a hash says; what it does not say is missing. */
+/** Parses a hash, which may lack the store and the branch. */
 export function parsePageAddress(hash: string): PageAddress {
   const params = new URLSearchParams(hash.replace(/^#/, ''));
   const tab = params.get('tab');
@@ -32,7 +32,7 @@ export function parsePageAddress(hash: string): PageAddress {
   };
 }
 
-/** The hash of what is shown. */
+/** Returns the hash of a view. */
 export function hashOf({ store, branch, tab }: PageAddress): string {
   if (store === undefined) return '';
   const params = new URLSearchParams({ store });

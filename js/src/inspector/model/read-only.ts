@@ -1,4 +1,4 @@
-/** What the inspector reads stores by: nothing is written through it, whatever a handle wants to do in the background. */
+/** The storage by which the inspector reads stores: it refuses all writes, also a handle's background work. */
 
 import { HedgerowError } from '../../base/errors.js';
 import type { Locks } from '../../base/locks.js';
@@ -8,10 +8,10 @@ const refuseWrite = async (): Promise<never> => {
   throw new HedgerowError('blocked', 'the inspector only reads through this handle');
 };
 
-/** The lock of the role of the collector, see `tabs/role.ts`: names of stores in locks have no slash. */
+/** Whether a lock is the collector's role, see `storage/tabs/role.ts`: names of stores in locks have no slash. */
 const isRole = (name: string) => name.endsWith('/collector');
 
-/** A role that is never had: somebody else has it, as far as the handle knows. */
+/** Refuses a role: as far as the handle knows, another tab has it. */
 function refuseRole<T>(
   { ifAvailable, steal, signal }: Parameters<Locks['request']>[1],
   hold: (lock: unknown) => Promise<T>,
@@ -23,7 +23,7 @@ function refuseRole<T>(
   });
 }
 
-/** Locks that announce what is read, as those of any handle, but never make it the collector. */
+/** Returns locks that announce reads, as the locks of any handle do, but never make the handle the collector. */
 function withoutRole(locks: Locks): Locks {
   return {
     request: (name, options, hold) =>
@@ -52,8 +52,8 @@ function wrapReadOnly(inner: SegmentStore): SegmentStore {
 }
 
 /**
- * The same stores, of which none is created, changed, collected or deleted. What a handle reads is pinned as it is in any
- * tab, so that nobody deletes it meanwhile.
+ * Returns storage of the same stores that never creates, changes, collects or deletes them. Its handles pin their
+ * reads, as in any tab, so that no tab deletes the data in the meantime.
  */
 export function readOnly(storage: Storage): Storage {
   return {

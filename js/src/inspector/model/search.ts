@@ -1,4 +1,4 @@
-/** What a search is for: a range of rows by their keys, or of the entries of an index. */
+/** Parses a search: for a range of rows by their keys, or of the entries of an index. */
 
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/columns.js';
@@ -10,7 +10,7 @@ export type Order = string | undefined;
 const isScalar = (value: unknown): value is Scalar =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value);
 
-/** A secondary key that somebody has typed as JSON; `undefined` for any other text. */
+/** Parses a secondary key, typed as JSON; returns `undefined` for any other text. */
 function secondaryFrom(text: string): Scalar | readonly Scalar[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -22,8 +22,9 @@ function secondaryFrom(text: string): Scalar | readonly Scalar[] | undefined {
 }
 
 /**
- * The range of a search. Of keys: those that begin with the text. Of an index: a number, `true`, `false`, `null`, a text
- * in quotes or an array is a secondary key, or its first columns; any other text begins the first column.
+ * Returns the range of a search. Of keys: the keys that begin with the text. Of an index: a number, `true`, `false`,
+ * `null`, a text in quotes or an array is a secondary key, or its first columns; any other text begins the first
+ * column.
  */
 export function parseSearch(order: Order, text: string): KeyRange | IndexRange {
   if (order === undefined) return text === '' ? {} : { prefix: text };

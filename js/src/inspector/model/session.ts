@@ -8,17 +8,17 @@ import type { Storage } from '../../storage/segment-store.js';
 import { readOnly } from './read-only.js';
 import { type TreeOf, treesOf } from './trees.js';
 
-/** Where a store is. */
+/** The place of a store. */
 export interface StoreLocation {
   readonly name: string;
   readonly storage: Storage;
-  /** Whether rows may be edited: not those of a file. */
+  /** Whether rows may be edited: rows of a file may not. */
   readonly canEdit: boolean;
 }
 
 const MAIN = 'main';
 
-/** A branch to read; it is never made. */
+/** Opens an existing branch to read. */
 async function branchOf(db: Store, branch: string): Promise<Store> {
   if (branch === MAIN) return db;
   const all = await db.branches({ remotes: true });
@@ -32,15 +32,15 @@ const completeOf = (trees: readonly TreeOf[]) =>
 /** An open store, on one branch. */
 export class Session {
   readonly place: StoreLocation;
-  /** Reads the branch. Nothing can be written through it. */
+  /** Reads the branch, and refuses writes. */
   readonly db: Store;
-  /** The handle that was opened first: of the main branch. */
+  /** The first handle, on the main branch. */
   readonly #first: Store;
   /** The trees of the branch when it was opened. */
   readonly trees: readonly TreeOf[];
   /** The names of the indexes that can be read: their definitions as text. */
   readonly indexes: readonly string[];
-  /** States that were kept by hand, and stay readable. */
+  /** States that a person keeps readable. */
   readonly kept: Snapshot[] = [];
 
   private constructor(
@@ -58,8 +58,8 @@ export class Session {
   }
 
   /**
-   * Opens a store that exists. Indexes are read that both the main branch and this one have: a handle builds what one of
-   * its branches lacks, and the inspector builds nothing.
+   * Opens a store that exists. Reads the indexes that both the main branch and this one have: a handle would build an
+   * index that one of them lacks, and the inspector must not write.
    */
   static async open(place: StoreLocation, branch = MAIN): Promise<Session> {
     const storage = readOnly(place.storage);
@@ -92,7 +92,7 @@ export class Session {
     return this.db.branchName;
   }
 
-  /** Keeps the state of now readable until the session is closed. */
+  /** Keeps the current state readable until the session is closed. */
   keep(): Snapshot {
     const snapshot = this.db.snapshot();
     this.kept.push(snapshot);
@@ -100,8 +100,8 @@ export class Session {
   }
 
   /**
-   * Puts a row, or deletes it if `value` is `undefined`, if it still is what was shown: otherwise rejects with `conflict`,
-   * and the row stays as it is. By a handle of its own, as any app would: it keeps indexes and sum trees.
+   * Puts a row, or deletes it if `value` is `undefined`. If the row no longer equals `shown`, rejects with `conflict`
+   * and leaves the row. Writes through a new handle, as an app would: that maintains indexes and sum trees.
    */
   async edit(key: string, shown: unknown, value: unknown): Promise<void> {
     const { name, storage, canEdit } = this.place;

@@ -1,4 +1,4 @@
-/** States of a store that can be compared: heads of branches, where these began, what was kept, and earlier heads. */
+/** Lists the states of a store that can be compared: heads and forks of branches, kept states, and earlier heads. */
 
 import { hex } from '../../base/hex.js';
 import { EMPTY_ROOT, parseRoot } from '../../base/root.js';
@@ -7,15 +7,15 @@ import type { Branch } from '../../index.js';
 import { readOnly } from './read-only.js';
 import type { Session, StoreLocation } from './session.js';
 
-/** A state with what it is, for a list to choose from. */
+/** A state with its title, for a list to choose from. */
 export interface ListedState {
   readonly title: string;
   readonly root: string;
-  /** Whether nothing of it is deleted while it is shown: earlier heads may be gone. */
+  /** Whether it stays whole while it is shown: earlier heads may be gone. */
   readonly isKept: boolean;
 }
 
-/** Heads that a branch had before, the newest first, as far as storage lists them. */
+/** Reads the earlier heads of a branch, the newest first, as far as storage lists them. */
 async function earlierHeads({ name, storage }: StoreLocation, branch: string): Promise<string[]> {
   const segments = await readOnly(storage).open(name);
   try {
@@ -32,7 +32,7 @@ function statesOfBranch({ name, root, parent, base }: Branch): ListedState[] {
   return [head, { title: `${name}: where it left ${parent}`, root: base, isKept: true }];
 }
 
-/** All states that can be named, those that are kept first; equal roots are one state, with all that it is. */
+/** Lists all states, earlier heads after the kept ones; states with equal roots are one, with all their titles. */
 export async function statesOf(session: Session): Promise<ListedState[]> {
   const branches = await session.db.branches({ remotes: true });
   const kept = session.kept.map((snapshot, at) => ({
@@ -60,7 +60,7 @@ export async function statesOf(session: Session): Promise<ListedState[]> {
   return [...known.values()];
 }
 
-/** A root that somebody has typed. Throws `invalid-argument`. */
+/** Parses a typed root. Throws `invalid-argument`. */
 export function rootFrom(text: string): string {
   const root = text.trim().toLowerCase();
   parseRoot(root);

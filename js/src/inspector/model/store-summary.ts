@@ -1,4 +1,4 @@
-/** The stores of an origin: their names, and what can be told of each at little cost. */
+/** Lists the stores of an origin, and the figures of each that cost little. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { readSegmentLength } from '../../base/segment-table.js';
@@ -8,7 +8,7 @@ import { databaseName } from '../../storage/idb/idb.js';
 import type { Storage } from '../../storage/segment-store.js';
 import { readOnly } from './read-only.js';
 
-/** What the list shows of a store. */
+/** The figures of a store in the list. */
 export interface StoreSummary {
   readonly name: string;
   readonly root: string;
@@ -16,15 +16,15 @@ export interface StoreSummary {
   /** Bytes of segments and their tables, as they are stored. */
   readonly bytes: number;
   readonly segments: number;
-  /** The names of its branches, those of remotes too, without the main one. */
+  /** The names of its branches, branches of remotes too, without the main one. */
   readonly branches: readonly string[];
 }
 
 const PREFIX = databaseName('');
 
 /**
- * The names of the stores of this origin, in their order; `undefined` where the browser does not list databases. Only
- * names are read: nothing is opened.
+ * Reads the names of the stores of this origin, sorted, and opens no store. Returns `undefined` where the browser does
+ * not list databases.
  */
 export async function storeNames(
   factory: Pick<IDBFactory, 'databases'> | undefined = globalThis.indexedDB,
@@ -36,7 +36,7 @@ export async function storeNames(
     .sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** What is stored: bytes, segments and branches, by the tables alone. */
+/** Counts the bytes, segments and branches of a store by its tables alone. */
 async function inventoryOf(
   name: string,
   storage: Storage,
@@ -45,7 +45,7 @@ async function inventoryOf(
   try {
     const { tables, refs } = await segments.load();
     const lengths = tables.map(({ tableBytes }) => {
-      // A damaged table is told by a verification; here it has its own bytes.
+      // A verification reports a damaged table; here it counts with its own bytes.
       const length = tableBytes.length < 16 ? 0 : readSegmentLength(tableBytes);
       return tableBytes.length + length;
     });
@@ -59,7 +59,7 @@ async function inventoryOf(
   }
 }
 
-/** What can be told of a store. Reads its tables and its newest commit; rejects as `open` does. */
+/** Returns the figures of a store. Reads its tables and its newest commit; rejects as `open` does. */
 export async function summaryOf(name: string, storage: Storage): Promise<StoreSummary> {
   const stored = await inventoryOf(name, storage);
   const db = await open(name, { storage: readOnly(storage) });
@@ -70,7 +70,7 @@ export async function summaryOf(name: string, storage: Storage): Promise<StoreSu
   }
 }
 
-/** An error in words for the page. */
+/** Puts an error into words for the page. */
 export function wordsOfError(cause: unknown): string {
   if (cause instanceof HedgerowError) return `${cause.code}: ${cause.message}`;
   return cause instanceof Error ? cause.message : String(cause);

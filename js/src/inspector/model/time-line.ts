@@ -1,6 +1,6 @@
 /**
- * What kept the inspected page busy. As its browser reports it: long tasks (of 50 ms and more, whoever caused them), and
- * measures that the app has made by `performance.measure`. As its traces tell it: calls, slices and callbacks of watches.
+ * Records what kept the inspected page busy. Its browser reports long tasks (50 ms and more, of any code), and measures
+ * that the app has made by `performance.measure`. Its traces report calls, slices and callbacks of watches.
  */
 
 import { PREFIX } from '../trace/bars.js';
@@ -31,26 +31,26 @@ export class TimeLine {
   readonly #stops: (() => void)[] = [];
   readonly #listeners = new Set<() => void>();
   #page: TracingWindow | undefined;
-  /** How many bars of a trace were taken. */
+  /** The number of bars taken from each trace. */
   readonly #taken = new WeakMap<TracedStore, number>();
 
-  /** The bars, as they came. */
+  /** The bars, in the order in which they came. */
   get bars(): readonly Bar[] {
     return this.#bars;
   }
 
-  /** Adds entries of a page; of other kinds than those of this strip none. */
+  /** Adds entries of a page, of the kinds that the strip shows. */
   take(entries: readonly Entry[]): void {
     for (const { entryType, name, startTime, duration } of entries) {
       const kind = KINDS[entryType as keyof typeof KINDS];
-      // Traces tell theirs themselves, those of before, too.
+      // Traces report their own measures, also earlier ones.
       if (kind === undefined || name.startsWith(PREFIX)) continue;
       const title = kind === 'task' ? 'long task' : name;
       this.add({ kind, name: title, startMs: startTime, durationMs: duration });
     }
   }
 
-  /** Adds bars. */
+  /** Adds bars, and forgets the oldest ones above the limit. */
   add(...bars: readonly Bar[]): void {
     if (bars.length === 0) return;
     this.#bars.push(...bars);
@@ -58,12 +58,12 @@ export class TimeLine {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The traces of the page that is followed: those of its present document. */
+  /** The traces of the followed page, in its present document. */
   get traces(): readonly TracedStore[] {
     return [...(this.#page?.[TRACED] ?? [])];
   }
 
-  /** Takes what the traces of the page have told since the last look. */
+  /** Takes the bars that traces of the page have reported since the last look. */
   look(): void {
     for (const one of this.traces) {
       const isNew = one.count - (this.#taken.get(one) ?? 0);
@@ -72,7 +72,7 @@ export class TimeLine {
     }
   }
 
-  /** Calls a listener after each new bar; returns how to stop. */
+  /** Calls a listener after each new bar; returns a function that stops this. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -91,19 +91,19 @@ export class TimeLine {
     return wanted;
   }
 
-  /** Follows no page any more. */
+  /** Stops following the page. */
   stop(): void {
     for (const stop of this.#stops.splice(0)) stop();
   }
 }
 
-/** A bar with the row of the strip that it is on, so that none covers another. */
+/** A bar with its row of the strip, where it covers no other bar. */
 export interface PlacedBar {
   readonly bar: Bar;
   readonly row: number;
 }
 
-/** Puts bars on as few rows as they need: of those that overlap the longer ones come first. */
+/** Puts bars on as few rows as they need: of bars that begin together, the longer ones come first. */
 export function packBars(bars: readonly Bar[]): PlacedBar[] {
   const ends: number[] = [];
   const inOrder = [...bars].sort((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs);
@@ -115,7 +115,10 @@ export function packBars(bars: readonly Bar[]): PlacedBar[] {
   });
 }
 
-/** Joins bars of one kind and name that are nearer to each other than `gapMs`, if they are shorter: none could be seen alone. */
+/**
+ * Joins bars of one kind and name that are shorter than `gapMs`, and nearer to each other: a person could not see one
+ * alone.
+ */
 export function joinBars(bars: readonly Bar[], gapMs: number): Bar[] {
   const last = new Map<string, { bar: Bar; count: number; longestMs: number }>();
   const all: Bar[] = [];

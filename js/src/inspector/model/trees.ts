@@ -1,6 +1,6 @@
 /**
- * The trees that a commit names: its rows, indexes and sum trees. A proof of any key begins with the commit, see
- * `docs/format.md`, so that no call is needed for it that apps do not have.
+ * Reads the trees that a commit names: rows, indexes and sum trees. A proof of any key begins with the commit, see
+ * `docs/format.md`, so the public call `prove` suffices.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -12,21 +12,21 @@ import { chunkOf } from './chunks.js';
 /** One tree of a commit. */
 export interface TreeOf {
   readonly kind: 'rows' | 'index' | 'sum';
-  /** Of an index its definition as text, of a sum tree its name. */
+  /** Of an index, its definition as text; of a sum tree, its name. */
   readonly name: string;
   /** Entries, rows or leaves. */
   readonly count: number;
   readonly root: string;
-  /** `false` of an index that is being built. */
+  /** `false` for an index that is being built. */
   readonly isComplete: boolean;
-  /** Of an index that this version can read. */
+  /** The definition of an index that this version can read. */
   readonly definition?: IndexDefinition;
 }
 
-/** Before the first chunk: two bytes of the proof, and the length of the chunk. */
+/** The position of the first chunk, after two bytes of the proof and the length of the chunk. */
 const CHUNK_AT = 6;
 
-/** The definition of an index by its text; `undefined` for one of a later version. */
+/** Parses the definition of an index; returns `undefined` for an index of a later version. */
 export function definitionOf(text: string): IndexDefinition | undefined {
   try {
     const [prefix, ...parts]: string[] = JSON.parse(text);
@@ -40,14 +40,14 @@ export function definitionOf(text: string): IndexDefinition | undefined {
       ...(nulls && { nulls }),
       ...(limit !== undefined && limit !== null && { below: limit }),
     };
-    // What this version would not write alike it would not read alike.
+    // This version reads only definitions that it would write alike.
     return indexOf(text, definition).text === text ? definition : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A definition for people: its columns, and the prefix of its rows. */
+/** Describes a definition for people: its columns, and the limits of its rows. */
 export function titleOf({ path, prefix, nulls, below }: IndexDefinition): string {
   const columns = (Array.isArray(path) ? path : [path]).map((column) =>
     typeof column === 'string' ? column || 'the value' : `words of ${column.words || 'the value'}`,
@@ -71,7 +71,7 @@ function treeOf(name: string, count: number, root: string): TreeOf {
   return definition === undefined ? tree : { ...tree, definition };
 }
 
-/** The trees that the commit chunk in a proof names, in its order. */
+/** Reads the trees that the commit in a proof names, in its order. */
 export function treesIn(proof: Uint8Array): TreeOf[] {
   if (proof.length === 2) return [];
   try {
@@ -82,12 +82,12 @@ export function treesIn(proof: Uint8Array): TreeOf[] {
       return trees.map(({ name, count, root }) => treeOf(name, count, root));
     }
   } catch {
-    // It ends too early.
+    // The proof ends too early.
   }
   throw new HedgerowError('invalid-proof', 'the commit in a proof is malformed');
 }
 
-/** The trees of a commit. Costs one path of the tree of rows. */
+/** Reads the trees of a commit. Costs one path of the tree of rows. */
 export async function treesOf(reader: Pick<Reader, 'prove'>): Promise<TreeOf[]> {
   return treesIn(await reader.prove(''));
 }

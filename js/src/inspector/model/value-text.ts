@@ -1,12 +1,12 @@
-/** Values as text, and text as values. */
+/** Formats values as text, and parses text as values. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { unhex } from '../../base/hex.js';
 
-/** How a value is kept, and so how its text is read. */
+/** The form of a value, by which its text is parsed. */
 export type ValueKind = 'json' | 'bytes';
 
-/** Bytes of a value that are shown. */
+/** Most bytes of a value that are shown. */
 export const SHOWN_BYTES = 64 << 10;
 const IN_LINE = 16;
 
@@ -15,7 +15,7 @@ export const valueKindOf = (value: unknown): ValueKind =>
 
 const hexOf = (byte: number) => byte.toString(16).padStart(2, '0');
 
-/** Bytes as a dump: position, bytes, and their letters. */
+/** Formats bytes as a dump: position, bytes, and their letters. */
 export function dumpOf(bytes: Uint8Array, most = SHOWN_BYTES): string {
   const lines: string[] = [];
   for (let at = 0; at < Math.min(bytes.length, most); at += IN_LINE) {
@@ -33,12 +33,12 @@ export function dumpOf(bytes: Uint8Array, most = SHOWN_BYTES): string {
   return lines.join('\n');
 }
 
-/** A value as text for people. */
+/** Formats a value for people. */
 export function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? dumpOf(value) : JSON.stringify(value, undefined, 2);
 }
 
-/** A value as text that `valueFrom` reads: all of it. */
+/** Formats a whole value as text that `valueFrom` reads. */
 export function editableOf(value: unknown): string {
   if (!(value instanceof Uint8Array)) return JSON.stringify(value, undefined, 2);
   const bytes = [...value].map(hexOf);
@@ -49,7 +49,7 @@ export function editableOf(value: unknown): string {
   return lines.join('\n');
 }
 
-/** The beginning of a value, on one line. */
+/** Formats the beginning of a value on one line. */
 export function previewOf(value: unknown, most = 160): string {
   if (value instanceof Uint8Array) {
     const some = [...value.subarray(0, 24)].map(hexOf).join(' ');
@@ -59,7 +59,7 @@ export function previewOf(value: unknown, most = 160): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** A value from its text. Throws `invalid-value` with what is wrong with it. */
+/** Parses a value. Throws `invalid-value` with the fault of the text. */
 export function valueFrom(text: string, kind: ValueKind): unknown {
   if (kind === 'bytes') {
     const digits = text.replace(/\s+/g, '');
@@ -76,7 +76,7 @@ export function valueFrom(text: string, kind: ValueKind): unknown {
   }
 }
 
-/** The bytes that a value takes as text or as bytes. */
+/** Counts the bytes of a value as JSON or as bytes. */
 export function measureValue(value: unknown): number {
   if (value instanceof Uint8Array) return value.length;
   return new TextEncoder().encode(JSON.stringify(value)).length;
@@ -84,15 +84,15 @@ export function measureValue(value: unknown): number {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 
-/** A number of bytes in words. */
+/** Formats a number of bytes. */
 export function sizeText(bytes: number): string {
   let [size, at] = [bytes, 0];
   while (size >= 1024 && at < UNITS.length - 1) [size, at] = [size / 1024, at + 1];
   return `${at === 0 ? size : size.toFixed(size < 10 ? 1 : 0)} ${UNITS[at]}`;
 }
 
-/** A number with its thousands apart. */
+/** Formats a number with its thousands apart. */
 export const countText = (count: number): string => count.toLocaleString('en');
 
-/** The beginning of a root, enough to tell it from others. */
+/** Returns the beginning of a root, enough to distinguish it from others. */
 export const shortRoot = (root: string): string => `${root.slice(0, 12)}…`;

@@ -1,31 +1,31 @@
-/** The newest bars of a trace, each told to the browser's own tools as a measure. */
+/** Keeps the newest bars of a trace, and reports each to the browser's own tools as a measure. */
 
 import type { TracedBar } from './trace-view.js';
 
 /** Bars that are kept for the inspector: half a minute of slices. */
 const MAX_BARS = 4000;
-/** Before all names, since measures of the app are among them in some tools. */
+/** The prefix of all names: some tools mix them with measures of the app. */
 export const PREFIX = 'hedgerow: ';
 
-/** Where a bar is drawn in the performance panel of Chromium. */
+/** The track and colour of a bar in the performance panel of Chromium. */
 const TRACKS = {
   call: { track: 'calls', color: 'primary' },
   slice: { track: 'slices', color: 'secondary' },
   callback: { track: 'callbacks of watches', color: 'tertiary' },
 } as const;
 
-/** What else is told of a bar. */
+/** Further properties of a bar. */
 export type Details = Readonly<Record<string, string>>;
 
 export class Bars {
   readonly all: TracedBar[] = [];
   count = 0;
-  /** Callbacks of watches outlive the trace. */
+  /** Whether the trace is over: callbacks of watches outlive it. */
   isOver = false;
   readonly #store: string;
   readonly #minMs: number;
 
-  /** Shorter ones are not told. */
+  /** Bars shorter than `minMs` are not reported. */
   constructor(store: string, minMs: number) {
     this.#store = store;
     this.#minMs = minMs;
@@ -62,7 +62,7 @@ export class Bars {
         },
       },
     });
-    // Tools and observers have it; the page would keep all of them.
+    // Tools and observers have the measure by now; the page would keep all measures.
     performance.clearMeasures(title);
   }
 }

@@ -5,7 +5,7 @@ import { LINK_CALLS, MeasuredCalls } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
 import type { TracedLink } from './trace-view.js';
 
-/** What is looked at of a link to a remote, or to an app's own server. */
+/** The members that a trace reads of a link to a remote, or to an app's own server. */
 interface ObservedLink {
   readonly name?: unknown;
   readonly traffic?: {

@@ -6,7 +6,7 @@ import type { Link } from '../../sync/link/link.js';
 import type { Bars, Details } from './bars.js';
 import { replaceMethod } from './replace-method.js';
 
-/** The calls of a handle that take time: the compiler finds one that is missing in a list. */
+/** The calls of a handle that take time: the compiler reports one that a list lacks. */
 type TimedMethods<T> = {
   readonly [Name in keyof T & string as T[Name] extends (
     ...args: never[]
@@ -71,13 +71,13 @@ export const LINK_CALLS: TimedMethods<Link> = {
 
 const MAX_WORDS = 80;
 
-/** A range as a text, without what cannot be one. */
+/** Formats a range, without its signal. */
 export function rangeText(range: object): string {
   const { signal: _, ...rest } = range as { signal?: unknown };
   return JSON.stringify(rest).slice(0, MAX_WORDS);
 }
 
-/** Which key or range a call is about, if its first argument says so. */
+/** Returns the key or range of a call, if its first argument is one. */
 function aboutOf(first: unknown): Details {
   if (typeof first === 'string') return { about: first.slice(0, MAX_WORDS) };
   const { prefix, index } = Object(first) as { prefix?: unknown; index?: unknown };
@@ -89,10 +89,13 @@ const failureOf = (cause: unknown): Details => ({
   failed: cause instanceof HedgerowError ? cause.code : String(cause).slice(0, MAX_WORDS),
 });
 
-/** Tells how long something took that begins now. */
+/** A function that reports a call which ends now. */
 type Tell = (details?: Details) => void;
 
-/** A promise of the same: a failure that nobody handles is still reported as one. */
+/**
+ * Reports when a promise settles. Returns a promise of the same, so that the browser still reports an unhandled
+ * failure.
+ */
 function tellWhenSettled<T>(
   promise: PromiseLike<T>,
   tell: Tell,
@@ -111,7 +114,7 @@ function tellWhenSettled<T>(
   );
 }
 
-/** Measures a loop from its first step to its last one, with what the loop itself does. */
+/** Measures a loop from its first step to its last one, with the work of its body. */
 function timedLoop(iterator: AsyncIterator<unknown>, tell: Tell): AsyncIterator<unknown> {
   let isOver = false;
   const end: Tell = (details) => {
@@ -144,7 +147,7 @@ export class MeasuredCalls {
     this.#prefix = prefix;
   }
 
-  /** Measures the calls of `names` on an object; `onResult` is given what they resolve to. Returns how to undo that. */
+  /** Measures the calls of `names` on an object; `onResult` gets their results. Returns a function that undoes this. */
   measure(
     object: object,
     names: object,
@@ -181,7 +184,7 @@ export class MeasuredCalls {
     return result;
   }
 
-  /** Rows are read when somebody asks for them, in one of these ways. */
+  /** Measures reads of rows, which begin in one of these ways. */
   #rows(rows: object, name: string, about: Details): void {
     const begin = () => this.#teller(name, about, performance.now());
     replaceMethod(rows, Symbol.asyncIterator, (iterate) => () => {

@@ -1,8 +1,11 @@
-/** Replaces a method of one object, until it is undone: its class, and other objects, are as they were. */
+/** Replaces a method of one object, until this is undone; its class and other objects keep theirs. */
 
 type Method = (...args: never[]) => unknown;
 
-/** Replaces a method by what `make` makes of it; returns how to undo that. Does nothing where there is none. */
+/**
+ * Replaces a method by the result of `make`; returns a function that undoes this. Leaves an object without such a
+ * method.
+ */
 export function replaceMethod(
   object: object,
   name: string | symbol,
@@ -14,7 +17,7 @@ export function replaceMethod(
   const value = make((...args) => Reflect.apply(method, object, args));
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
   return () => {
-    // Somebody else may have replaced it once more.
+    // Other code may have replaced it again.
     if (Reflect.get(object, name) !== value) return;
     if (own === undefined) Reflect.deleteProperty(object, name);
     else Object.defineProperty(object, name, own);

@@ -1,4 +1,4 @@
-/** The trace of one store: of all of its handles that are traced. */
+/** The trace of one store: of all its traced handles. */
 
 import type { Host } from '../../core/engine-host.js';
 import type { Watchers } from '../../engine/watch/watchers.js';
@@ -10,7 +10,7 @@ import { traceSlices } from './trace-slices.js';
 import { TRACED, type TracedLink, type TracedStore, type TracedWatch } from './trace-view.js';
 import { Watches } from './watches.js';
 
-/** What a handle works on, as live queries take it, too. */
+/** The internals of a handle that a trace uses, as live queries do. */
 export interface TracedHandle {
   readonly from: { readonly host: Host };
   readonly handle: { readonly watchers: Watchers };
@@ -18,7 +18,7 @@ export interface TracedHandle {
 
 const innerOf = (db: Store) => db as unknown as TracedHandle;
 
-/** By the hosts of their stores. */
+/** The traces, by the hosts of their stores. */
 const traces = new WeakMap<Host, StoreTrace>();
 
 const global = globalThis as { [TRACED]?: Set<TracedStore> };
@@ -46,7 +46,7 @@ export class StoreTrace implements TracedStore {
     global[TRACED].add(this);
   }
 
-  /** The trace of a handle's store, which the handle joins. */
+  /** Returns the trace of a handle's store, which the handle joins. */
   static of(db: Store, minMs: number): StoreTrace {
     const trace = traces.get(innerOf(db).from.host) ?? new StoreTrace(db, minMs);
     trace.#add(db);

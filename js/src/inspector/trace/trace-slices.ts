@@ -1,9 +1,12 @@
-/** Measures slices: from where the wrapper begins one to the end of the core's work in it. */
+/** Measures slices: from the start in the wrapper to the end of the core's work. */
 
 import type { Host } from '../../core/engine-host.js';
 import { replaceMethod } from './replace-method.js';
 
-/** Tells each slice of a store; returns how to stop. Of scans and single reads the core's work alone is seen. */
+/**
+ * Reports each slice of a store; returns a function that stops this. Of scans and single reads, it reports only the
+ * core's work.
+ */
 export function traceSlices(
   host: Host,
   tell: (startMs: number, endMs: number) => void,
@@ -19,7 +22,7 @@ export function traceSlices(
   };
   const note = (startMs: number) => {
     const endMs = performance.now();
-    // Further steps of a slice tell where that began. Clocks may be too coarse to tell an end from the next start.
+    // Further steps of a slice have its start. Clocks may be too coarse to distinguish an end from the next start.
     if (startMs === slice?.startMs) {
       slice.endMs = endMs;
       return;
@@ -28,7 +31,7 @@ export function traceSlices(
     slice = { startMs, endMs };
     timer = setTimeout(flush);
   };
-  /** Steps of the core are within steps of the host, which know where their slice began. */
+  /** Steps of the core are within steps of the host, which know the start of their slice. */
   const runStep = <T>(startMs: number, step: () => T): T => {
     depth += 1;
     try {

@@ -1,6 +1,8 @@
-/** What a trace of an app's page shows to the inspector's page, which reads it from the other window. */
+/** The view of the traces in an app's page, which the inspector's page reads from the other window. */
 
-/** A global of the app's page: the traces under way. Symbols of this kind are the same in all windows of an origin. */
+/**
+ * The global of the app's page that has the traces under way. Such symbols are the same in all windows of an origin.
+ */
 export const TRACED: unique symbol = Symbol.for('hedgerow.traced') as never;
 
 /** A call, a slice of work, or a call of a watch's callback, by the clock of its page. */
@@ -11,12 +13,12 @@ export interface TracedBar {
   readonly durationMs: number;
 }
 
-/** A watch that has not ended; live queries are among them. */
+/** A watch that has not ended, also of a live query. */
 export interface TracedWatch {
   readonly branch: string;
   /** Its range, as JSON. */
   readonly range: string;
-  /** How often its callback was called, and for how many changes: a count has none. */
+  /** The calls of its callback, and the changes in them: calls of a count have no changes. */
   readonly calls: number;
   readonly changes: number;
   readonly longestMs: number;
@@ -25,23 +27,23 @@ export interface TracedWatch {
 /** A remote, or an app's own server. */
 export interface TracedLink {
   readonly name: string;
-  /** Of its loop, if it has one. */
+  /** The status of its loop, if it has one. */
   readonly status: string;
   readonly requests: number | undefined;
   readonly sentBytes: number | undefined;
   readonly receivedBytes: number | undefined;
 }
 
-/** What is known of one store of a page. */
+/** The trace of one store of a page. */
 export interface TracedStore {
   readonly store: string;
-  /** The newest ones, as they ended. */
+  /** The newest bars, in the order of their ends. */
   readonly bars: readonly TracedBar[];
-  /** How many there were: it grows by one with each. */
+  /** The number of all bars so far. */
   readonly count: number;
   watches(): TracedWatch[];
   links(): TracedLink[];
 }
 
-/** Of a window: its traces, if it has any. */
+/** A window with its traces, if it has any. */
 export type TracingWindow = { readonly [TRACED]?: ReadonlySet<TracedStore> };

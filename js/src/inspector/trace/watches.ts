@@ -22,7 +22,7 @@ export class Watches {
   readonly #all = new Set<Watch>();
   readonly #undo: (() => void)[];
 
-  /** `onClose` is called when the handle is closed, in whatever way. */
+  /** Calls `onClose` when the handle is closed, in any way. */
   constructor(watchers: Watchers, branch: () => string, bars: Bars, onClose: () => void) {
     const closing = replaceMethod(watchers, 'close', (close) => (...args) => {
       onClose();
@@ -30,7 +30,7 @@ export class Watches {
     });
     const watching = replaceMethod(watchers, 'watch', (original) => {
       return (...[range, callback, options, load]: Arguments | never[]) => {
-        // What is refused is refused as it is.
+        // The original method handles arguments that begin no watch.
         if (typeof callback !== 'function' || options?.signal?.aborted) {
           return original(range, callback, options, load);
         }

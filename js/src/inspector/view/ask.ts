@@ -1,8 +1,8 @@
-/** Asks before something is done that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 
 import { button, h } from './dom.js';
 
-/** Resolves to whether the person wants it. Escape and Cancel say no; the focus returns to where it was. */
+/** Resolves to whether the person agrees. Escape and Cancel mean no; the focus returns to its place. */
 export function ask(question: string, what: string, action: string): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = button('Cancel', () => dialog.close('no'), { autofocus: true });

@@ -1,4 +1,4 @@
-/** Branches with what they left, and the remotes whose rows the store keeps. */
+/** Shows branches with their forks, and the remotes whose rows the store keeps. */
 
 import { REMOTE_BRANCHES } from '../../engine/history/branch-name.js';
 import type { Branch } from '../../index.js';
@@ -32,7 +32,7 @@ function branchRow(context: PanelContext, branch: Branch) {
   ];
 }
 
-/** The trees of the branch that is shown. */
+/** Builds the table of trees of the shown branch. */
 function treesTable(trees: readonly TreeOf[]): HTMLElement {
   const titles = {
     rows: () => 'rows',
@@ -47,7 +47,6 @@ function treesTable(trees: readonly TreeOf[]): HTMLElement {
   return tableElement('Trees', ['tree', 'entries', 'root of the tree'], rows);
 }
 
-/** The panel. */
 export const branchesPanel: MakePanel = (context) => {
   const { session } = context;
   const element = h('div', { class: 'plain' }, h('p', { class: 'faint' }, 'Reading …'));

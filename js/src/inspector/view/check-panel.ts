@@ -1,4 +1,4 @@
-/** Verifies a store: everything that its newest commit reaches, with progress, and each fault that is found. */
+/** Verifies all that the newest commit of a store reaches; shows the progress and each fault. */
 
 import { type ChunkFault, type Verification, type VerifyOptions, verify } from '../../index.js';
 import { readOnly } from '../model/read-only.js';
@@ -46,7 +46,7 @@ function resultOf(found: Verification): HTMLElement[] {
   return shown;
 }
 
-/** Shows one verification: of what `run` verifies. */
+/** Builds the panel of a verification, which `run` makes. */
 export function checkElement(
   run: (options: VerifyOptions) => Promise<Verification>,
   { runTimed }: Pick<PanelContext, 'runTimed'>,
@@ -97,7 +97,7 @@ export function checkElement(
   return { element, close: () => running?.abort() };
 }
 
-/** The check of a store that does not open. */
+/** Builds the panel for a store that does not open. */
 export function checkOfPlace(
   { name, storage }: StoreLocation,
   context: Pick<PanelContext, 'runTimed'>,
@@ -108,6 +108,5 @@ export function checkOfPlace(
   );
 }
 
-/** The panel. */
 export const checkPanel: MakePanel = (context) =>
   checkElement((options) => context.session.db.verify(options), context);

@@ -1,4 +1,4 @@
-/** The changes between any two roots: heads, forks, kept and earlier states, or roots that were pasted. */
+/** Shows the changes between any two roots: heads, forks, kept and earlier states, or pasted roots. */
 
 import type { Change } from '../../index.js';
 import { type ComparisonResult, compareRoots, SHOWN_CHANGES } from '../model/compare-roots.js';
@@ -16,7 +16,7 @@ const LINE_MARKS = { same: ' ', add: '+', del: '−' } as const;
 const titleOfState = ({ title, root, isKept }: ListedState) =>
   `${title} · ${shortRoot(root)}${isKept ? '' : ' (may be collected)'}`;
 
-/** One of the two roots: a choice among states, and a field whose text is what counts. */
+/** One of the two roots: a choice among states, and a field, whose text counts. */
 class RootField {
   readonly element: HTMLElement;
   readonly #field: HTMLInputElement;
@@ -52,7 +52,7 @@ class RootField {
   }
 }
 
-/** The values of a row before and after; `undefined` where it does not exist. */
+/** Returns the values of a row before and after; `undefined` where it does not exist. */
 function valuesOf(change: Change): [before: unknown, after: unknown] {
   return [
     change.op === 'add' ? undefined : change.oldValue,
@@ -72,7 +72,7 @@ function changeElement(change: Change): HTMLElement {
   );
 }
 
-/** Both values of a changed row, line by line. */
+/** Shows both values of a changed row, line by line. */
 function detailOf(change: Change): HTMLElement[] {
   const { op, key } = change;
   const [before, after] = valuesOf(change);
@@ -178,5 +178,4 @@ class ComparePanel implements Panel {
   }
 }
 
-/** The panel. */
 export const comparePanel: MakePanel = (context) => new ComparePanel(context);

@@ -1,13 +1,16 @@
-/** Elements in one expression. */
+/** Creates elements in one expression. */
 
 type Child = Node | string | number | false | undefined;
 
-/** Attributes by name; functions are listeners of the event that follows `on`. */
+/** Attributes by name; functions are listeners of the event named after `on`. */
 export type Attributes = Readonly<
   Record<string, string | number | boolean | undefined | ((event: never) => unknown)>
 >;
 
-/** An element with attributes and children. `true` sets an empty attribute, `false` and `undefined` none. */
+/**
+ * Creates an element with attributes and children. `true` sets an empty attribute, `false` and `undefined` leave it
+ * out.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -28,14 +31,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 const isShown = (child: Child): child is Node | string | number =>
   child !== undefined && child !== false;
 
-/** Replaces what is in an element. */
+/** Replaces the children of an element. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(
     ...children.filter(isShown).map((child) => (typeof child === 'number' ? `${child}` : child)),
   );
 }
 
-/** A button with a text. */
+/** Creates a button with a text. */
 export function button(
   text: string,
   onclick: () => unknown,
@@ -44,12 +47,12 @@ export function button(
   return h('button', { type: 'button', onclick, ...more }, text);
 }
 
-/** A term with what it is, for a list of them. */
+/** Creates a term with its description, for a list. */
 export function fact(term: string, ...what: readonly Child[]): HTMLElement {
   return h('div', { class: 'fact' }, h('dt', {}, term), h('dd', {}, ...what));
 }
 
-/** A table whose first column names the row. */
+/** Creates a table whose first column names the row. */
 export function tableElement(
   caption: string,
   columns: readonly string[],
@@ -66,11 +69,11 @@ export function tableElement(
     h('thead', {}, head),
     h('tbody', {}, ...body),
   );
-  // Wide tables scroll by themselves, by keys too.
+  // Wide tables scroll alone, also by keys.
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption }, inner);
 }
 
-/** A choice among texts. */
+/** Creates a choice among texts. */
 export function select(
   label: string,
   choices: readonly (readonly [value: string, text: string])[],

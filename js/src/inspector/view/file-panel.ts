@@ -1,4 +1,4 @@
-/** A store as a file. */
+/** Exports a store to a file. */
 
 import { exportedOf, exportFileName } from '../model/files.js';
 import { sizeText } from '../model/value-text.js';
@@ -9,11 +9,10 @@ import { button, h } from './dom.js';
 function download(blob: Blob, name: string): void {
   const href = URL.createObjectURL(blob);
   h('a', { href, download: name }).click();
-  // The browser reads it after this turn.
+  // The browser reads the file after this turn.
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/** The panel. */
 export const filePanel: MakePanel = (context) => {
   const { session } = context;
   const branches = h('input', { type: 'checkbox', checked: true });

@@ -1,22 +1,22 @@
-/** The line at the top: what is shown, and the ways to something else. */
+/** The line at the top: the shown store and branch, and the ways to others. */
 
 import type { Session } from '../model/session.js';
 import { shortRoot } from '../model/value-text.js';
 import { button, h, select } from './dom.js';
 
-/** What the line can do. */
+/** The actions of the line. */
 export interface HeaderActs {
   onStores(): void;
   onFile(file: File): void;
   onBranch(name: string): void;
 }
 
-/** How often the root of the branch is looked at, which costs nothing. */
+/** Milliseconds between two looks at the root of the branch, which cost no reads. */
 const LOOK_MS = 500;
-/** A frame of `openInspector` is closed by this event. */
+/** The event that closes a frame of `openInspector`. */
 const CLOSE = 'hedgerow-close';
 
-/** A button that opens a file of an export. */
+/** Creates a button that opens a file of an export. */
 function fileButton(onFile: (file: File) => void): HTMLElement[] {
   const field = h('input', {
     type: 'file',
@@ -38,7 +38,7 @@ function closeButton(): HTMLElement[] {
   return [button('Close', () => frame.dispatchEvent(new Event(CLOSE)))];
 }
 
-/** The root of what is shown, as it moves. */
+/** Shows the root of a session as it moves. */
 function rootElement({ db }: Session): { element: HTMLElement; close(): void } {
   const element = h('code');
   const look = () => {
@@ -55,7 +55,7 @@ function rootElement({ db }: Session): { element: HTMLElement; close(): void } {
   return { element, close: () => clearInterval(timer) };
 }
 
-/** The line, for a store or for the list of all. */
+/** Creates the line, for a store or for the list of stores. */
 export function header(
   session: Session | undefined,
   branches: readonly string[],

@@ -1,4 +1,4 @@
-/** Which panel a tab shows. */
+/** The panels, by their tabs. */
 
 import type { Tab } from '../model/page-address.js';
 import { branchesPanel } from './branches-panel.js';

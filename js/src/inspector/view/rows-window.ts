@@ -1,4 +1,4 @@
-/** Rows around those in view, and how many there are in all; both are kept up to date by `hedgerow/live`. */
+/** Loads the rows around the view, and counts all rows; `hedgerow/live` keeps both up to date. */
 
 import { type Live, type LiveCount, live, liveCount } from '../../live/index.js';
 import { type Order, parseSearch } from '../model/search.js';
@@ -7,7 +7,7 @@ import type { PanelContext } from './context.js';
 /** A row, or an entry of an index with its secondary key. */
 export type WindowRow = readonly [key: string, value: unknown, secondary?: unknown];
 
-/** Rows that are loaded before and after those in view. */
+/** Rows that are loaded before and after the rows in view. */
 const AROUND = 60;
 
 /** The part of a range that a list shows. */
@@ -19,7 +19,7 @@ export class RowsWindow {
   #order: Order;
   #text = '';
   #wanted = { from: 0, to: 0 };
-  /** The rows that are here, from the number of the first. */
+  /** The loaded rows; `from` is the number of the first. */
   #here: { readonly from: number; readonly rows: readonly WindowRow[] } = { from: 0, rows: [] };
 
   constructor(context: PanelContext, onChange: () => void) {
@@ -41,13 +41,13 @@ export class RowsWindow {
       } else this.#count.change(db, parseSearch(order, text));
       this.#load();
     } catch (cause) {
-      // Of an index that does not take such a value, such as null.
+      // The index does not take such a value, such as null.
       this.#context.fail(cause);
     }
     this.#onChange();
   }
 
-  /** How many there are in all; `undefined` while that is not known. */
+  /** The number of all rows; `undefined` while it is unknown. */
   get count(): number | undefined {
     const state = this.#count?.get();
     if (state === undefined || state.isStale) return undefined;
@@ -55,18 +55,18 @@ export class RowsWindow {
     return state.count;
   }
 
-  /** The row with a number, if it is here. */
+  /** Returns the row with a number, if it is loaded. */
   rowAt(n: number): WindowRow | undefined {
     return this.#here.rows[n - this.#here.from];
   }
 
-  /** The number of a row, if it is here. */
+  /** Returns the number of a row, if it is loaded. */
   numberOf(key: string): number | undefined {
     const at = this.#here.rows.findIndex(([one]) => one === key);
     return at < 0 ? undefined : this.#here.from + at;
   }
 
-  /** Has rows loaded if those in view are not. */
+  /** Loads rows, unless the rows in view were wanted before. */
   want(first: number, last: number): void {
     const { from, to } = this.#wanted;
     if (first >= from && last <= to) return;
@@ -89,7 +89,7 @@ export class RowsWindow {
     this.#take();
   }
 
-  /** Takes what has come, unless it is of the rows that were wanted before. */
+  /** Takes rows that have come, unless they are of an earlier range. */
   #take(): boolean {
     const state = this.#rows?.get();
     if (state === undefined || state.isStale || state.status === 'loading') return false;

@@ -1,4 +1,4 @@
-/** Rows in the order of their keys or of an index, searched, in a list of any length; and the value of one. */
+/** Shows rows in the order of keys or of an index, with a search, in a list of any length; and the value of one row. */
 
 import type { Order } from '../model/search.js';
 import { type TreeOf, titleOf } from '../model/trees.js';
@@ -9,7 +9,7 @@ import { RowsWindow, type WindowRow } from './rows-window.js';
 import { ValueView } from './value-view.js';
 import { VirtualList } from './virtual-list.js';
 
-/** After the last letter, until the search begins. */
+/** Milliseconds from the last letter to the search. */
 const SEARCH_MS = 120;
 const PLACEHOLDERS = {
   keys: 'beginning of a key',
@@ -26,7 +26,7 @@ function rowElement([key, value, secondary]: WindowRow): HTMLElement {
   );
 }
 
-/** What an index is, and of one that is not read how many entries it has, and why. */
+/** Describes an index; an index that is not read with its number of entries, and the reason. */
 function titleOfIndex({ definition, name, count, isComplete }: TreeOf, isRead: boolean): string {
   const title = `index ${definition ? titleOf(definition) : name}`;
   if (isRead) return title;
@@ -34,7 +34,7 @@ function titleOfIndex({ definition, name, count, isComplete }: TreeOf, isRead: b
   return `${title} · ${countText(count)} entries, ${isComplete ? why : 'being built'}`;
 }
 
-/** The choices of the order: the keys, and each index; those that cannot be read are named, too. */
+/** Creates the choice of the order: by keys, or by an index; indexes that cannot be read are named, too. */
 function orderSelect(
   { session }: PanelContext,
   onchange: (order: Order) => void,
@@ -53,7 +53,7 @@ function orderSelect(
   return element;
 }
 
-/** How many there are, in words. */
+/** Puts a count into words. */
 function nounOf(count: number, order: Order): string {
   const [one, many] = order === undefined ? ['row', 'rows'] : ['entry', 'entries'];
   return `${countText(count)} ${count === 1 ? one : many}`;
@@ -125,7 +125,7 @@ class RowsPanel implements Panel {
     this.#value.make(this.#search.value);
   }
 
-  /** Shows the row that was chosen, as soon as it is here. */
+  /** Shows the chosen row, once it is loaded. */
   #choose(): void {
     const row = this.#list.chosen === undefined ? undefined : this.#rows.rowAt(this.#list.chosen);
     this.#chosenKey = row?.[0];
@@ -144,7 +144,7 @@ class RowsPanel implements Panel {
       this.#choose();
       return;
     }
-    // Rows before it may have come or gone.
+    // Rows before the chosen one may have come or gone.
     if (this.#chosenKey !== undefined && this.#rows.rowAt(chosen ?? -1)?.[0] !== this.#chosenKey) {
       this.#list.chosen = this.#rows.numberOf(this.#chosenKey) ?? chosen;
     }
@@ -172,7 +172,7 @@ class RowsPanel implements Panel {
     this.#rows.search(this.#order, this.#search.value);
   }
 
-  /** Shows all rows by their keys, at the place of the key that is searched for. */
+  /** Shows all rows by their keys, at the place of the searched key. */
   async #goTo(): Promise<void> {
     const { db } = this.#context.session;
     const key = this.#search.value;
@@ -200,5 +200,4 @@ class RowsPanel implements Panel {
   }
 }
 
-/** The panel. */
 export const rowsPanel: MakePanel = (context) => new RowsPanel(context);

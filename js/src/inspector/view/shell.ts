@@ -1,4 +1,4 @@
-/** The page: one store or the list of all, one panel, and a line of messages. What is shown is in its address. */
+/** The page: one store or the list of stores, one panel, and a line of messages. Its address names the view. */
 
 import { idb } from '../../index.js';
 import { openFile } from '../model/files.js';
@@ -14,7 +14,7 @@ import { PANELS } from './panels.js';
 import { storesView } from './stores-view.js';
 import { PANEL_ID, tablist } from './tablist.js';
 
-/** The page that has opened this one, if it has. */
+/** Finds the page that has opened this one, if any. */
 function openedBy(): (Window & typeof globalThis) | undefined {
   const by = window.parent === window ? window.opener : window.parent;
   try {
@@ -24,7 +24,6 @@ function openedBy(): (Window & typeof globalThis) | undefined {
   }
 }
 
-/** All that the page shows. */
 export class Shell {
   readonly #root: HTMLElement;
   readonly #message = h('p', { class: 'message', role: 'status' });
@@ -35,7 +34,7 @@ export class Shell {
   /** A store of a file, which is in memory. */
   #file: StoreLocation | undefined;
   #roots: PanelContext['roots'];
-  /** Counts what was begun, so that what comes late is dropped. */
+  /** The number of the newest view: late results of earlier views are dropped. */
   #turn = 0;
 
   constructor(root: HTMLElement) {
@@ -45,7 +44,7 @@ export class Shell {
     void this.#go(parsePageAddress(location.hash));
   }
 
-  /** The address has changed, by a link or by the buttons of the browser. */
+  /** Follows a change of the address, by a link or by the buttons of the browser. */
   #handleHashChange(): void {
     if (this.#file !== undefined) {
       this.#file = undefined;
@@ -69,7 +68,7 @@ export class Shell {
     this.#say('');
   }
 
-  /** Shows something else, and has the address say so. */
+  /** Shows another view, and puts it into the address. */
   #show(shown: Partial<PageAddress>): void {
     const next = { ...this.#shown, ...shown };
     if ('store' in shown) this.#file = undefined;
@@ -113,7 +112,7 @@ export class Shell {
     this.#open.push(view);
   }
 
-  /** A store that does not open can still be verified. */
+  /** Shows a store that does not open: it can still be verified. */
   #showDamaged(place: StoreLocation, cause: unknown): void {
     const check = checkOfPlace(place, this.#context());
     this.#open.push(check);
@@ -132,7 +131,7 @@ export class Shell {
     const tabs = tablist(tab, (chosen: Tab) => this.#show({ tab: chosen }));
     const attributes = { role: 'tabpanel', id: PANEL_ID, 'aria-labelledby': `tab-${tab}` };
     const names = branches.map(({ name }) => name);
-    // What had the focus is replaced.
+    // The element with the focus is replaced.
     const { activeElement } = document;
     const place = activeElement?.matches('header select')
       ? 'header select'
@@ -181,7 +180,7 @@ export class Shell {
       this.#fail(cause);
       return undefined;
     } finally {
-      // By the clock of the page that is followed, whose entries are on the same strip.
+      // The strip has the clock of the followed page.
       const sinceMs = performance.timeOrigin - (openedBy() ?? window).performance.timeOrigin;
       const durationMs = performance.now() - startMs;
       this.#timeLine.add({ kind: 'inspector', name, startMs: startMs + sinceMs, durationMs });

@@ -1,4 +1,4 @@
-/** What is stored: health, figures, the levels of the tree, and how much of each segment is live. */
+/** Shows the health and figures of a store, the levels of its tree, and how much of each segment is live. */
 
 import type { Health, Stats } from '../../index.js';
 import { type LivePart, livePartOf, type SegmentLive } from '../model/live-part.js';
@@ -6,7 +6,7 @@ import { countText, shortRoot, sizeText } from '../model/value-text.js';
 import type { MakePanel, PanelContext } from './context.js';
 import { button, fact, fill, h, tableElement } from './dom.js';
 
-/** Segments that the table lists; the bar has all. */
+/** Most segments that the table lists; the bar has all. */
 const LISTED = 500;
 
 const sizeOr = (bytes: number | undefined) => (bytes === undefined ? 'not told' : sizeText(bytes));
@@ -36,7 +36,7 @@ function statsFacts(stats: Stats): HTMLElement[] {
       'Live',
       `${sizeText(liveBytes)} stored, of the root shown (${share(liveBytes, storedBytes)})`,
     ),
-    // This page never collects: a tab of the app does, once it is open.
+    // This page never collects: a tab of the app does, once one is open.
     fact(
       'Collector',
       stats.compactor === 'other' ? 'a tab of the app, if one is open' : other[stats.compactor],
@@ -62,7 +62,7 @@ function levelsElements({ levels, liveBytes }: Stats): HTMLElement[] {
   return [tableElement('Levels of the tree', columns, rows), h('p', { class: 'faint' }, rest)];
 }
 
-/** A bar of all segments, each as wide as it has bytes, and filled as far as it is live. */
+/** Creates a bar of all segments: their widths are their bytes, and their live parts are filled. */
 function segmentsBar({ segments, bytes }: LivePart): HTMLElement {
   const parts = segments.map(({ id, bytes: size, liveBytes }) => {
     const part = h('span', {
@@ -107,7 +107,7 @@ function livePartElements(part: LivePart): (HTMLElement | false)[] {
   ];
 }
 
-/** The part of the panel that is measured when somebody asks for it: it reads all live nodes. */
+/** Creates the part of the panel that measures on request: it reads all live nodes. */
 function liveSection(context: PanelContext): { element: HTMLElement; close(): void } {
   const { name, storage } = context.session.place;
   const measuring = new AbortController();
@@ -134,7 +134,6 @@ function liveSection(context: PanelContext): { element: HTMLElement; close(): vo
   return { element, close: () => measuring.abort() };
 }
 
-/** The panel. */
 export const storagePanel: MakePanel = (context) => {
   const { db } = context.session;
   const facts = h('dl', { class: 'facts' }, h('div', { class: 'faint' }, 'Reading …'));

@@ -1,4 +1,4 @@
-/** The list of stores: those of the origin, and a way to name one where the browser does not list them. */
+/** Shows the stores of the origin, or asks for a name where the browser does not list them. */
 
 import { idb } from '../../index.js';
 import { type StoreSummary, storeNames, summaryOf, wordsOfError } from '../model/store-summary.js';
@@ -30,7 +30,7 @@ function rowOf(told: StoreListing, onOpen: (name: string) => void) {
   ];
 }
 
-/** A form for a name. */
+/** Creates the form for a name. */
 function nameForm(onOpen: (name: string) => void): HTMLElement {
   const field = h('input', { id: 'store-name', autocomplete: 'off', spellcheck: 'false' });
   const onsubmit = (event: Event) => {
@@ -41,7 +41,7 @@ function nameForm(onOpen: (name: string) => void): HTMLElement {
   return h('form', { class: 'tools', onsubmit }, label, field, h('button', {}, 'Open'));
 }
 
-/** The list, which fills as stores are read, one after the other. */
+/** Creates the list, which reads one store after the other. */
 export function storesView(onOpen: (name: string) => void): {
   element: HTMLElement;
   close(): void;

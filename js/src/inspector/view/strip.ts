@@ -1,9 +1,9 @@
-/** Bars as a strip of flames: a lane for each kind, and none covers another. */
+/** Draws bars as a strip of flames: a lane for each kind, without overlaps. */
 
 import { type Bar, joinBars, packBars } from '../model/time-line.js';
 import { h } from './dom.js';
 
-/** A bar of a kind, and the lane of all of them. */
+/** The title of a bar of each kind, and of its lane. */
 export const KINDS = {
   call: ['call', 'calls'],
   slice: ['slice', 'slices'],
@@ -14,14 +14,14 @@ export const KINDS = {
 } as const;
 
 const ROW_PX = 20;
-/** Shorter parts of the strip cannot be told apart. */
+/** Parts of the strip: a person cannot distinguish shorter bars. */
 const PARTS = 400;
-/** The share of the strip from which on a bar has room for its name. */
+/** The least share of the strip at which a bar has room for its name. */
 const NAMED = 0.05;
 
 export const ms = (time: number) => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** The bars of one kind. */
+/** Draws the bars of one kind. */
 function lane(
   bars: readonly Bar[],
   kind: Bar['kind'],
@@ -44,7 +44,7 @@ function lane(
   return h('div', {}, h('p', { class: 'faint' }, KINDS[kind][1]), rows);
 }
 
-/** The newest milliseconds of all bars. */
+/** Draws the newest milliseconds of all bars. */
 export function strip(bars: readonly Bar[], spanMs: number): HTMLElement {
   const endOf = ({ startMs, durationMs }: Bar) => startMs + durationMs;
   const endMs = bars.reduce((latest, bar) => Math.max(latest, endOf(bar)), 0);

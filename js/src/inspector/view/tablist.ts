@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
 /** The id of the element that a tab shows. */
 export const PANEL_ID = 'panel';
 
-/** The tabs, with the chosen one. */
+/** Creates the tabs, with the chosen one. */
 export function tablist(chosen: Tab, onChoose: (tab: Tab) => void): HTMLElement {
   const tabOf = (tab: Tab) =>
     h(

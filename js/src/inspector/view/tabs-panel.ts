@@ -1,4 +1,4 @@
-/** Who uses the store: locks of tabs and workers, looked at again and again while the panel is shown. */
+/** Shows the locks that tabs and workers have of the store, and reads them repeatedly while it is shown. */
 
 import { locksOf } from '../model/lock-list.js';
 import type { MakePanel } from './context.js';
@@ -6,7 +6,6 @@ import { fill, h, tableElement } from './dom.js';
 
 const EVERY_MS = 1000;
 
-/** The panel. */
 export const tabsPanel: MakePanel = (context) => {
   const { place } = context.session;
   const result = h('div', {}, h('p', { class: 'faint' }, 'Reading …'));
@@ -21,7 +20,7 @@ export const tabsPanel: MakePanel = (context) => {
   const look = async () => {
     const snapshot = await navigator.locks.query();
     const { locks, clients } = locksOf(snapshot, place.name);
-    // Drawn only if it is new, so that a person can select in it.
+    // Only new locks are drawn, so that a person can select text.
     const now = JSON.stringify(locks);
     if (now === before) return;
     before = now;

@@ -1,4 +1,4 @@
-/** What kept the app's page busy, what its traces tell of its stores, and what this page has done itself. */
+/** Shows what kept the app's page busy, the traces of its stores, and the work of this page itself. */
 
 import type { Bar } from '../model/time-line.js';
 import type { TracedStore } from '../trace/trace-view.js';
@@ -6,16 +6,16 @@ import type { MakePanel, PanelContext } from './context.js';
 import { button, fill, h, tableElement } from './dom.js';
 import { KINDS, ms, strip } from './strip.js';
 
-/** The newest milliseconds that the strip shows. */
+/** The spans of the strip, in milliseconds. */
 const SPANS = [1_000, 5_000, 30_000, 120_000] as const;
 const LISTED = 100;
-/** Between two looks at the traces of the app's page. */
+/** Milliseconds between two looks at the traces of the app's page. */
 const LOOK_MS = 250;
 
 const whole = new Intl.NumberFormat('en');
 const number = (value: number | undefined) => (value === undefined ? '' : whole.format(value));
 
-/** Slices, of which there are many, as one line. */
+/** Shows slices, which are many, as one line. */
 function slicesOf(bars: readonly Bar[]): HTMLElement | undefined {
   const slices = bars.filter(({ kind }) => kind === 'slice');
   if (slices.length === 0) return undefined;
@@ -83,7 +83,7 @@ const UNTRACED =
 const tracedText = (traces: readonly TracedStore[]) =>
   `The page traces ${traces.map(({ store }) => store || 'the store without a name').join(', ')}.`;
 
-/** All figures, as they are now. */
+/** Creates all figures, as they are now. */
 function resultOf(
   traces: readonly TracedStore[],
   bars: readonly Bar[],
@@ -101,7 +101,6 @@ function resultOf(
   ];
 }
 
-/** The panel. */
 export const timePanel: MakePanel = ({ timeLine }: PanelContext) => {
   let spanMs: number = SPANS[1];
   let isHeld = false;
@@ -109,7 +108,7 @@ export const timePanel: MakePanel = ({ timeLine }: PanelContext) => {
   const draw = () => fill(result, ...resultOf(timeLine.traces, timeLine.bars, spanMs));
   let isWaiting = false;
   const drawSoon = () => {
-    // Somebody reads in it: what has the focus stays.
+    // A person may be reading: the element with the focus stays.
     if (isWaiting || isHeld || result.contains(document.activeElement)) return;
     isWaiting = true;
     requestAnimationFrame(() => {

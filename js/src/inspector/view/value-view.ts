@@ -1,4 +1,4 @@
-/** The value of one row: shown live, edited, and deleted. */
+/** Shows the value of one row live, edits it, and deletes the row. */
 
 import { type LiveRow, liveRow } from '../../live/index.js';
 import {
@@ -14,7 +14,7 @@ import { ask } from './ask.js';
 import type { PanelContext } from './context.js';
 import { button, fill, h, select } from './dom.js';
 
-/** A row of its own at the side of the list. */
+/** The view of one row, at the side of the list. */
 export class ValueView {
   readonly element = h('section', { class: 'value', 'aria-label': 'Value' });
   readonly #context: PanelContext;
@@ -30,7 +30,7 @@ export class ValueView {
     this.#draw();
   }
 
-  /** The key of the row that is shown. */
+  /** The key of the shown row. */
   get key(): string | undefined {
     return this.#key;
   }
@@ -90,7 +90,7 @@ export class ValueView {
     return h('div', { class: 'tools' }, ...tools);
   }
 
-  /** Edits the row that is shown. */
+  /** Edits the shown row. */
   edit(): void {
     const value = this.#row?.get().value;
     if (this.#key === undefined || value === undefined || !this.#context.session.place.canEdit)
@@ -98,12 +98,12 @@ export class ValueView {
     this.#form(value, this.#key);
   }
 
-  /** A new row, whose key may be given. */
+  /** Opens the form for a new row, with this key as a proposal. */
   make(key: string): void {
     if (this.#context.session.place.canEdit) this.#form(undefined, undefined, key);
   }
 
-  /** The form for a row as it was when the form was opened; `key` is that of a row that exists. */
+  /** Opens the form for a row whose value is `shown`; a new row has no `key`. */
   #form(shown: unknown, key: string | undefined, wanted = ''): void {
     this.#isEditing = true;
     let kind: ValueKind = valueKindOf(shown);
@@ -160,7 +160,7 @@ export class ValueView {
     (key === undefined ? keyField : text).focus();
   }
 
-  /** Deletes the row that is shown, once the person has said so. */
+  /** Deletes the shown row, once the person has agreed. */
   async remove(): Promise<void> {
     const [key, value] = [this.#key, this.#row?.get().value];
     if (key === undefined || value === undefined || !this.#context.session.place.canEdit) return;

@@ -1,27 +1,27 @@
 /**
- * A list of any number of rows, of which those in view are elements. Rows have one height. Browsers limit the height of an
- * element: of a longer list the scroll bar stands for its rows, and the wheel still moves row by row.
+ * A list of any number of rows, with elements for the rows in view. Rows have one height. Browsers limit the height of
+ * an element: the scroll bar of a longer list is scaled, and the wheel still moves row by row.
  */
 
 import { h } from './dom.js';
 
 /** The height of a row in CSS pixels; `parts.css` has the same. */
 export const ROW_PX = 28;
-/** Chromium and Firefox show nothing beyond about twice as much. */
+/** Chromium and Firefox cut off elements at about twice as much. */
 const MAX_PX = 8_000_000;
 
-/** What a list shows. */
+/** The rows of a list, and its handlers. */
 export interface ListSource {
   readonly label: string;
-  /** The element of a row; `undefined` while it is not loaded. */
+  /** Returns the element of a row; `undefined` while it is not loaded. */
   rowOf(n: number): HTMLElement | undefined;
   /** Whether a row is the chosen one. */
   isChosen(n: number): boolean;
-  /** The rows from `first` up to `last` are in view. */
+  /** Called when the rows from `first` up to `last` are in view. */
   onView(first: number, last: number): void;
-  /** A person goes to a row. */
+  /** Called when a person goes to a row. */
   onChoose(n: number): void;
-  /** Keys that the list does not use itself. */
+  /** Called for keys that the list does not use itself. */
   onKey(event: KeyboardEvent): void;
 }
 
@@ -36,7 +36,7 @@ export class VirtualList {
   readonly #id = `list-${++lists}`;
   readonly #resized = new ResizeObserver(() => this.draw());
   #count = 0;
-  /** The number of the row at the top, with the part of it that is out of view. */
+  /** The number of the row at the top, plus the fraction of it that is out of view. */
   #top = 0;
   #isDrawing = false;
 
@@ -79,7 +79,7 @@ export class VirtualList {
     return this.#count * ROW_PX > MAX_PX;
   }
 
-  /** Whole rows that fit. */
+  /** The number of whole rows that fit. */
   get page(): number {
     return Math.max(1, Math.floor(this.element.clientHeight / ROW_PX));
   }
@@ -151,7 +151,7 @@ export class VirtualList {
   /** The number of the row that the keys start from. */
   chosen: number | undefined;
 
-  /** Draws what is in view, in this turn. */
+  /** Draws the rows in view, in this turn. */
   draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;

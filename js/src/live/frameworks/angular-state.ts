@@ -1,4 +1,4 @@
-/** What a component of Angular shows. */
+/** The state that an Angular component shows. */
 
 import {
   assertInInjectionContext,
@@ -15,12 +15,12 @@ import type { LiveStatus } from '../types.js';
 import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs } from './reactive-args.js';
 
-/** Where to inject from, outside of an injection context. */
+/** The injector to use outside of an injection context. */
 export interface Within {
   readonly injector: Injector;
 }
 
-/** The state to show. On a server it is `loading`. */
+/** Returns the state to show, which is `loading` on a server. */
 export function createAngularState<State extends LiveStatus>(
   call: object,
   kind: LiveCall<State>,

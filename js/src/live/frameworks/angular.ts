@@ -1,6 +1,6 @@
 /**
- * For Angular: lists, rows and counts as signals, kept up to date until what injects them is destroyed. Arguments may be
- * signals or functions: what these read is followed.
+ * Lists, rows and counts as Angular signals, kept up to date until their injector is destroyed. Arguments may be
+ * signals or functions; signals that these read are followed.
  */
 import type { Signal } from '@angular/core';
 import type {
@@ -21,9 +21,9 @@ import type { Entry, LiveIndexEntry, MaybeGetter, Nullish } from './types.js';
 export type { Within };
 
 /**
- * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
- * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
- * ones are there.
+ * Returns the rows of a query, or of a range of a store or a branch, and follows their changes. The state is `loading`
+ * without a query or a store, and on a server. When the arguments change, the last rows stay, with `isStale`, until the
+ * new ones are there.
  */
 export function injectLive<Row>(
   query: MaybeGetter<LiveQuery<Row> | Nullish>,
@@ -43,7 +43,9 @@ export function injectLive(...args: Args): Signal<unknown> {
   return createAngularState(injectLive, ROWS, args);
 }
 
-/** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
+/**
+ * Returns the row of a key of a table, store or branch, and follows its changes. It is `loading` without a key, too.
+ */
 export function injectLiveRow<Row, Key>(
   table: MaybeGetter<LiveTable<Row, Key> | Nullish>,
   key: MaybeGetter<NoInfer<Key> | Nullish>,
@@ -58,7 +60,7 @@ export function injectLiveRow(...args: Args): Signal<unknown> {
   return createAngularState(injectLiveRow, ROW, args);
 }
 
-/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
+/** Counts the rows of a query, whatever its `offset` and `limit`, or of a range. */
 export function injectLiveCount(
   query: MaybeGetter<LiveQuery<unknown> | Nullish>,
   within?: Within,

@@ -1,18 +1,18 @@
-/** What a component shows: that of the arguments it has now. For all frameworks. */
+/** The query that a component shows for its present arguments. For all frameworks. */
 
 import { live, liveCount, liveRow } from '../index.js';
 import type { LiveView } from '../live-view.js';
 import type { LiveCountState, LiveRowState, LiveState, LiveStatus } from '../types.js';
 
-/** What is to be shown: arguments of `live`, `liveRow` or `liveCount`. */
+/** Arguments of `live`, `liveRow` or `liveCount`. */
 export type Args = unknown[];
 
 /** One of these calls. */
 export interface LiveCall<State extends LiveStatus> {
   readonly begin: (...args: Args) => LiveView<State, Args>;
-  /** How many of the arguments must be there. */
+  /** The number of arguments that must be there. */
   readonly least: number;
-  /** What is shown without them. */
+  /** The state that is shown without them. */
   readonly loading: State;
 }
 
@@ -29,18 +29,22 @@ export const ROWS = /* @__PURE__ */ kindOf<LiveState<unknown>>(live, 1, { rows: 
 export const ROW = /* @__PURE__ */ kindOf<LiveRowState<unknown>>(liveRow, 2, { value: undefined });
 export const COUNT = /* @__PURE__ */ kindOf<LiveCountState>(liveCount, 1, { count: undefined });
 
-/** Whether an argument is the same without a look into it: options, and sources of an app, may have been changed in place. */
+/**
+ * Returns whether two arguments are surely the same: options, and sources of an app, may have been changed in place.
+ */
 const isSame = (one: unknown, other: unknown) =>
   Object.is(one, other) &&
   (Object(one) !== one || typeof (one as { watch?: unknown }).watch === 'function');
 
-/** What is shown for certain arguments. It does not change, but makes the `next` one: a render has no effects. */
+/**
+ * A query as it is shown for certain arguments. It does not change, but makes the `next` one: a render has no effects.
+ */
 export class ObservedQuery<State extends LiveStatus> {
   readonly #kind: LiveCall<State>;
   readonly #args: Args;
-  /** What is live, or was before arguments that were refused. */
+  /** The live view of these arguments, or of earlier ones if these were refused. */
   readonly #shown: LiveView<State, Args> | undefined;
-  /** What is shown if nothing is live. */
+  /** The state that is shown instead of the live view. */
   readonly #still: State | undefined;
 
   private constructor(
@@ -55,24 +59,27 @@ export class ObservedQuery<State extends LiveStatus> {
     this.#still = still;
   }
 
-  /** Shows nothing yet. */
+  /** Makes a query that is `loading`. */
   static of<State extends LiveStatus>(kind: LiveCall<State>): ObservedQuery<State> {
     return new ObservedQuery(kind, [], undefined, kind.loading);
   }
 
-  /** What is shown: the same object until something of it has changed. */
+  /** Returns the state that is shown: the same object until a part of it has changed. */
   readonly get = (): State => this.#still ?? (this.#shown as LiveView<State, Args>).get();
 
-  /** Calls `listener` after each change; returns how to stop. */
+  /** Calls `listener` after each change; returns a function that stops it. */
   readonly subscribe = (listener: () => void): (() => void) =>
     this.#still === undefined
       ? (this.#shown as LiveView<State, Args>).subscribe(listener)
       : () => {};
 
-  /** After a failure begins anew: at once if somebody listens, or else for whoever shows it next. */
+  /** Begins again after a failure: at once if there are listeners, otherwise when it is shown next. */
   readonly renew = (): void => this.#shown?.renew();
 
-  /** What is shown for other arguments: this one, if they are equal by value. What was shown last stays until there is more. */
+  /**
+   * Returns the query of other arguments, or this one if they are equal by value. The last state stays until there is a
+   * new one.
+   */
   next(args: Args): ObservedQuery<State> {
     const [kind, own, shown, still] = [this.#kind, this.#args, this.#shown, this.#still];
     if (args.length === own.length && args.every((one, at) => isSame(one, own[at]))) return this;

@@ -1,11 +1,14 @@
-/** What a component of React shows. */
+/** The state that a React component shows. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { later } from '../../base/timeout.js';
 import type { LiveStatus } from '../types.js';
 import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 
-/** Equal arguments go on with what is held: it is replaced once a render is committed, so renders may be dropped. */
+/**
+ * Returns the query of a component, the same one for equal arguments. It is replaced once a render is committed, so
+ * that renders may be dropped.
+ */
 function useObserved<State extends LiveStatus>(
   kind: LiveCall<State>,
   args: Args,
@@ -20,15 +23,15 @@ function useObserved<State extends LiveStatus>(
   return held;
 }
 
-/** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
+/** Returns the state to show, which is `loading` on a server and until hydration has ended. */
 export function useLiveState<State extends LiveStatus>(kind: LiveCall<State>, args: Args): unknown {
   const { subscribe, get } = useObserved(kind, args);
   return useSyncExternalStore(subscribe, get, () => kind.loading);
 }
 
 /**
- * The state to show once there is one: until then it suspends. Throws an error. On a server React throws, and sends the
- * fallback, since there is no state for servers.
+ * Returns the state to show; suspends until there is one. Throws the error of the state. On a server React throws, and
+ * sends the fallback, since there is no state for servers.
  */
 export function useReady<State extends LiveStatus>(kind: LiveCall<State>, args: Args): unknown {
   const { subscribe, get, renew } = useObserved(kind, args);
@@ -42,7 +45,7 @@ export function useReady<State extends LiveStatus>(kind: LiveCall<State>, args: 
   return state;
 }
 
-/** Resolves when it is not loading any more. */
+/** Resolves when the state is no longer `loading`. */
 function awaitLoaded(
   subscribe: (listener: () => void) => () => void,
   get: () => LiveStatus,

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Hooks for React 18 and later: lists, rows and counts that are kept up to date. A component renders again only when
- * something that it shows has changed. Arguments are compared by value: each render may make them anew.
+ * Hooks for React 18 and later: lists, rows and counts that are kept up to date. A component renders again only when a
+ * part that it shows has changed. Arguments are compared by value: each render may make new ones.
  */
 import type {
   LiveCountRange,
@@ -19,9 +19,9 @@ import { useLiveState, useReady } from './react-state.js';
 import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 
 /**
- * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
- * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
- * ones are there.
+ * Returns the rows of a query, or of a range of a store or a branch, and follows their changes. The state is `loading`
+ * without a query or a store, and on a server. When the arguments change, the last rows stay, with `isStale`, until the
+ * new ones are there.
  */
 export function useLive<Row>(query: LiveQuery<Row> | Nullish): LiveState<Row>;
 export function useLive<Value = unknown>(
@@ -36,7 +36,9 @@ export function useLive(...args: Args): unknown {
   return useLiveState(ROWS, args);
 }
 
-/** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
+/**
+ * Returns the row of a key of a table, store or branch, and follows its changes. It is `loading` without a key, too.
+ */
 export function useLiveRow<Row, Key>(
   table: LiveTable<Row, Key> | Nullish,
   key: NoInfer<Key> | Nullish,
@@ -49,14 +51,14 @@ export function useLiveRow(...args: Args): unknown {
   return useLiveState(ROW, args);
 }
 
-/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
+/** Counts the rows of a query, whatever its `offset` and `limit`, or of a range. */
 export function useLiveCount(query: LiveQuery<unknown> | Nullish): LiveCountState;
 export function useLiveCount(db: Watchable | Nullish, range?: LiveCountRange): LiveCountState;
 export function useLiveCount(...args: Args): unknown {
   return useLiveState(COUNT, args);
 }
 
-/** As `useLive`, but suspends until there are rows, and throws errors to the error boundary. */
+/** Works as `useLive`, but suspends until there are rows, and throws errors to the error boundary. */
 export function useLiveSuspense<Row>(query: LiveQuery<Row> | Nullish): LiveState<Row>;
 export function useLiveSuspense<Value = unknown>(
   db: Watchable | Nullish,
@@ -70,7 +72,7 @@ export function useLiveSuspense(...args: Args): unknown {
   return useReady(ROWS, args);
 }
 
-/** As `useLiveRow`, but suspends until the row was read, and throws errors to the error boundary. */
+/** Works as `useLiveRow`, but suspends until the row was read, and throws errors to the error boundary. */
 export function useLiveRowSuspense<Row, Key>(
   table: LiveTable<Row, Key> | Nullish,
   key: NoInfer<Key> | Nullish,

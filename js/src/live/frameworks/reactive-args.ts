@@ -2,11 +2,11 @@
 
 import type { Args } from './observed.js';
 
-/** The arguments as they are now. */
+/** Returns the present values of the arguments. */
 export const readArgs = (args: Args): Args =>
   args.map((given) => (typeof given === 'function' ? given() : given));
 
-/** An object whose members are those of what `get` returns whenever they are read. */
+/** Makes an object with the members of `like`, which reads each member from `get()` when it is read. */
 export function trackMembers<State extends object>(like: State, get: () => State): State {
   const own = {} as State;
   for (const name of Object.keys(like) as (keyof State)[]) {

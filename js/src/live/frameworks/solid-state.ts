@@ -1,4 +1,4 @@
-/** What a component of Solid shows. */
+/** The state that a Solid component shows. */
 
 import { createEffect, createMemo, createSignal, onCleanup, onMount, sharedConfig } from 'solid-js';
 import { isServer } from 'solid-js/web';
@@ -6,7 +6,7 @@ import type { LiveStatus } from '../types.js';
 import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
-/** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
+/** Returns the state to show, which is `loading` on a server and until hydration has ended. */
 export function createSolidState<State extends LiveStatus>(
   kind: LiveCall<State>,
   args: Args,

@@ -1,11 +1,11 @@
-/** What a component of Svelte shows. */
+/** The state that a Svelte component shows. */
 
 import { createSubscriber } from 'svelte/reactivity';
 import type { LiveStatus } from '../types.js';
 import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
-/** The state to show. On a server it is `loading`. */
+/** Returns the state to show, which is `loading` on a server. */
 export function createSvelteState<State extends LiveStatus>(
   kind: LiveCall<State>,
   args: Args,
@@ -14,7 +14,7 @@ export function createSvelteState<State extends LiveStatus>(
   if (typeof window === 'undefined') return loading;
   let held = ObservedQuery.of(kind);
   let state = loading;
-  /** Follows what is held now. */
+  /** Follows the present query. */
   let follow = () => {};
   const subscribe = createSubscriber((update) => {
     let followed: ObservedQuery<State> | undefined;
@@ -36,7 +36,7 @@ export function createSvelteState<State extends LiveStatus>(
     const next = held.next(readArgs(args));
     if (next !== held) {
       held = next;
-      // Not in this turn: a template may change nothing that others show.
+      // Not in this turn: a template must not change state that others show.
       queueMicrotask(() => follow());
     }
     subscribe();

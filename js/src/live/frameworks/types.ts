@@ -1,4 +1,4 @@
-/** What bindings take and give. */
+/** The types of the arguments and results of bindings. */
 
 import type { SecondaryKey } from '../../core/indexes/columns.js';
 import type {
@@ -13,7 +13,7 @@ import type {
   Watchable,
 } from '../types.js';
 
-/** What is not there yet, such as a store that is being opened. */
+/** An argument that is not there yet, such as a store that is being opened. */
 export type Nullish = null | undefined;
 
 /** A row of a store. */
@@ -22,10 +22,10 @@ export type Entry<Value> = readonly [key: string, value: Value];
 /** An entry of an index. */
 export type LiveIndexEntry<Value> = readonly [key: string, value: Value, secondary: SecondaryKey];
 
-/** A value, or a function of it: what that reads is followed. */
+/** A value, or a function that returns it; signals that the function reads are followed. */
 export type MaybeGetter<T> = T | (() => T);
 
-// Of frameworks that follow the members of an object where they are read.
+// For frameworks that follow the members of an object where they are read.
 
 /** See `useLive`. */
 export interface UseLive {

@@ -1,4 +1,4 @@
-/** What a component of Vue shows. */
+/** The state that a Vue component shows. */
 
 import {
   type ComputedRef,
@@ -15,7 +15,7 @@ import {
 import type { LiveStatus } from '../types.js';
 import { type Args, type LiveCall, ObservedQuery } from './observed.js';
 
-/** The state to show. On a server, and until what that has rendered is taken over, it is `loading`. */
+/** Returns the state to show, which is `loading` on a server and until hydration has ended. */
 export function createVueState<State extends LiveStatus>(
   kind: LiveCall<State>,
   args: Args,

@@ -1,6 +1,6 @@
 /**
- * Composables for Vue 3: lists, rows and counts that are kept up to date until their effect scope is stopped. Arguments may be
- * refs or getters.
+ * Composables for Vue 3: lists, rows and counts that are kept up to date until their effect scope is stopped. Arguments
+ * may be refs or getters.
  */
 import type { ComputedRef, MaybeRefOrGetter } from 'vue';
 import type {
@@ -19,9 +19,9 @@ import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 import { createVueState } from './vue-state.js';
 
 /**
- * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Without a query or a
- * store, and on a server, it is `loading`. When the arguments change, the rows shown last stay, with `isStale`, until the new
- * ones are there. Rows are as they are: no proxies are made of them.
+ * Returns the rows of a query, or of a range of a store or a branch, and follows their changes. The state is `loading`
+ * without a query or a store, and on a server. When the arguments change, the last rows stay, with `isStale`, until the
+ * new ones are there. Vue makes no proxies of rows.
  */
 export function useLive<Row>(
   query: MaybeRefOrGetter<LiveQuery<Row> | Nullish>,
@@ -38,7 +38,9 @@ export function useLive(...args: Args): ComputedRef<unknown> {
   return createVueState(ROWS, args);
 }
 
-/** The row of a key of a table, or of a store or a branch, now and whenever it changes. Without a key it is `loading`, too. */
+/**
+ * Returns the row of a key of a table, store or branch, and follows its changes. It is `loading` without a key, too.
+ */
 export function useLiveRow<Row, Key>(
   table: MaybeRefOrGetter<LiveTable<Row, Key> | Nullish>,
   key: MaybeRefOrGetter<NoInfer<Key> | Nullish>,
@@ -51,7 +53,7 @@ export function useLiveRow(...args: Args): ComputedRef<unknown> {
   return createVueState(ROW, args);
 }
 
-/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. */
+/** Counts the rows of a query, whatever its `offset` and `limit`, or of a range. */
 export function useLiveCount(
   query: MaybeRefOrGetter<LiveQuery<unknown> | Nullish>,
 ): ComputedRef<LiveCountState>;

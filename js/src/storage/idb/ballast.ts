@@ -1,7 +1,7 @@
 /**
- * Room that is kept for changes that make room: a deletion writes a little before it frees anything, and
- * at its quota a browser refuses that. The ballast is a database of its own, since WebKit counts the
- * length of a database's file, which no deletion in it makes shorter.
+ * Room for changes that make room: a deletion writes a little before it frees anything, and a browser at its quota
+ * refuses that. The ballast is a database of its own, since WebKit counts the length of a database's file, which no
+ * deletion in it makes shorter.
  */
 
 import { isGecko } from '../../base/engine-name.js';
@@ -10,25 +10,25 @@ import { buildBlockedError } from './failures.js';
 import { abortAll, inTurn, runIdbTransaction } from './idb-transaction.js';
 import { openWithin } from './open-database.js';
 
-/** For each so many stored bytes one record is kept, up to so many. */
+/** Stored bytes for each record of the ballast, and the most records. */
 const STORED_PER_RECORD = 4 << 20;
 const MAX_RECORDS = 32;
 const RECORD_BYTES = 256 << 10;
 const STORE = 'segments';
-/** How long it waits for a suspended tab that was making it, in milliseconds awake: collections wait for it. */
+/** How long it waits for a suspended tab that makes the ballast, in milliseconds awake: collections wait for it. */
 const OPENING_LIMIT = 2000;
-/** `crypto.getRandomValues` gives no more at once. */
+/** The most bytes that `crypto.getRandomValues` gives at once. */
 const MAX_RANDOM = 65_536;
 
 const ignore = () => {};
 
-/** The ballast of one store. Its room may be had by any tab. */
+/** The ballast of one store. Any tab may use its room. */
 export class Ballast {
   readonly #database: string;
-  /** Records that are there, as far as is known here. */
+  /** The number of records, as far as this handle knows. */
   #records: number | undefined;
   readonly #open = new Set<IDBDatabase>();
-  /** Records that there are to be. */
+  /** The wanted number of records. */
   #wanted = 0;
   #restoring: Promise<void> | undefined;
   #lent: Promise<void> | undefined;
@@ -39,8 +39,8 @@ export class Ballast {
   }
 
   /**
-   * Makes it as large as a store of so many bytes wants it, one call at a time: one that comes meanwhile is
-   * answered with the first. Rejects when there is no room for that.
+   * Fits the ballast to a store of `storedBytes`. A call during another one gets the promise of that one. Rejects if
+   * there is no room.
    */
   fit(storedBytes: number): Promise<void> {
     this.#fitting ??= this.#fit(storedBytes).finally(() => {
@@ -58,16 +58,16 @@ export class Ballast {
   }
 
   /**
-   * Until what is lent has been taken back, as far as there is room; `undefined` when nothing is lent. What else needs
-   * room waits for it: otherwise it would use up the ballast bit by bit.
+   * Settles when the ballast has taken back the lent room, as far as there is room; `undefined` if it has lent no room.
+   * Other writes wait for it: otherwise they would use up the ballast bit by bit.
    */
   get lent(): Promise<void> | undefined {
     return this.#lent;
   }
 
   /**
-   * Runs `task` with the room of the ballast, and takes back after that what it has left. Copies have it only while
-   * there is more than half of it: where deletions free nothing, as in WebKit, they would use up all.
+   * Runs `task` with the room of the ballast, and then takes back the rest. Copies get the room only while more than
+   * half of it is left: where deletions free no room, as in WebKit, they would use up all.
    */
   lend<T>(task: () => Promise<T>, isCopy: boolean): Promise<T> {
     const done = this.#lend(task, isCopy);
@@ -88,7 +88,7 @@ export class Ballast {
     return task();
   }
 
-  /** The page may be suspended: what is under way ends. */
+  /** Ends the work under way, since the page may be suspended. */
   rest(): void {
     for (const db of this.#open) {
       db.close();
@@ -97,8 +97,8 @@ export class Ballast {
   }
 
   /**
-   * Takes back what was lent, as far as there is room. Firefox gives the room of its log back only when
-   * a write has failed: what is missing is to be had then, before other writes take it.
+   * Takes back the lent room, as far as there is room. Firefox frees the room of its log only after a failed write: the
+   * ballast takes its part then, before other writes do.
    */
   restore(): Promise<void> {
     if ((this.#records ?? 0) >= this.#wanted) return Promise.resolve();
@@ -110,7 +110,7 @@ export class Ballast {
     return this.#restoring;
   }
 
-  /** How many records there are. */
+  /** Counts the records. */
   #count(): Promise<number> {
     return this.#withDatabase(async () => this.#records ?? 0);
   }
@@ -134,7 +134,7 @@ export class Ballast {
   async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
     const db = await openWithin(OPENING_LIMIT, this.#database, {
       onUpgrade: (made) => void made.createObjectStore(STORE),
-      // Somebody needs the room.
+      // Another handle needs the room.
       onBlocking: (opened) => opened.close(),
     });
     if (db === undefined) throw buildBlockedError();
@@ -152,10 +152,10 @@ export class Ballast {
 }
 
 /**
- * Bytes that take the room that they are long: browsers compress what they store. In Firefox they are a
- * Blob, which is a file of its own. All else goes through the log of the database first, which stays when there
- * is no room to copy it; the deletion of such a database gives back the file, but not the log, until the browser
- * starts anew. In WebKit, and at times in Chromium, deleted Blobs make no room at once.
+ * Makes bytes that no browser can compress, so that they take the room of their length. In Firefox they are a Blob,
+ * which is a file of its own. Other data first go to the log of the database, which stays if there is no room to copy
+ * it; the deletion of such a database frees the file, but not the log, until the next start of the browser. In WebKit,
+ * and at times in Chromium, deleted Blobs free no room at once.
  */
 function noise(): Uint8Array | Blob {
   const bytes = new Uint8Array(RECORD_BYTES);

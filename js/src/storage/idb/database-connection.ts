@@ -1,7 +1,7 @@
 /**
- * One connection to an IndexedDB database that outlives losses: calls go through
- * `Connection.run`, which opens the database again and repeats the call when the
- * browser has dropped the connection under it. Every failure leaves as `HedgerowError`.
+ * A connection to an IndexedDB database that outlives losses: calls go through `DatabaseConnection.run`, which opens
+ * the database again and repeats the call if the browser has dropped the connection. Every failure becomes a
+ * `HedgerowError`.
  */
 import { HedgerowError } from '../../base/errors.js';
 import { within } from '../../base/timeout.js';
@@ -13,25 +13,25 @@ import { deleteDatabase, type OpeningEvents, openWithin } from './open-database.
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
 /**
- * How long an opening may take, in milliseconds awake. It waits for deletions before it. Also,
- * when Chromium drops a connection that is being opened, it was seen to leave all further
- * openings of the page unanswered for up to 45 s; asking again in that time did not help.
+ * How long an opening may take, in milliseconds awake. It waits for earlier deletions. Also, after Chromium dropped a
+ * connection during its opening, it left all further openings of the page unanswered for up to 45 s in tests; a second
+ * request in that time did not help.
  */
 const OPENING_LIMIT = 15_000;
-/** How long a deletion may take in all, and how long once it is blocked, in milliseconds awake. */
+/** How long a deletion may take in all, and how long it may be blocked, in milliseconds awake. */
 const DELETION_LIMIT = 15_000;
 const BLOCKED_LIMIT = 2_000;
 
 /**
- * An object store with this prefix and a random name is the identity of a database: one that is
- * found in the place of another, which is gone, must not be taken for that.
+ * An object store with this prefix and a random name is the identity of a database, so that a new database does not
+ * pass for a deleted one of the same name.
  */
 const IDENTITY = 'identity/';
 
-/** Why a store that is gone takes no more calls. */
+/** Why a deleted store takes no more calls. */
 const DELETED = 'the store was deleted';
 
-/** What an opening is for: a store of the user, or one that was open before. */
+/** The purpose of an opening: a store of the user, or a store that was open before. */
 type OpenPurpose = 'create' | 'find' | 'again';
 
 /** A connection to one database, opened again when it is lost. */
@@ -41,7 +41,7 @@ export class DatabaseConnection {
   #identity: string | undefined;
   #db: IDBDatabase | undefined;
   #opening: Promise<IDBDatabase> | undefined;
-  /** Why no more calls are taken. */
+  /** Why the connection takes no more calls. */
   #closed: string | undefined;
   #underWay = 0;
   #onIdle: (() => void)[] = [];
@@ -66,9 +66,8 @@ export class DatabaseConnection {
   }
 
   /**
-   * Calls `task` with an open database, at once when there is one; again, with the number
-   * of the repetition, when the connection was lost under it. Then nobody knows whether
-   * the task took effect.
+   * Calls `task` with an open database, at once if there is one. Calls it again, with the number of the repetition, if
+   * the connection was lost in between: the first call may have taken effect, or not.
    */
   async run<T>(task: (db: IDBDatabase, repetition: number) => Promise<T>): Promise<T> {
     this.#underWay++;
@@ -88,15 +87,15 @@ export class DatabaseConnection {
     }
   }
 
-  /** Takes no more calls, and resolves when those under way have settled. */
+  /** Takes no more calls, and resolves when the calls under way have settled. */
   async close(): Promise<void> {
     this.#end('the store was closed');
     if (this.#underWay > 0) await new Promise<void>((wake) => this.#onIdle.push(wake));
   }
 
   /**
-   * Closes the database until the next call. Calls under way find their connection lost,
-   * and go on over another one: a transaction that nobody goes on with would keep all other tabs waiting.
+   * Closes the database until the next call. Calls under way find their connection lost, and go on over another one: a
+   * transaction of a suspended page would keep all other tabs waiting.
    */
   rest(): void {
     const db = this.#db;
@@ -115,7 +114,7 @@ export class DatabaseConnection {
   }
 
   #handleGone(): void {
-    // One that was closed before needs no telling.
+    // A closed connection needs no event.
     if (this.#closed !== undefined) return;
     this.#end(DELETED);
     this.#onGone();
@@ -127,7 +126,7 @@ export class DatabaseConnection {
     db.close();
   }
 
-  /** All calls that find the connection lost share one opening. */
+  /** Opens the database again, once for all calls that find the connection lost. */
   async #reopen(): Promise<IDBDatabase> {
     this.#opening ??= this.#open('again').finally(() => {
       this.#opening = undefined;
@@ -149,7 +148,7 @@ export class DatabaseConnection {
         if (missing) tx.abort();
         else for (const store of [...ALL_STORES, newIdentity()]) made.createObjectStore(store);
       },
-      // Another tab deletes the database, and must not wait for this one.
+      // Another tab deletes the database, and must not wait for this tab.
       onBlocking: (_, next) =>
         next === null ? this.#handleGone() : this.#end('a newer version needs the store'),
       onTerminated: (lost) => {
@@ -167,7 +166,7 @@ export class DatabaseConnection {
       this.#identity ??= identity;
       missing = this.#identity !== identity;
       if (!missing) return db;
-      // Another store of that name, made since: what is known here is nothing to it.
+      // This is a new store of that name, to which nothing known here applies.
       db.close();
       throw new HedgerowError('closed', DELETED);
     } catch (cause) {
@@ -181,7 +180,7 @@ export class DatabaseConnection {
   }
 }
 
-/** Deletes the database `name`; resolves when there is none, too. */
+/** Deletes the database `name`; resolves even if it does not exist. */
 export function destroyDatabase(name: string): Promise<void> {
   return repeating(async () => {
     checkPresent();
@@ -213,7 +212,7 @@ function newIdentity(): string {
   return IDENTITY + crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Stores made before there were identities all have the same. */
+/** Returns the identity of a database; older ones share the empty identity. */
 function identityOf(db: IDBDatabase): string {
   return [...db.objectStoreNames].find((name) => name.startsWith(IDENTITY)) ?? '';
 }

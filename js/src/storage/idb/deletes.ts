@@ -1,7 +1,7 @@
 /**
- * Deletions of segments. Each is several transactions, of which any part may take effect without the
- * rest: first what names a segment goes, then the segments that nothing names. So a deletion that
- * was cut off is finished by the next one, and so is a write of which Firefox has kept a part.
+ * Deletes segments, in several transactions. Any part of them may take effect without the rest: the names of segments
+ * go first, then the segments without a name. So the next deletion finishes one that was cut off, and removes what
+ * Firefox has kept of a failed write.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -22,12 +22,12 @@ import { ownerOf } from './pieces.js';
 import { putting, REFS } from './put-segments.js';
 
 /**
- * Deletes the tables of segments, and the moves that carry some. A ref must not lose its last moves:
- * what is left of one that carried something is stored first, unless `mayPut` is false, and the record
- * with what it carried goes in a second call, for which this one asks by `'rest'`.
+ * Deletes the tables of segments, and the moves that carry some. A ref must not lose its last moves. So for a move that
+ * carries a segment it first stores a record without it, unless `mayPut` is false, and resolves to `'rest'`: a second
+ * call deletes the old record.
  *
- * The fence is read before any deletion is asked for, and nobody moves it before the transaction is
- * over: so whatever part of them takes effect, it was right to delete it.
+ * It reads the fence before it requests any deletion, and no other transaction moves the fence before this one ends: so
+ * each part that takes effect was right to delete.
  */
 export function deleteOnce(
   db: IDBDatabase,
@@ -73,7 +73,7 @@ function deleteNow(
   });
 }
 
-/** The last `count` moves of each ref, without the second record that one may have. */
+/** Returns the last `count` moves of each ref, without the second record that one may have. */
 function newestMoves(keys: readonly MoveKey[], count: number): MoveKey[] {
   const isTwice = ([name, generation]: MoveKey, [next, other]: Partial<MoveKey>) =>
     name === next && generation === other;
@@ -81,12 +81,12 @@ function newestMoves(keys: readonly MoveKey[], count: number): MoveKey[] {
   return single.filter(([name], at) => single[at + count]?.[0] !== name);
 }
 
-/** What is left of a record when the segment that it carries is deleted. */
+/** Returns a record without the segment that it carries. */
 function withoutCarried(value: unknown): Uint8Array {
   return readRecordBytes(value, BARE_LENGTH).slice(0, BARE_LENGTH);
 }
 
-/** What the records of one move have in common. */
+/** Returns the text that the records of one move share. */
 function placeOf([name, generation]: MoveKey): string {
   return `${generation} ${name}`;
 }
@@ -106,7 +106,7 @@ export function sweepOnce(db: IDBDatabase): Promise<void> {
   });
 }
 
-/** Calls `then` with steps that delete refs. Segments that their moves carry are stored apart before. */
+/** Calls `then` with steps that delete refs, after steps that store the segments of their moves apart. */
 export function dropRefs<T>(
   work: TransactionWork<T>,
   drops: readonly { readonly name: string }[],

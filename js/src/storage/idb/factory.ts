@@ -1,8 +1,8 @@
 /**
- * The `indexedDB` that databases are opened with. WebKit keeps IndexedDB in its network process. When that process has
- * ended, as iOS may end it while an app is in the background, the `indexedDB` of a document fails until the document
- * is loaded again: "Connection to Indexed Database server lost. Refresh the page to try again". That of a new document
- * works: here, that of a hidden, empty frame.
+ * The `indexedDB` that opens databases. WebKit keeps IndexedDB in its network process. After the end of that process,
+ * which iOS may end while an app is in the background, the `indexedDB` of a document fails until the document is loaded
+ * again: "Connection to Indexed Database server lost. Refresh the page to try again". The `indexedDB` of a new document
+ * works: here, of a hidden, empty frame.
  */
 import { isWebKit } from '../../base/engine-name.js';
 import { buildLostError } from './failures.js';
@@ -10,17 +10,17 @@ import { buildLostError } from './failures.js';
 /** The `indexedDB` of a document. */
 export interface Factory {
   readonly indexedDB: IDBFactory;
-  /** Aborted when the document is gone: nothing that is under way in it is ever answered. The page's never is. */
+  /** Aborted at the end of the document, which answers no request under way. Absent for the page's own document. */
   readonly gone?: AbortSignal;
 }
 
-/** One that works, and its frame. */
+/** A factory that works, and its frame. */
 let renewed: { readonly factory: Factory; readonly frame: HTMLIFrameElement } | undefined;
 
-/** `Factory.gone` of where a database was opened. */
+/** The `Factory.gone` of each database. */
 export const goneOf = new WeakMap<IDBDatabase, AbortSignal>();
 
-/** As `work`, but lost when the document goes in which it is under way, as if its connection were. */
+/** Waits for `work`; rejects as for a lost connection when its document goes. */
 export function unlessGone<T>(gone: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (gone === undefined) return work;
   let end = () => {};
@@ -32,15 +32,15 @@ export function unlessGone<T>(gone: AbortSignal | undefined, work: Promise<T>): 
   return Promise.race([work, ended]).finally(() => gone.removeEventListener('abort', end));
 }
 
-/** The caller has made sure that there is one. */
+/** Returns the factory to use. The caller has checked that `indexedDB` exists. */
 export function currentFactory(): Factory {
   return renewed?.factory ?? { indexedDB: globalThis.indexedDB };
 }
 
-/** Takes another document's from now on, if `cause` says that `failed` is of no more use and it is still in use. */
+/** Switches to another document's `indexedDB` if `cause` says that `failed`, the current one, works no more. */
 export function renewAfter(cause: unknown, failed: Factory): void {
   const isOver = isWebKit() && /server lost/i.test(String(cause));
-  // A worker has no other one.
+  // A worker has no other document.
   if (!isOver || typeof document === 'undefined') return;
   if (failed.indexedDB !== currentFactory().indexedDB) return;
   renewed?.frame.remove();
@@ -55,7 +55,7 @@ function createFrameFactory(): typeof renewed {
   const inside = frame.contentWindow as Window & typeof globalThis;
   const gone = new AbortController();
   const own = { frame, factory: { indexedDB: inside.indexedDB, gone: gone.signal } };
-  // The app may remove it, too.
+  // The app may also remove the frame.
   inside.addEventListener('pagehide', () => {
     if (renewed === own) renewed = undefined;
     gone.abort();

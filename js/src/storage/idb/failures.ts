@@ -1,20 +1,20 @@
 /**
- * What a failure of IndexedDB means: each leaves the adapter as a `HedgerowError`. It is told by its text, which begins
- * with its name: an error of another realm, such as that of a frame, is no `DOMException` of this one.
+ * Turns each failure of IndexedDB into a `HedgerowError`, by its text, which begins with its name: an error of another
+ * realm, such as a frame, is no `DOMException` of this one.
  */
 import { type ErrorCode, HedgerowError } from '../../base/errors.js';
 
 /**
- * Whether opening the database again may help: the connection is closed, its transactions were aborted,
- * and not by us, or the engine does not know what happened. Of WebKit's `UnknownError`s many say
- * that its database process is gone, in texts that change from version to version. Firefox throws
- * `InvalidStateError`, once, for the next `put` after a transaction that found no room.
+ * Returns whether a new opening of the database may help: the connection is closed, its transactions were aborted, not
+ * by us, or the engine does not know what happened. Many of WebKit's `UnknownError`s say that its database process is
+ * gone, in texts that change from version to version. Firefox throws `InvalidStateError`, once, for the next `put`
+ * after a transaction that found no room.
  */
 export function isLost(cause: unknown): boolean {
   return /^(InvalidState|Abort|Unknown|TransactionInactive)Error/.test(String(cause));
 }
 
-/** What is under way is never answered. */
+/** Builds the error of requests that the engine will never answer. */
 export function buildLostError(): DOMException {
   return new DOMException('Connection lost', 'AbortError');
 }
@@ -30,14 +30,14 @@ function buildDeniedError(cause: unknown): HedgerowError {
 }
 
 /**
- * The error of an opening, of all attempts. Firefox refuses IndexedDB in a private window, where a preference
- * says so, with an `InvalidStateError`.
+ * Returns the error of an opening, after all attempts. If a preference says so, Firefox refuses IndexedDB in a private
+ * window with an `InvalidStateError`.
  */
 export function atOpening(failure: HedgerowError): HedgerowError {
   return /^InvalidState/.test(String(failure.cause)) ? buildDeniedError(failure.cause) : failure;
 }
 
-/** The error that a caller gets. */
+/** Returns the error for the caller. */
 export function toIdbError(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
   const text = String(cause);
@@ -45,8 +45,8 @@ export function toIdbError(cause: unknown): HedgerowError {
   if (isLost(cause) && /^(?!Unknown)|connection|lost/i.test(text)) {
     return toError('disconnected', 'the connection to IndexedDB was lost');
   }
-  // In a frame of another site, where cookies of such are blocked, Chromium answers with an `UnknownError`: `The user denied
-  // permission to access the database.`
+  // In a frame of another site, if the user blocks cookies of other sites, Chromium answers with an `UnknownError`:
+  // `The user denied permission to access the database.`
   if (/^Security|denied perm/.test(text)) return buildDeniedError(cause);
   if (/^Quota/.test(text)) return toError('quota-exceeded', 'no room left for this origin');
   if (/^Version/.test(text)) {

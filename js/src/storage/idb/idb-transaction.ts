@@ -1,35 +1,35 @@
-/** One transaction of IndexedDB as a promise, which fails with what really went wrong. */
+/** One transaction of IndexedDB as a promise, which rejects with the real cause. */
 import type { Durability } from '../segment-store.js';
 import { goneOf, unlessGone } from './factory.js';
 import { buildLostError } from './failures.js';
 
 /** The object stores that hold data. */
 export const STORES = ['segments', 'tables', 'refs'] as const;
-/** And that of the copies: see `joined-tables.ts`. */
+/** All object stores, including the copies: see `joined-tables.ts`. */
 export const ALL_STORES = [...STORES, 'joined'] as const;
 export type StoreName = (typeof ALL_STORES)[number];
 
 /**
- * A transaction under way; see `transact`.
+ * A transaction under way; see `runIdbTransaction`.
  *
- * **Never make a request whose effect is only right when earlier ones have succeeded, while any of them
- * is under way.** Firefox, when a request finds no room, undoes all that came before it; but requests
- * that were made already may then take effect, each for itself, though all are reported as aborted.
- * A deletion may find no room, too. `undo` is safe: it undoes everything, in every engine.
+ * **Never make a request whose effect is only right after the success of earlier ones, while any of them is under
+ * way.** When a request finds no room, Firefox undoes all requests before it; but each later request that was made
+ * already may take effect, though Firefox reports all as aborted. A deletion may also find no room. `undo` is safe: it
+ * undoes everything, in every engine.
  */
 export interface TransactionWork<T> {
   store(name: StoreName): IDBObjectStore;
-  /** Calls `then` when `request`, and so every earlier one, has succeeded. */
+  /** Calls `then` after the success of `request`, and so of every earlier one. */
   after<R>(request: IDBRequest<R>, then: (result: R) => void): void;
   /** Answers at once, which is enough for a read. */
   answer(value: T): void;
-  /** Answers when all requests made so far are committed. */
+  /** Answers after the commit of all requests so far. */
   commit(value: T): void;
   /** Undoes all requests, then answers. */
   undo(value: T): void;
 }
 
-/** Ends each transaction under way of a database. */
+/** The functions that end the transactions under way of each database. */
 const abortsOf = new WeakMap<IDBDatabase, Set<() => void>>();
 
 /** Ends all transactions under way of a database, as if its connection were lost. */
@@ -38,22 +38,20 @@ export function abortAll(db: IDBDatabase): void {
     try {
       abort();
     } catch {
-      // It is being committed, which takes nothing more of this page.
+      // It commits, which needs no more of this page.
     }
   }
 }
 
 /**
- * Runs `start` in one transaction. It must make its first request before it returns,
- * since WebKit allows no microtask in between, and lead to exactly one of `answer`,
- * `commit` and `undo`. Whatever it throws undoes the transaction.
+ * Runs `start` in one transaction. It must make its first request before it returns, since WebKit allows no microtask
+ * in between, and lead to exactly one of `answer`, `commit` and `undo`. An exception undoes the transaction.
  *
- * What went wrong is told by the first request that failed, or else by the transaction: WebKit leaves
- * the error of a transaction `null` after `commit()`, Chromium and Firefox tell of a full disk by
- * `abort` alone. When Chromium drops a connection, a transaction that is being committed gets
- * neither `complete` nor `abort`: only the `close` of its database tells, and of one in a removed frame
- * not even that: `goneOf` does. And `complete` is believed only when no request has failed: Firefox, when two
- * requests that are under way at `commit()` find no room, undoes what came before them, and then completes.
+ * The error of the first failed request counts, or else the error of the transaction: WebKit leaves the error of a
+ * transaction `null` after `commit()`, Chromium and Firefox report a full disk only by `abort`. When Chromium drops a
+ * connection, a committing transaction gets neither `complete` nor `abort`, only the `close` of its database. In a
+ * removed frame it gets no event at all: `goneOf` reports it. `complete` counts only if no request has failed: if two
+ * requests under way at `commit()` find no room, Firefox undoes the requests before them, and then completes.
  */
 export function runIdbTransaction<T>(
   db: IDBDatabase,
@@ -78,12 +76,12 @@ export function runIdbTransaction<T>(
       failure ??= tx.error;
       onClose();
     };
-    // What goes on to the database Firefox reports as an error of the page.
+    // Firefox reports an event that reaches the database as an error of the page.
     tx.onerror = (event) => {
       event.stopPropagation();
       const { error } = event.target as IDBRequest;
       hasFailed = true;
-      // The others fail because the transaction has.
+      // The other requests fail because the transaction has failed.
       if (error?.name !== 'AbortError') failure ??= error;
     };
     tx.onabort = (event) => {
@@ -95,7 +93,7 @@ export function runIdbTransaction<T>(
         body();
       } catch (cause) {
         reject(cause);
-        // It may be over already, and the first failure is the one to tell.
+        // The transaction may be over already, and the first failure counts.
         try {
           tx.abort();
         } catch {}
@@ -110,7 +108,7 @@ export function runIdbTransaction<T>(
         answer: resolve,
         commit: (value) => {
           tx.oncomplete = () => (hasFailed ? onClose() : resolve(value));
-          // Spares the wait for the results of the requests that are still running.
+          // Commit now: otherwise the commit would wait for the results of all requests.
           tx.commit();
         },
         undo: (value) => {
@@ -126,7 +124,7 @@ export function runIdbTransaction<T>(
   });
 }
 
-/** Requests of one transaction succeed in order, so that the last one tells of all. */
+/** Calls `then` when all requests have succeeded: they succeed in order, so that the last one stands for all. */
 export function whenAll<T, R>(
   work: TransactionWork<T>,
   requests: readonly IDBRequest<R>[],
@@ -138,8 +136,8 @@ export function whenAll<T, R>(
 }
 
 /**
- * Makes requests one by one, each when the one before has succeeded, and calls `then` while the last
- * one is still under way.
+ * Makes requests one by one, each after the success of the one before, and calls `then` while the last one is still
+ * under way.
  */
 export function inTurn<T>(
   work: TransactionWork<T>,

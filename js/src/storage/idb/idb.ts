@@ -1,11 +1,11 @@
 /**
- * The browser's adapter: one IndexedDB database for each store, with four object stores
- * and no index. `tables` maps an id to bytes, and so does `segments` or to a Blob, or it has the segment in
- * pieces, see `read-segments.ts`; `refs` is a journal of moves, see `journal.ts`, and maps `COUNTER_KEY` to the last
- * number that `reserve` gave out; `joined` has a copy of many tables, see `joined-tables.ts`.
+ * The browser's adapter: one IndexedDB database for each store, with four object stores and no index. `tables` maps an
+ * id to bytes; `segments` has bytes, a Blob or pieces, see `read-segments.ts`; `refs` is a journal of moves, see
+ * `journal.ts`, and maps `COUNTER_KEY` to the last number of `reserve`; `joined` has a copy of many tables, see
+ * `joined-tables.ts`.
  *
- * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
- * engine makes of a transaction that finds no room. See `transaction.ts` for how.
+ * Each stored table has its segment, and each ref all that it needs, whatever an engine makes of a transaction that
+ * finds no room: see `idb-transaction.ts`.
  */
 
 import { isFull } from '../../base/errors.js';
@@ -33,17 +33,17 @@ import { readAll } from './read-segments.js';
 import type { StoreSpace, Task } from './store-space.js';
 import { moveOnce, writeOnce } from './writes.js';
 
-/** How stores are kept in IndexedDB. */
+/** Options of stores in IndexedDB. */
 export interface IdbOptions {
   /**
-   * No other tab, window or worker has these stores open. Where there are no Web Locks, as on a page that did
-   * not come over a secure connection, nothing is ever collected without it: nobody can tell there what
-   * others use. If it is not so, what others read or load is lost to them.
+   * Says that no other tab, window or worker has these stores open. Without Web Locks, as on a page from an insecure
+   * connection, stores are collected only with this option: no handle can see there what others use. If that is wrong,
+   * others lose what they read or load.
    */
   readonly exclusive?: boolean | undefined;
 }
 
-/** Among all handles of this page. */
+/** Locks among all handles of this page. */
 let ownLocks: Locks | undefined;
 
 /** Keeps stores in IndexedDB, each in a database of its own. */
@@ -67,7 +67,7 @@ export function idb(options: IdbOptions = {}): Storage {
   };
 }
 
-/** The name of the database of a store. */
+/** Returns the name of the database of a store. */
 export function databaseName(name: string): string {
   return `hedgerow/${name}`;
 }
@@ -76,19 +76,19 @@ function ballastName(name: string): string {
   return `hedgerow-ballast/${name}`;
 }
 
-/** A store of fewer bytes has no ballast, and few tables. */
+/** A smaller store, in bytes, has no ballast, and few tables. */
 const LEAST_FOR_UPKEEP = 4 << 20;
 
 class IdbSegmentStore implements SegmentStore {
   readonly #name: string;
   readonly #connection: DatabaseConnection;
   readonly #onFull: () => void;
-  /** Which moves carry which segments, as far as is known here. */
+  /** The moves that carry segments, by segment, as far as this handle knows. */
   readonly #carriers = new Map<number, MoveKey>();
   readonly #handles = new Handles();
   readonly requestCost = engine().requestCost;
   #loaded: StoreSpace | undefined;
-  /** The joined tables could not be read. */
+  /** Whether a read of the joined tables has failed. */
   #isJoinedDamaged = false;
 
   private constructor(name: string, connection: DatabaseConnection, onFull: () => void) {
@@ -102,7 +102,7 @@ class IdbSegmentStore implements SegmentStore {
     return new IdbSegmentStore(name, connection, options.onFull ?? (() => {}));
   }
 
-  /** Firefox has known how to flush since version 126. */
+  /** Whether the browser can flush; Firefox can since version 126. */
   get honoursStrict(): boolean {
     return 'durability' in IDBTransaction.prototype;
   }
@@ -190,7 +190,7 @@ class IdbSegmentStore implements SegmentStore {
     return this.#connection.close();
   }
 
-  /** As `Connection.run`; what makes room is run once more when there is none. */
+  /** Runs a task as `DatabaseConnection.run` does; a task that makes room runs once more if there is no room. */
   async #run<T>(makesRoom: boolean | 'later', task: Task<T>): Promise<T> {
     if (!makesRoom) await this.#loaded?.lent;
     try {
@@ -213,7 +213,7 @@ class IdbSegmentStore implements SegmentStore {
   }
 }
 
-/** What a store needs when it deletes something, is full, or is repaired. */
+/** Loads the code for deletions, full storage and repairs. */
 export const loadRest = () => part(() => import('./store-space.js'));
 
 function exact(batch: WriteBatch): WriteBatch {
@@ -222,13 +222,13 @@ function exact(batch: WriteBatch): WriteBatch {
     segmentBytes: exactBytes(segmentBytes),
     tableBytes: exactBytes(tableBytes),
   }));
-  // Records of moves are bytes of their own.
+  // Records of moves have their own bytes.
   return { ...batch, segments };
 }
 
 /**
- * The bytes in a buffer of their own length, since IndexedDB stores the whole buffer under
- * a view. Copies only a view, and not by `slice`, which for a Node `Buffer` is a view again.
+ * Returns the bytes in a buffer of their own length, since IndexedDB stores the whole buffer of a view. Copies only a
+ * view, without `slice`, which for a Node `Buffer` makes a view again.
  */
 function exactBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);

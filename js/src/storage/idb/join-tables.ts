@@ -13,16 +13,16 @@ import {
   sumOf,
 } from './joined-tables.js';
 
-/** Fewer tables are read as fast one by one. */
+/** Fewer tables are as fast to read one by one. */
 const LEAST_APART = 16;
-/** All are joined anew when more than one of so many is apart: so each is written a few times in its life. */
+/** All are joined again when more than one of this many is apart: so each table is written a few times in its life. */
 const APART_SHARE = 8;
-/** Tables that are read in one transaction. */
+/** The number of tables to read in one transaction. */
 const AT_ONCE = 64;
 
 /**
- * Joins the tables if many are apart, if most of those that are joined are deleted, or if these could not be read; maybe while others
- * do the same.
+ * Joins the tables if many are apart, if most of the joined ones are deleted, or if a read of them has failed. Other
+ * tabs may do the same at that time.
  */
 export async function joinTables(db: IDBDatabase, isDamaged: boolean): Promise<void> {
   if (!canJoin(db)) return;
@@ -42,7 +42,7 @@ export async function joinTables(db: IDBDatabase, isDamaged: boolean): Promise<v
   return putJoined(db, [head, engine().takesBlobs ? new Blob([body]) : body]);
 }
 
-/** The head of a record: `JoinedTables.from` reads it. */
+/** Makes the head of a record, which `JoinedTables.from` reads. */
 function headOf(tables: ReadonlyMap<number, Uint8Array>, body: Uint8Array): Uint8Array {
   const head = new Uint8Array(SUM_BYTES + ENTRY_BYTES * tables.size);
   const view = new DataView(head.buffer);
@@ -69,7 +69,7 @@ function standOf(db: IDBDatabase) {
   });
 }
 
-/** The tables of segments; those that were deleted meanwhile are left out. */
+/** Reads the tables of segments; leaves out tables that were deleted in the meantime. */
 async function tablesOf(
   db: IDBDatabase,
   ids: readonly number[],
@@ -105,9 +105,7 @@ function readApart(db: IDBDatabase, ids: readonly number[]) {
   );
 }
 
-/**
- * Puts a record in the place of the one that is there, or none. It is alone in its object store: no write of rows waits for it.
- */
+/** Replaces the record, or deletes it. It is alone in its object store, so that no write of rows waits for it. */
 function putJoined(
   db: IDBDatabase,
   record?: readonly [Uint8Array, Uint8Array | Blob],

@@ -1,15 +1,13 @@
 /**
- * The records of the object store `refs`: a journal of the moves of each ref, one record
- * each, of which the last one counts. A small commit carries its only segment in its own
- * record, so that it is one record in one object store: half of what three would cost.
+ * The records of the object store `refs`: a journal of the moves of each ref, one record for each move. The last one
+ * counts. The record of a small commit carries its only segment: one record in one object store costs half of three.
  *
- * A move leaves those before it alone, so that there is a way back when its commit turns out to
- * be damaged. One that carries a segment stays for as long as that; of the others the last
- * `MIN_HISTORY` stay, and every `SWEEP_EVERY` moves the rest is deleted, which bounds them.
+ * A move leaves the moves before it, so that there is a way back from a damaged commit. A move that carries a segment
+ * stays as long as the segment. Of the other moves the last `MIN_HISTORY` stay; every `SWEEP_EVERY` moves the rest is
+ * deleted, which bounds their number.
  *
- * The key of a record is `[name, generation]`, or `[name, generation, id]` when it carries
- * the segment `id`. A move whose segment is being deleted may have both for a while: see
- * `deletes.ts`. The bytes are drawn in `docs/format.md`.
+ * The key of a record is `[name, generation]`, or `[name, generation, id]` if it carries the segment `id`. During the
+ * deletion of its segment a move may have both: see `deletes.ts`. `docs/format.md` draws the bytes.
  */
 
 import { toUint8Array } from '../../base/bytes.js';
@@ -22,21 +20,21 @@ export type MoveKey =
   | [name: string, generation: number]
   | [name: string, generation: number, id: number];
 
-/** Longest segment with its table that a record carries, in bytes. */
+/** Longest segment, with its table, that a record carries, in bytes. */
 const MAX_CARRIED_BYTES = 32 << 10;
 
-/** After so many moves those that carry nothing and are not kept are deleted. */
+/** Each time after so many moves, old moves without a segment are deleted. */
 const SWEEP_EVERY = 16;
 
-/** The key of the last number that was given out: a number, so that no move can have it. */
+/** The key of the last reserved number. It is a number, which is the key of no move. */
 export const COUNTER_KEY = 0;
 
 const COMMIT_LENGTH = 32;
-/** Where a record ends that carries nothing. */
+/** The length of a record without a segment. */
 export const BARE_LENGTH = COMMIT_LENGTH + 4;
 const CARRIED_AT = BARE_LENGTH + 4;
 
-/** Whether the record of a move can carry what is written with it. */
+/** Returns whether the record of a move can carry the segments of its write. */
 export function isCarried(segments: readonly SegmentRecord[]): boolean {
   const [first] = segments;
   return (
@@ -46,7 +44,7 @@ export function isCarried(segments: readonly SegmentRecord[]): boolean {
   );
 }
 
-/** The key and the bytes of the record of a move. */
+/** Makes the key and the bytes of the record of a move. */
 export function recordOf(
   { name, commitBytes, generation, format }: RefMove,
   carried?: SegmentRecord,
@@ -64,14 +62,14 @@ export function recordOf(
   return { key: [name, generation, carried.id], bytes };
 }
 
-/** The ref that a record tells of. */
+/** Reads the ref in a record. */
 export function refOf([name, generation]: MoveKey, value: unknown): Ref {
   const bytes = readRecordBytes(value, BARE_LENGTH);
   const format = new DataView(bytes.buffer, bytes.byteOffset).getUint32(COMMIT_LENGTH, true);
   return { name, commitBytes: bytes.slice(0, COMMIT_LENGTH), generation, format };
 }
 
-/** The segment that a record carries. */
+/** Reads the segment that a record carries. */
 export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableBytes: Uint8Array } {
   const bytes = readRecordBytes(value, CARRIED_AT);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -80,7 +78,7 @@ export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableByte
   return { tableBytes: bytes.slice(CARRIED_AT, end), segmentBytes: bytes.slice(end) };
 }
 
-/** The keys of moves among those of the object store. */
+/** Lists the keys of moves among the keys of the object store. */
 export function listMoveKeys(keys: readonly IDBValidKey[]): MoveKey[] {
   return keys.flatMap((key) => (key === COUNTER_KEY ? [] : [moveKey(key)]));
 }
@@ -93,15 +91,14 @@ function moveKey(key: IDBValidKey): MoveKey {
   return key as unknown as MoveKey;
 }
 
-/** The last move of each ref. Keys come in ascending order. */
+/** Returns the last move of each ref. Keys come in ascending order. */
 export function lastMoves(keys: readonly MoveKey[]): MoveKey[] {
   return keys.filter(([name], at) => keys[at + 1]?.[0] !== name);
 }
 
 /**
- * The moves among which a move to `generation` deletes those that carry nothing; `undefined` when
- * it is not its turn. The moves before them were among those of an earlier turn. Enough stay even
- * when nothing comes of the move itself.
+ * Returns the range in which a move to `generation` deletes the moves without a segment; `undefined` if it is not its
+ * turn. Earlier turns covered the moves before the range. Enough moves stay even if this move fails.
  */
 export function sweptBy(name: string, generation: number): IDBKeyRange | undefined {
   if (generation % SWEEP_EVERY !== 0) return undefined;
@@ -109,12 +106,12 @@ export function sweptBy(name: string, generation: number): IDBKeyRange | undefin
   return IDBKeyRange.bound([name, end - SWEEP_EVERY], [name, end], false, true);
 }
 
-/** All moves of a ref from a generation on. */
+/** Returns the range of all moves of a ref from a generation on. */
 export function movesFrom(name: string, generation: number): IDBKeyRange {
   return IDBKeyRange.bound([name, generation], [name, []]);
 }
 
-/** All moves, of any ref, but those before `since`: ranges in the order of keys. */
+/** Returns the ranges of all moves of all refs, except moves before `since`, in the order of keys. */
 export function movesSince(since: readonly Since[]): IDBKeyRange[] {
   const ranges: IDBKeyRange[] = [];
   let lower: IDBValidKey[] = [];
@@ -125,17 +122,17 @@ export function movesSince(since: readonly Since[]): IDBKeyRange[] {
   return [...ranges, IDBKeyRange.lowerBound(lower)];
 }
 
-/** Whether a stored or given number can be an id, a generation or a count. */
+/** Returns whether a value can be an id, a generation or a count. */
 export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The error for a record that no writer wrote. */
+/** Builds the error for a record that no writer of Hedgerow made. */
 export function buildMalformedError(what: string): HedgerowError {
   return new HedgerowError('storage', `a stored record is malformed: ${what}`);
 }
 
-/** The bytes of a record, of which there are at least so many. */
+/** Returns the bytes of a record. Throws if there are fewer than `least`. */
 export function readRecordBytes(value: unknown, least: number): Uint8Array {
   const bytes = toUint8Array(value);
   if (bytes === undefined || bytes.length < least) throw buildMalformedError('move');

@@ -1,4 +1,4 @@
-/** Reads what a store holds: its refs, and the tables of its segments. See `SegmentStore.load`. */
+/** Reads the contents of a store: its refs, and the tables of its segments. See `SegmentStore.load`. */
 
 import { toUint8Array } from '../../base/bytes.js';
 import type { Ref, Since, StoreContents, TableRecord } from '../segment-store.js';
@@ -17,20 +17,20 @@ import {
 } from './journal.js';
 import { REFS } from './put-segments.js';
 
-/** So many tables are asked for before it is known which there are: all of a store of about 50 MB. */
+/** The number of tables to request before their keys are known: all tables of a store of about 50 MB. */
 const FIRST_TABLES = 16;
 
-/** What is known here: which segments, where the refs stood, which moves carry segments, and Blobs. */
+/** The knowledge of the caller: segments, where the refs stood, the moves that carry segments, and Blobs. */
 interface LoadContext {
   readonly known: ReadonlySet<number>;
   readonly since: readonly Since[] | undefined;
   readonly carriers: Map<number, MoveKey>;
   readonly handles: Handles;
-  /** Called when the joined tables could not be read. */
+  /** Called after a failed read of the joined tables. */
   onDamaged(): void;
 }
 
-/** What one transaction has found. */
+/** The result of one transaction. */
 interface Found {
   readonly loaded: StoreContents;
   /** The segments whose tables `joined` has, and `tables` lacks. */
@@ -47,7 +47,7 @@ export async function loadContents(db: IDBDatabase, what: LoadContext): Promise<
   const tableOf = await joined?.read();
   if (tableOf === undefined) {
     what.onDamaged();
-    // All of it again, so that it is from one consistent state.
+    // Read all of it again, so that it is from one consistent state.
     return (await loadOnce(db, what, false)).loaded;
   }
   const tables = elsewhere.map((id) => ({ id, tableBytes: tableOf(id) as Uint8Array }));
@@ -59,7 +59,7 @@ function loadOnce(
   { known, since, carriers, handles }: LoadContext,
   mayBeJoined: boolean,
 ): Promise<Found> {
-  // Of a store that is not known at all everything is wanted, so that nobody need wait for the keys.
+  // Of an unknown store everything is wanted: no request has to wait for the keys.
   const isFirst = since === undefined && known.size === 0;
   const hasJoined = isFirst && mayBeJoined && canJoin(db);
   const stores = [...REFS, ...(hasJoined ? (['joined'] as const) : [])];
@@ -86,7 +86,7 @@ function loadOnce(
       const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
       const wanted = moves.filter((key) => last.has(key) || isFresh(key));
 
-      // Of a store that is not known at all, without joined tables, they are all that follow.
+      // Of an unknown store without joined tables, all tables that follow are apart.
       const isRest = isFirst && joined === undefined && apart.length > 0;
       const rest = isRest ? tables.getAll(IDBKeyRange.lowerBound(apart[0])) : undefined;
       const stored = valuesOf(tables, apart, apart, rest);
@@ -117,7 +117,7 @@ function loadOnce(
   });
 }
 
-/** The values of some of an object store's keys: asked for one by one, or found in `every` of them, beside its key. */
+/** Gets the values of some keys of an object store, one by one, or from `every` value, by its place in `keys`. */
 function valuesOf(
   store: IDBObjectStore,
   wanted: readonly IDBValidKey[],

@@ -8,13 +8,13 @@ import { askForPieces } from './pieces.js';
 
 export type Bytes = Uint8Array | undefined;
 
-/** Requests in the order in which they were made, and what they have found when all have succeeded. */
+/** Requests, in their order, and their result after the success of all. */
 interface RecordLookup {
   readonly requests: readonly IDBRequest<unknown>[];
   value(): Bytes | Blob;
 }
 
-/** Finds what is wanted, or the Blob that has it, in one transaction. */
+/** Finds the wanted bytes, or the Blobs that have them, in one transaction. */
 export function lookUp(
   db: IDBDatabase,
   wanted: readonly SegmentRequest[],
@@ -35,10 +35,10 @@ export function lookUp(
       }
       if (engine().takesBlobs) return search.find(one);
       if (typeof one !== 'number') return askForPieces(segments, one);
-      // Nobody knows how long it is.
+      // The length is unknown, and so the kind of record.
       return either(search.find(one), askForPieces(segments, one));
     };
-    // A part may lie behind the last piece, and a segment that was carried is stored as others are when its ref goes.
+    // A part may lie behind the last piece, and a carried segment gets records like the others when its ref goes.
     const anywhere = (one: SegmentRequest): RecordLookup => {
       const records = either(search.find(one), askForPieces(segments, one));
       const first: IDBRequest<unknown> = segments.get([segmentOf(one), 0]);
@@ -57,13 +57,13 @@ export function lookUp(
   });
 }
 
-/** Requests that are made first, and what then finds the record of each segment. */
+/** The first requests, and the function that then finds the record of each segment. */
 interface Search {
   readonly requests: readonly IDBRequest<unknown>[];
   find(one: SegmentRequest): RecordLookup;
 }
 
-/** Asks for each record by itself. */
+/** Requests each record by itself. */
 function apart(segments: IDBObjectStore): Search {
   const byId = new Map<number, IDBRequest<unknown>>();
   return {
@@ -79,12 +79,12 @@ function apart(segments: IDBObjectStore): Search {
   };
 }
 
-/** So many segments are many. */
+/** The least number of segments to request at once. */
 const MANY = 16;
-/** They are close to each other if their range has at most so many times as many. */
+/** Segments are close to each other if their range has fewer ids than this factor times their number. */
 const CLOSE = 4;
 
-/** Asks for the records of segments that are many, and close to each other, at once: that takes a quarter of the time. */
+/** Requests the records of segments at once if they are many, and close together: that takes a quarter of the time. */
 function together(segments: IDBObjectStore, wanted: readonly SegmentRequest[]): Search {
   const ids = [...new Set(wanted.map(segmentOf))].sort((a, b) => a - b);
   const [first = 0, last = 0] = [ids[0], ids[ids.length - 1]];
@@ -97,7 +97,7 @@ function together(segments: IDBObjectStore, wanted: readonly SegmentRequest[]): 
   return { requests: range.requests, find };
 }
 
-/** Asks for the records of a range; then `found` has them by their keys. */
+/** Requests the records of a range; then `found` returns them by their keys. */
 function askForRange(segments: IDBObjectStore, range: IDBKeyRange, most?: number) {
   const keys = segments.getAllKeys(range, most) as IDBRequest<unknown>;
   const records = segments.getAll(range, most) as IDBRequest<unknown>;
@@ -113,8 +113,8 @@ function askForRange(segments: IDBObjectStore, range: IDBKeyRange, most?: number
 }
 
 /**
- * Keeps the Blobs behind one that was looked up for its part: keys that are read one by one would wait for each of them,
- * and many are got at the price of a few.
+ * Keeps the Blobs behind one that was looked up for a part: reads of keys one by one would wait for each Blob, and many
+ * Blobs cost as little as a few.
  */
 export async function lookAhead(
   db: IDBDatabase,
@@ -135,7 +135,7 @@ export async function lookAhead(
       whenAll(work, range.requests, () => work.answer(range.found()));
     },
   );
-  // A deletion waits for this transaction, so nothing is kept that it has let go.
+  // A deletion waits for this transaction, so no Blob of a segment that it deletes is kept after it.
   for (const [id, record] of found) {
     const blob = blobOf(record);
     if (blob !== undefined) handles.keep(id as number, blob);
@@ -152,7 +152,7 @@ function awaitLookups(
   whenAll(work, requests, () => then(asked.map((one) => one.value())));
 }
 
-/** The second where the first has found nothing. */
+/** Takes the result of the second look-up if the first finds nothing. */
 function either(first: RecordLookup, second: RecordLookup): RecordLookup {
   return {
     requests: [...first.requests, ...second.requests],

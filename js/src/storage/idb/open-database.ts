@@ -1,28 +1,28 @@
 /**
- * Opens and deletes databases. An opening has a limit, since it waits for deletions before it, and for a tab that is
- * making the database: a suspended tab ends neither.
+ * Opens and deletes databases. An opening has a limit, since it waits for earlier deletions, and for a tab that makes
+ * the database: a suspended tab ends neither.
  */
 import { IDB_FORMAT } from '../../base/limits.js';
 import { within } from '../../base/timeout.js';
 import { currentFactory, type Factory, goneOf, renewAfter, unlessGone } from './factory.js';
 
 export interface OpeningEvents {
-  /** The database is new. `tx.abort()` gives up. */
+  /** Called for a new database. `tx.abort()` gives up. */
   onUpgrade(db: IDBDatabase, tx: IDBTransaction): void;
-  /** Another connection waits until this one is closed: for a deletion, or for version `next`. */
+  /** Called when another connection waits for the end of this one: for a deletion, or for version `next`. */
   onBlocking(db: IDBDatabase, next: number | null): void;
-  /** The browser has closed the connection. */
+  /** Called when the browser has closed the connection. */
   onTerminated?(db: IDBDatabase): void;
 }
 
 function requestOpening(name: string, events: OpeningEvents): Promise<IDBDatabase> {
-  // Never another version: a store's format is in its refs.
+  // The version never changes: a store's format is in its refs.
   const from = currentFactory();
   const request = from.indexedDB.open(name, IDB_FORMAT);
   let reason: unknown;
   request.addEventListener('upgradeneeded', () => {
     const tx = request.transaction as IDBTransaction;
-    // Of a transaction that fails, the request only says `AbortError`.
+    // For a failed transaction the request only says `AbortError`.
     tx.addEventListener('abort', () => {
       reason = tx.error;
     });
@@ -37,8 +37,8 @@ function requestOpening(name: string, events: OpeningEvents): Promise<IDBDatabas
 }
 
 /**
- * Opens the database `name`; resolves to `undefined` when that takes more than `limitMs` milliseconds awake. A
- * connection that comes later is closed, since it would block deletions.
+ * Opens the database `name`; resolves to `undefined` if that takes more than `limitMs` milliseconds awake. Closes a
+ * connection that comes later, since it would block deletions.
  */
 export async function openWithin(
   limitMs: number,
@@ -51,7 +51,7 @@ export async function openWithin(
   return inTime;
 }
 
-/** Deletes the database `name`, also if there is none. Calls `onBlocked` when a connection to it stays open. */
+/** Deletes the database `name`, if it exists. Calls `onBlocked` if a connection to it stays open. */
 export async function deleteDatabase(name: string, onBlocked = () => {}): Promise<void> {
   const from = currentFactory();
   const request = from.indexedDB.deleteDatabase(name);
@@ -59,7 +59,7 @@ export async function deleteDatabase(name: string, onBlocked = () => {}): Promis
   await awaitRequest(request, from);
 }
 
-/** `from` made the request; `reason` tells more than its error, if it tells anything. */
+/** Waits for a request of the factory `from`; `reason` may know a better cause than its error. */
 function awaitRequest<T>(
   request: IDBRequest<T>,
   from: Factory,
@@ -68,7 +68,7 @@ function awaitRequest<T>(
   const answered = new Promise<T>((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', (event) => {
-      // Firefox would report it as an error of the page.
+      // Otherwise Firefox reports an error of the page.
       event.preventDefault();
       const cause = reason() ?? request.error;
       renewAfter(cause, from);

@@ -1,17 +1,17 @@
 /**
- * Segments as records of 64 KiB, with the keys `[id, 0]`, `[id, 1]` and so on: so an engine that has no
- * Blobs in IndexedDB, or does not count them, reads a part without the rest.
+ * Segments as records of 64 KiB, with the keys `[id, 0]`, `[id, 1]` and so on: so an engine that has no Blobs in
+ * IndexedDB, or does not count them, can read a part without the rest.
  */
 import { concatBytes, toUint8Array } from '../../base/bytes.js';
 import { cutSegment, type SegmentRequest } from '../segment-store.js';
 
-/** Bytes of each piece but the last. */
+/** Bytes of each piece except the last. */
 const PIECE_BYTES = 64 << 10;
 
 /** The key of a piece. */
 export type PieceKey = [id: number, at: number];
 
-/** A segment in pieces, each in a buffer of its own. */
+/** Cuts a segment into pieces, each in its own buffer. */
 export function piecesOf(id: number, segmentBytes: Uint8Array): [PieceKey, Uint8Array][] {
   const count = Math.ceil(segmentBytes.length / PIECE_BYTES);
   return Array.from({ length: count }, (_, at) => [
@@ -20,12 +20,12 @@ export function piecesOf(id: number, segmentBytes: Uint8Array): [PieceKey, Uint8
   ]);
 }
 
-/** The segment that a record of `segments` belongs to. */
+/** Returns the segment that a record of `segments` belongs to. */
 export function ownerOf(key: IDBValidKey): IDBValidKey | undefined {
   return Array.isArray(key) ? key[0] : key;
 }
 
-/** Asks for the pieces that hold what is wanted; then `value` joins them: `undefined` where there are none. */
+/** Requests the pieces of the wanted bytes; then `value` joins them, or returns `undefined` without pieces. */
 export function askForPieces(
   segments: IDBObjectStore,
   wanted: SegmentRequest,
@@ -51,7 +51,7 @@ export function askForPieces(
   };
 }
 
-/** The pieces up to the first that is missing, as one; `undefined` if that is the first. */
+/** Joins the pieces before the first missing one; returns `undefined` if there are no such pieces. */
 function fromPieces(values: readonly unknown[]): Uint8Array | undefined {
   const pieces = values.map(toUint8Array);
   const end = pieces.indexOf(undefined);

@@ -1,5 +1,5 @@
 /**
- * Finds out whether this is a private window, whose storage is deleted when it closes. No browser says so, but two of
+ * Finds out whether this is a private window, which deletes its storage when it closes. No browser says so, but two of
  * three engines refuse something there that they allow elsewhere. Loaded with the health of storage.
  */
 
@@ -10,12 +10,12 @@ import { deleteDatabase, openWithin } from './open-database.js';
 
 const DATABASE = 'hedgerow-probe';
 const STORE = 'segments';
-/** Longest wait for an engine, in milliseconds: without an answer it stays unknown. */
+/** Longest wait for an engine, in milliseconds: without an answer the result is unknown. */
 const LIMIT_MS = 5000;
 
 let known: Promise<boolean | undefined> | undefined;
 
-/** Resolves to `undefined` where that cannot be known, as in Chromium. Checks once in each page. */
+/** Resolves to `undefined` if the answer is unknown, as in Chromium. Checks once in each page. */
 export function isPrivateWindow(): Promise<boolean | undefined> {
   known ??= look();
   return known;
@@ -26,7 +26,7 @@ async function look(): Promise<boolean | undefined> {
   return isWebKit() ? within(LIMIT_MS, refusesBlobs()) : undefined;
 }
 
-/** Firefox has no file system for private windows. In other windows this creates one of about 0.5 MB. */
+/** Checks for a file system, which Firefox lacks in private windows. Elsewhere this creates one of about 0.5 MB. */
 async function refusesFiles(): Promise<boolean | undefined> {
   try {
     await navigator.storage.getDirectory();
@@ -36,7 +36,7 @@ async function refusesFiles(): Promise<boolean | undefined> {
   }
 }
 
-/** WebKit stores no Blobs in a private window. */
+/** Checks whether a Blob can be stored, which WebKit refuses in private windows. */
 async function refusesBlobs(): Promise<boolean | undefined> {
   try {
     const db = await openWithin(LIMIT_MS, DATABASE, {

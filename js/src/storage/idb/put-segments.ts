@@ -1,4 +1,4 @@
-/** How segments are put by a transaction, and its stores that a move of a ref needs. */
+/** Puts segments in a transaction, and names the object stores that a move of a ref needs. */
 import { leastBytesForParts } from '../../base/abi/size.js';
 import type { SegmentRecord } from '../segment-store.js';
 import { engine } from './blobs.js';
@@ -6,15 +6,15 @@ import type { TransactionWork } from './idb-transaction.js';
 import { piecesOf } from './pieces.js';
 
 /**
- * What small writes to `refs` lock. With `tables`, which they do not touch, they wait for segments
- * that are being written: Chromium killed while it committed both at once was seen to wipe the
- * whole origin at the next start.
+ * The object stores that small writes to `refs` lock. The writes do not touch `tables`, but its lock makes them wait
+ * for writes of segments: after a kill during both commits, Chromium wiped the whole origin at its next start in a
+ * test.
  */
 export const REFS = ['tables', 'refs'] as const;
 
 /**
- * Steps that put segments. A table that has no segment would be relied upon, a segment without a table
- * is only bytes that are deleted later: so the table goes first, and is undone with its segment.
+ * Returns steps that put segments. A handle would rely on a table without a segment; a segment without a table is only
+ * bytes that are deleted later. So the table goes first, and is undone with its segment.
  */
 export function putting<T>(
   work: TransactionWork<T>,
@@ -25,7 +25,7 @@ export function putting<T>(
     const records = work.store('segments');
     if (segmentBytes.length < leastBytesForParts) return records.put(segmentBytes, id);
     if (engine().takesBlobs) return records.put(new Blob([segmentBytes as BlobPart]), id);
-    // One that finds no room undoes the table with those before it; those behind it are only bytes.
+    // A piece that finds no room undoes the table and the pieces before it; the pieces behind it are only bytes.
     const pieces = piecesOf(id, segmentBytes);
     return pieces.reduce((_, [key, bytes]): IDBRequest => records.put(bytes, key), table);
   });

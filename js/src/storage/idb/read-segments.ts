@@ -1,6 +1,6 @@
 /**
- * How segments, and parts of segments, are read. A segment is one record of bytes, or carried by a move of
- * a ref; one of 64 KiB or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), whichever engine wrote it.
+ * Reads segments, and parts of segments. A segment is one record of bytes, or carried by a move of a ref; one of 64 KiB
+ * or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), by the engine that wrote it.
  */
 import { startInSlices } from '../../base/start-in-slices.js';
 import { type SegmentRequest, segmentOf } from '../segment-store.js';
@@ -8,12 +8,12 @@ import { blobOf, type Handles, readBlob } from './blobs.js';
 import type { MoveKey } from './journal.js';
 import { type Bytes, lookAhead, lookUp } from './look-up.js';
 
-/** A segment that is there and cannot be read: the core takes that for damage, and looks for another copy. */
+/** Returns the bytes of an unreadable segment: the core takes them for damage, and looks for another copy. */
 const UNREADABLE = () => new Uint8Array();
 
 /**
- * See `SegmentStore.read`. Whole segments are looked up anew, so that a verification sees what is stored. Reads are begun in
- * slices: in Chromium a part of a Blob takes half a millisecond to ask for.
+ * Implements `SegmentStore.read`. Looks up whole segments again, so that a verification sees the stored bytes. Begins
+ * reads in slices: in Chromium the request for a part of a Blob takes half a millisecond.
  */
 export async function readAll(
   db: IDBDatabase,
@@ -25,7 +25,7 @@ export async function readAll(
     const kept = typeof one === 'number' ? undefined : handles.get(one.id);
     return (kept && (await readBlob(kept, one))) ?? 'again';
   });
-  // The first look-up of a Blob may be of one that is being deleted: the second finds that it is gone.
+  // The first look-up may find a Blob during its deletion: the second finds that it is gone.
   for (const isLast of [false, true]) {
     const missing = [...wanted.keys()].filter((at) => found[at] === 'again');
     if (missing.length === 0) break;

@@ -1,4 +1,4 @@
-/** What a store seldom needs, loaded when it is first wanted: how it gives room back, and when there is none. */
+/** Frees room of a store, and handles full storage. Rarely needed, and loaded at the first use. */
 import type { Fence } from '../segment-store.js';
 import { Ballast } from './ballast.js';
 import type { DatabaseConnection } from './database-connection.js';
@@ -8,14 +8,14 @@ export { joinTables } from './join-tables.js';
 export { isPrivateWindow } from './private-window.js';
 export { historyOnce } from './ref-history.js';
 
-/** What is done with an open database; `isAgain` when it was done before and found no room. */
+/** A task with an open database; `isAgain` if it ran before and found no room. */
 export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;
 
 /** The room of one store. */
 export class StoreSpace {
   readonly #connection: DatabaseConnection;
   readonly #ballast: Ballast;
-  /** Runs a task, and `again` when there is no room. */
+  /** Runs a task, and `again` if there is no room. */
   readonly #run: <T>(task: Task<T>) => Promise<T>;
   #sweeping: Promise<void> | undefined;
 
@@ -39,12 +39,12 @@ export class StoreSpace {
     return state !== 'refused';
   }
 
-  /** The page may be suspended: see `SegmentStore.rest`. */
+  /** Ends the work under way of the ballast: see `SegmentStore.rest`. */
   rest(): void {
     this.#ballast.rest();
   }
 
-  /** Deletes segments that nothing names, which only take room: that they stay for now is no failure. */
+  /** Deletes segments without a name, which only take room: it is no failure if they stay for now. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#run(sweepOnce)
       .catch(() => {})
@@ -59,19 +59,19 @@ export class StoreSpace {
     return this.#ballast.fit(storedBytes);
   }
 
-  /** What a write waits for: see `Ballast.lent`. */
+  /** The promise that a write waits for: see `Ballast.lent`. */
   get lent(): Promise<void> | undefined {
     return this.#ballast.lent;
   }
 
-  /** Takes back what deletions were lent, before a write does. */
+  /** Takes back the room that deletions got, before a write takes it. */
   restore(): Promise<void> {
     return this.#ballast.restore();
   }
 
   /**
-   * Runs once more what makes room and has found none, with what is kept for that. Firefox takes the
-   * deletions that it has refused when they are made again.
+   * Runs a task that makes room once more, with the room of the ballast. Firefox accepts refused deletions at the
+   * second try.
    */
   again<T>(task: Task<T>, makesRoom: true | 'later'): Promise<T> {
     const run = (db: IDBDatabase, repetition: number) => task(db, repetition, true);

@@ -15,9 +15,9 @@ export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch)
 }
 
 /**
- * Moves refs, and writes what their commits need. The first request is made at once, on the guess that
- * the refs stand as expected; if they do not, it is undone. Asking first would cost a second way to
- * the database's process and back, which is most of what a small write costs.
+ * Moves refs, and writes what their commits need. Makes the first request at once, on the guess that the refs stand as
+ * expected; undoes it if they do not. A question first would cost a second way to the database's process and back,
+ * which is most of the cost of a small write.
  */
 export async function moveOnce(
   db: IDBDatabase,
@@ -40,7 +40,7 @@ export async function moveOnce(
     durability,
     (work) => {
       const refs = work.store('refs');
-      // Before the moves, so that it is answered by the time they are.
+      // Ask before the moves, so that the answer is here when the moves are answered.
       const old = moves.flatMap(({ name, generation }) => {
         const swept = sweptBy(name, generation);
         return swept === undefined ? [] : [refs.getAllKeys(swept)];
@@ -49,7 +49,7 @@ export async function moveOnce(
       const before: IDBRequest<unknown> | undefined =
         repetition > 0 && firstKey !== undefined ? refs.get(firstKey) : undefined;
       const stood = changes.map(({ name, expected }) => refs.getAllKeys(movesFrom(name, expected)));
-      // Refs come last: they are only right when what they need is there.
+      // Refs come last: they are only right after the segments that they need.
       const steps = [
         ...putting(work, apart),
         ...records.map(
@@ -58,7 +58,7 @@ export async function moveOnce(
               refs.put(bytes, key),
         ),
       ];
-      // Where refs are dropped there is more to be read before.
+      // A drop of refs needs more reads first.
       const begun = isSmall ? steps[0]?.() : undefined;
       if (begun !== undefined) steps[0] = () => begun;
       whenAll(work, stood, (found) => {
@@ -66,8 +66,8 @@ export async function moveOnce(
         if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
           dropping(work, drops, (dropSteps) => {
             inTurn(work, [...steps, ...dropSteps], () => {
-              // Right whatever becomes of the move: see `sweptBy`. And behind it, since a deletion
-              // that finds no room undoes what came before.
+              // These deletions are right even if the move fails: see `sweptBy`. They come behind it, since a deletion
+              // that finds no room undoes the requests before it.
               for (const key of listMoveKeys(old.flatMap(({ result }) => result))) {
                 if (key.length === 2) refs.delete(key);
               }
@@ -86,7 +86,7 @@ export async function moveOnce(
   return moved;
 }
 
-/** Whether a ref stands at a generation, by the keys of its moves from there on; 0 for no ref. */
+/** Returns whether a ref stands at a generation, by the keys of its moves from there on; 0 means no ref. */
 function isLast(keys: readonly MoveKey[], expected: number): boolean {
   // One move may have two records: see `deleteOnce`.
   return expected === 0

@@ -1,4 +1,4 @@
-/** The driver over the npm package `better-sqlite3`: as much of it as is used, and how. */
+/** The driver over the npm package `better-sqlite3`, with types for its used parts. */
 import type { SqlConnection, SqlValue } from './driver.js';
 import { type SyncDatabase, syncConnection } from './sync-connection.js';
 
@@ -14,7 +14,7 @@ export type BetterSqlite3 = new (
   options: { timeout: number },
 ) => SyncDatabase<BetterSqliteStatement>;
 
-/** Opens a file. It does not wait for others: it would keep the thread. */
+/** Opens a file, without a wait for others, which would block the thread. */
 export function betterSqlite3(
   Sqlite: BetterSqlite3,
   path: string,

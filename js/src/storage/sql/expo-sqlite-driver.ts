@@ -1,7 +1,7 @@
 /**
- * The driver over the npm package `expo-sqlite`, versions 15 to 57: as much of it as is used, and how. It works in threads
- * of its own. A connection is ours alone, since otherwise the package hands out one to all who open the file, and
- * transactions of others would be in ours.
+ * The driver over the npm package `expo-sqlite`, versions 15 to 57, with types for its used parts. The package has its
+ * own threads. The driver opens its own connection: a shared one, which the package gives by default to all openers of
+ * a file, would mix transactions.
  */
 import {
   ensureOwnBuffer,
@@ -26,7 +26,7 @@ export interface ExpoDatabase {
   closeAsync(): Promise<void>;
 }
 
-/** What the package exports, as far as it is used. */
+/** The used exports of the package. */
 export interface ExpoSqlite {
   openDatabaseAsync(
     name: string,
@@ -36,19 +36,19 @@ export interface ExpoSqlite {
   deleteDatabaseAsync(name: string, directory?: string): Promise<void>;
 }
 
-/** Which file, and how it is opened. */
+/** A file, and how to open it. */
 export interface ExpoFile {
   readonly name: string;
   readonly directory?: string;
   readonly encryptionKey?: string;
-  /** Called instead of opening it when the package was built to encrypt nothing. */
+  /** Called instead of an opening if the build of the package cannot encrypt. */
   refuseKey(): never;
 }
 
-/** Also what SQLite may leave beside a file that it could not read: it would take a log for that of the next file. */
+/** The files of a database, including a log that SQLite may leave, and would take for the next file's log. */
 const SUFFIXES = ['-wal', '-shm', '-journal', ''];
 
-/** Opens a file. It does not wait for others: that would hold one of the few threads of the package. */
+/** Opens a file, without a wait for others, which would block one of the few threads of the package. */
 export async function expoConnection(
   { openDatabaseAsync, deleteDatabaseAsync }: ExpoSqlite,
   { name, directory, encryptionKey, refuseKey }: ExpoFile,
@@ -58,7 +58,7 @@ export async function expoConnection(
   const forget = async (sql: string) => {
     const known = statements.get(sql);
     statements.delete(sql);
-    // It fails once more with what the last run failed with, and is gone even so.
+    // It fails again with the error of the last run, but is finalized.
     await known?.then((statement) => statement.finalizeAsync()).catch(() => {});
   };
   const run = async (sql: string, values: readonly SqlValue[] = []) => {
@@ -67,7 +67,7 @@ export async function expoConnection(
     statements.set(text, prepared);
     try {
       const result = await (await prepared).executeForRawResultAsync(bound);
-      // To the last row: until then the statement would keep the state that it reads.
+      // Read to the last row: until then the statement would keep the state that it reads.
       return await result.getAllAsync();
     } catch (cause) {
       await forget(text);
@@ -81,7 +81,7 @@ export async function expoConnection(
 
   if (encryptionKey !== undefined) {
     try {
-      // A build without encryption knows neither, and says nothing.
+      // A build without encryption knows neither pragma, and does not report that.
       if ((await run('PRAGMA cipher_version')).length === 0) refuseKey();
       await db.execAsync(`PRAGMA key = '${encryptionKey.replace(/'/g, "''")}'`);
     } catch (cause) {
@@ -101,7 +101,7 @@ export async function expoConnection(
         for (const statement of batch) await run(...statement);
         await db.execAsync('COMMIT');
       } catch (cause) {
-        // A full disk has undone it already, and the first failure is the one to tell.
+        // After a full disk it is undone already, and the first failure counts.
         await db.execAsync('ROLLBACK').catch(() => {});
         throw cause;
       }
@@ -118,7 +118,7 @@ export async function expoConnection(
   };
 }
 
-/** The statement as it can be bound: no bytes at all would become NULL on iOS, and not all versions heed where a view begins. */
+/** Makes a statement bindable: empty bytes would become NULL on iOS, and some versions ignore where a view begins. */
 function bindable(sql: string, values: readonly SqlValue[]): [string, SqlValue[]] {
   const bound: SqlValue[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Stores over expo-sqlite, whichever version of the package it is given. */
+/** Stores over any version of expo-sqlite. */
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import type { Storage } from '../segment-store.js';
@@ -6,17 +6,17 @@ import { type ExpoSqlite, expoConnection } from './expo-sqlite-driver.js';
 import { locksOfPlace } from './place-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
-/** Where stores are kept. */
+/** The place of stores. */
 export interface ExpoSqliteOptions {
-  /** What the names of the files begin with; `'hedgerow'` by default. */
+  /** The start of the names of the files; `'hedgerow'` by default. */
   readonly name?: string | undefined;
-  /** The folder of the files, as expo-sqlite takes it; its own `defaultDatabaseDirectory` when absent. */
+  /** The folder of the files, as expo-sqlite takes it; by default its own `defaultDatabaseDirectory`. */
   readonly directory?: string | undefined;
   /** Encrypts the files; expo-sqlite must be built with SQLCipher. */
   readonly encryptionKey?: string | undefined;
 }
 
-/** The storage over a version of the package. */
+/** Makes the storage over a version of the package. */
 export function expoSqliteStorage(expoSqlite: ExpoSqlite, options: ExpoSqliteOptions): Storage {
   const {
     name = 'hedgerow',

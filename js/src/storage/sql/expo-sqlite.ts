@@ -7,9 +7,9 @@ import { type ExpoSqliteOptions, expoSqliteStorage } from './expo-sqlite-storage
 export type { ExpoSqliteOptions } from './expo-sqlite-storage.js';
 
 /**
- * Keeps each store in a file of its own, by `expo-sqlite`. All of the app's code that opens a store must name the same
- * `directory`, `name` and `encryptionKey`, and `destroy` as well. With a key, `open` rejects with `invalid-argument` when
- * that package was built to encrypt nothing.
+ * Keeps each store in its own file, by `expo-sqlite`. All code of the app that opens or destroys a store must pass the
+ * same `directory`, `name` and `encryptionKey`. With a key, `open` rejects with `invalid-argument` if the build of the
+ * package cannot encrypt.
  */
 export function expoSqlite(options: ExpoSqliteOptions = {}): Storage {
   return expoSqliteStorage(expoSqlitePackage as unknown as ExpoSqlite, options);

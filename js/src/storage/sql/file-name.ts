@@ -1,18 +1,18 @@
 /**
- * The file of a store. Two stores never share one, whatever their names, and whether the file
- * system tells upper case from lower or not.
+ * Names the file of a store. Two stores never share a file, whatever their names, even in a file system that ignores
+ * case.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 
 /** Longest encoded name, in characters: file systems take 255 bytes, with what SQLite appends. */
 const MAX_LENGTH = 96;
 
-/** The name of the file of the store `name`, among those that share `prefix`. */
+/** Returns the name of the file of the store `name`, among the stores that share `prefix`. */
 export function fileNameOf(prefix: string, name: string): string {
   return `${encodeFileName(prefix)}.${encodeFileName(name)}.sqlite`;
 }
 
-/** Lower-case letters, digits, `_` and `-` as they are, UTF-16 units as `=` and their number. */
+/** Keeps lower-case letters, digits, `_` and `-`; writes other UTF-16 units as `=` and their number. */
 function encodeFileName(name: string): string {
   let text = '';
   for (let at = 0; at < name.length; at++) {

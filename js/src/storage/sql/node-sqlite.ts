@@ -7,18 +7,18 @@ interface NodeSqliteStatement {
   run(...values: readonly SqlValue[]): unknown;
 }
 
-/** What the module exports, as far as it is used. */
+/** The used exports of the module. */
 export interface NodeSqlite {
   readonly DatabaseSync: new (path: string) => SyncDatabase<NodeSqliteStatement>;
 }
 
-/** Opens a file. It does not wait for others: it would keep the thread. */
+/** Opens a file, without a wait for others, which would block the thread. */
 export function nodeSqlite(
   { DatabaseSync }: NodeSqlite,
   path: string,
   remove: () => void,
 ): SqlConnection {
-  // Only newer versions give arrays. Names of columns are no numbers: objects keep their order.
+  // Only newer versions return arrays. Names of columns are no numbers, so that objects keep their order.
   const rowsOf = (statement: NodeSqliteStatement, values: readonly SqlValue[]) =>
     statement.all(...values).map((row) => Object.values(row));
   return syncConnection(new DatabaseSync(path), rowsOf, remove);

@@ -8,23 +8,23 @@ import { type NodeSqlite, nodeSqlite } from './node-sqlite.js';
 import { ProcessLocks } from './process-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
-/** What SQLite is used by. */
+/** The packages with SQLite. */
 export type SqliteDriver = 'better-sqlite3' | 'node:sqlite';
 
-/** In the order in which they are tried. */
+/** The drivers, in the order of the tries. */
 const DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite'];
 
-/** Where stores are kept. */
+/** The place of stores. */
 export interface SqliteOptions {
-  /** The folder of the files, which is made when it is missing. */
+  /** The folder of the files, which is made if it is missing. */
   readonly location: string;
-  /** What the names of the files begin with; `'hedgerow'` by default. */
+  /** The start of the names of the files; `'hedgerow'` by default. */
   readonly name?: string | undefined;
-  /** By default `better-sqlite3` where it is installed and loads, else `node:sqlite`. */
+  /** The driver; by default `better-sqlite3` if it is installed and loads, else `node:sqlite`. */
   readonly driver?: SqliteDriver | undefined;
 }
 
-// As much of Node as is used: the package is compiled without its types, for it runs elsewhere.
+// The used parts of Node: the package is compiled without Node's types, since it also runs elsewhere.
 interface Fs {
   mkdirSync(path: string, options: { recursive: true }): unknown;
   rmSync(path: string, options: { force: true }): void;
@@ -37,7 +37,7 @@ interface Process {
   getBuiltinModule(name: string): unknown;
 }
 
-/** How soon a handle hears of what another process has committed, in milliseconds. It costs microseconds. */
+/** How soon a handle hears of a commit of another process, in milliseconds. A look costs microseconds. */
 const LOOK_MS = 100;
 
 type OpenFile = (path: string, remove: () => void) => SqlConnection;
@@ -46,8 +46,8 @@ const opened = new Map<string, Promise<OpenFile>>();
 const locksOf = new Map<string, ProcessLocks>();
 
 /**
- * Keeps each store in a file of its own, in the folder `location`. Several processes may have the
- * same store open; the folder must be on a local disk, and all of them must use the same driver.
+ * Keeps each store in its own file, in the folder `location`. Several processes may have the same store open; the
+ * folder must be on a local disk, and all processes must use the same driver.
  */
 export function sqlite(options: SqliteOptions): Storage {
   const {
@@ -97,12 +97,12 @@ export function sqlite(options: SqliteOptions): Storage {
   });
 }
 
-/** The driver that was asked for, or the first that is there. */
+/** Loads the requested driver, or the first available one. */
 function openerOf(driver: SqliteDriver | undefined): Promise<OpenFile> {
   const key = driver ?? '';
   const known = opened.get(key) ?? load(driver);
   opened.set(key, known);
-  // Somebody may install it, and try again.
+  // A later try may find it installed.
   known.catch(() => opened.delete(key));
   return known;
 }
@@ -111,7 +111,7 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
   const causes: unknown[] = [];
   for (const name of driver === undefined ? DRIVERS : [driver]) {
     try {
-      // Named by a variable, so that neither is needed to compile or to bundle this.
+      // Use a variable, so that compilers and bundlers of this file need neither.
       const specifier: string = name;
       const module = await import(
         /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ specifier
@@ -120,7 +120,7 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
         return (path, remove) => nodeSqlite(module as NodeSqlite, path, remove);
       }
       const Sqlite = module.default as BetterSqlite3;
-      // Its native half is looked for only now, and may be missing or one for another Node.
+      // The package looks for its native half only now; it may be missing, or for another Node.
       new Sqlite(':memory:', { timeout: 0 }).close();
       return (path, remove) => betterSqlite3(Sqlite, path, remove);
     } catch (cause) {

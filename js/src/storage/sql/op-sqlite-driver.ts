@@ -1,6 +1,6 @@
 /**
- * The driver over the npm package `@op-engineering/op-sqlite`, versions 15 to 18: as much of it as
- * is used, and how. It works in a thread of its own.
+ * The driver over the npm package `@op-engineering/op-sqlite`, versions 15 to 18, with types for its used parts. The
+ * package has its own thread.
  */
 import {
   ensureOwnBuffer,
@@ -16,32 +16,32 @@ type Scalar = number | string | boolean | null | ArrayBuffer | ArrayBufferView;
 /** An open database. */
 export interface OpDatabase {
   execute(sql: string, values?: Scalar[]): Promise<unknown>;
-  /** Rows as arrays; from version 17 on these are a member of what is resolved to. */
+  /** Returns rows as arrays; from version 17 on, in a member of the result. */
   executeRaw(
     sql: string,
     values?: Scalar[],
   ): Promise<readonly unknown[][] | { readonly rawRows: readonly unknown[][] }>;
   executeBatch(commands: [string, Scalar[]][]): Promise<unknown>;
   close(): void;
-  /** Closes it, too. */
+  /** Deletes the database, and closes it. */
   delete(): void;
 }
 
-/** How a database is opened. */
+/** Options of the opening of a database. */
 export interface OpOpenOptions {
   name: string;
   location?: string;
   encryptionKey?: string;
 }
 
-/** What the package exports, as far as it is used. */
+/** The used exports of the package. */
 export interface OpSqlite {
   open(options: OpOpenOptions): OpDatabase;
   isSQLCipher(): boolean;
   isLibsql(): boolean;
 }
 
-/** How long its thread waits for other connections, in milliseconds. */
+/** How long the package's thread waits for other connections, in milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
 /** Opens a file. */
@@ -81,14 +81,14 @@ export async function opConnection(
 }
 
 /**
- * Whether SQLite has undone the transaction, as it does when the disk is full: the package then fails
- * to undo it, and tells of that failure in the place of the first.
+ * Returns whether SQLite has undone the transaction, as it does if the disk is full: the package then fails to undo it,
+ * and reports that failure instead of the first.
  */
 function isUndone(cause: unknown): boolean {
   return failureOf(cause) === 'other' && /no transaction is active/.test(String(cause));
 }
 
-/** Runs a batch once more, to find out what is wrong with it. */
+/** Runs a batch once more, to find its first failure. */
 async function oneByOne(db: OpDatabase, commands: readonly [string, Scalar[]][]): Promise<void> {
   await db.execute('BEGIN IMMEDIATE');
   try {
@@ -100,7 +100,7 @@ async function oneByOne(db: OpDatabase, commands: readonly [string, Scalar[]][])
   }
 }
 
-/** Bytes as a buffer: not all versions heed where in one a view begins. */
+/** Turns bytes into a buffer, since some versions ignore where a view begins. */
 function scalarOf(value: SqlValue): Scalar {
   return value instanceof Uint8Array ? (ensureOwnBuffer(value).buffer as ArrayBuffer) : value;
 }

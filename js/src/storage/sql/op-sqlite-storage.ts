@@ -1,4 +1,4 @@
-/** Stores over op-sqlite, whichever version of the package it is given. */
+/** Stores over any version of op-sqlite. */
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import type { Storage } from '../segment-store.js';
@@ -6,17 +6,17 @@ import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-dri
 import { locksOfPlace } from './place-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
-/** Where stores are kept. */
+/** The place of stores. */
 export interface OpSqliteOptions {
-  /** What the names of the files begin with; `'hedgerow'` by default. */
+  /** The start of the names of the files; `'hedgerow'` by default. */
   readonly name?: string | undefined;
-  /** The folder of the files, as op-sqlite takes it; its own default when absent. */
+  /** The folder of the files, as op-sqlite takes it, with its own default. */
   readonly location?: string | undefined;
   /** Encrypts the files; op-sqlite must be built with SQLCipher or libsql. */
   readonly encryptionKey?: string | undefined;
 }
 
-/** The storage over a version of the package. */
+/** Makes the storage over a version of the package. */
 export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
   const {
     name = 'hedgerow',

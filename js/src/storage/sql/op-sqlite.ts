@@ -7,9 +7,9 @@ import { type OpSqliteOptions, opSqliteStorage } from './op-sqlite-storage.js';
 export type { OpSqliteOptions } from './op-sqlite-storage.js';
 
 /**
- * Keeps each store in a file of its own, by `@op-engineering/op-sqlite`. All of the app's code that
- * opens a store must name the same `location`, `name` and `encryptionKey`, and `destroy` as well.
- * Throws `invalid-argument` for a key when that package was built to encrypt nothing.
+ * Keeps each store in its own file, by `@op-engineering/op-sqlite`. All code of the app that opens or destroys a store
+ * must pass the same `location`, `name` and `encryptionKey`. Throws `invalid-argument` for a key if the build of the
+ * package cannot encrypt.
  */
 export function opSqlite(options: OpSqliteOptions = {}): Storage {
   return opSqliteStorage(opSqlitePackage as unknown as OpSqlite, options);

@@ -2,21 +2,21 @@ import { type Locks, localLocks } from '../../base/locks.js';
 import { failureOf, type SqlConnection } from './driver.js';
 import { whenFree } from './sql-segment-store.js';
 
-/** Opens a file of the folder in which locks are kept. */
+/** A function that opens a file in the folder of locks. */
 export type OpenLockFile = (fileName: string) => Promise<SqlConnection>;
 
 type Options = Parameters<Locks['request']>[1];
 
-/** While anything is held or waited for. */
+/** The open files while this process holds or requests any lock. */
 interface Session {
   readonly rows: SqlConnection;
-  /** Kept locked. */
+  /** The holder's file, which stays locked. */
   readonly presence: SqlConnection;
   readonly holder: string;
 }
 
 const LOCKS_FILE = 'locks.sqlite';
-/** Locks a holder's file. Without a journal, which SQLite cannot make once another process has removed the file. */
+/** Locks a holder's file, without a journal file, which SQLite cannot make after another process removed the file. */
 const LOCK = ['PRAGMA journal_mode = MEMORY', 'BEGIN EXCLUSIVE'];
 const SETTINGS = ['PRAGMA journal_mode = WAL', 'PRAGMA synchronous = NORMAL'];
 const CREATE =
@@ -27,20 +27,20 @@ const TAKE =
   'INSERT INTO lock (id, holder, name, is_shared) SELECT ?, ?, ?, ? ' +
   `WHERE NOT EXISTS (SELECT 1 ${CONFLICTS})`;
 
-/** The longest wait before it is asked again, in milliseconds; for one that may wait for ever, too. */
+/** The longest wait before the next request, in milliseconds, and of a request that may wait for ever. */
 const LONGEST_WAIT_MS = 50;
 const LONGEST_PATIENT_WAIT_MS = 500;
 
 /**
- * Locks among all processes that use the stores of a folder: rows of a SQLite file, which name their
- * holder. Each holder keeps a file of its own locked by the operating system, which lets go of it
- * when the process ends, however it does. So it is known of each row whether somebody still holds it.
+ * Locks among all processes that use the stores of a folder: rows of a SQLite file, which name their holder. Each
+ * holder keeps its own file locked by the operating system, which unlocks it at any end of the process. So every
+ * process can see whether the holder of a row lives.
  *
- * Who has to wait asks again, so that among processes nobody is first come, first served.
+ * A process that has to wait asks again and again, so that processes do not get locks in the order of their requests.
  */
 export class ProcessLocks implements Locks {
   readonly areKept = true;
-  /** Those of this process take their turns here, and only the first of them asks the others. */
+  /** The requests of this process take turns here, and only the first one asks the other processes. */
   readonly #local = localLocks();
   readonly #open: OpenLockFile;
   #session: Promise<Session> | undefined;
@@ -79,13 +79,13 @@ export class ProcessLocks implements Locks {
     });
   }
 
-  /** The id of the row, or `undefined` when the lock is not to be had and nobody wants to wait. */
+  /** Takes a lock and returns the id of its row; `undefined` if another process has it and the caller does not wait. */
   async #take(session: Session, name: string, options: Options): Promise<string | undefined> {
     const { mode, ifAvailable = false, signal } = options;
     const { rows, holder } = session;
     const isShared = mode === 'shared' ? 1 : 0;
     const id = `${holder}/${++this.#taken}`;
-    // It waits for as long as another process lives, and must not keep this one alive.
+    // It waits as long as another process lives, and must not keep this one alive.
     const isPatient = name.endsWith('/collector');
     const longest = isPatient ? LONGEST_PATIENT_WAIT_MS : LONGEST_WAIT_MS;
     for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, longest)) {
@@ -108,7 +108,7 @@ export class ProcessLocks implements Locks {
     }
   }
 
-  /** Whether a holder's process has not ended. If it has, nothing is held by it any more. */
+  /** Returns whether a holder's process lives. If not, deletes its locks. */
   async #isAlive({ rows, holder: self }: Session, holder: string): Promise<boolean> {
     if (holder === self) return true;
     const presence = await this.#open(holder);
@@ -166,7 +166,7 @@ async function end({ rows, presence }: Session): Promise<void> {
   await presence.destroy();
 }
 
-/** Resolves after a while; rejects when it is called off. */
+/** Resolves after `ms` milliseconds; rejects on an abort. */
 function wait(ms: number, isPatient: boolean, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

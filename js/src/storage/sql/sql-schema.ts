@@ -1,33 +1,33 @@
 /**
  * The tables of a store in SQLite, and its statements.
  *
- * `segment` and `segment_table` map an id to bytes. `ref` is a journal of the moves of each ref, of
- * which the last one counts. `counter` has one row: the last number that `reserve` gave out.
+ * `segment` and `segment_table` map an id to bytes. `ref` is a journal of the moves of each ref: the last move counts.
+ * `counter` has one row: the last number of `reserve`.
  *
- * A batch cannot look and then decide: op-sqlite runs one without asking. So a move puts NULL in the
- * place of its generation when the ref does not stand where expected, which no row may hold; the
- * statement fails, and with it the transaction. It is the first one, so that the transaction begins
- * with a write: SQLite does not let one write that has read what is out of date by then.
+ * A batch cannot look and then decide: op-sqlite runs it as one. So if the ref does not stand where expected, a move
+ * inserts NULL as its generation, which no row may hold; the statement fails, and with it the transaction. It is the
+ * first statement, so that the transaction begins with a write: SQLite refuses writes to a transaction that has read
+ * outdated data.
  */
 import { SQL_FORMAT } from '../../base/limits.js';
 import type { Fence, RefDrop, RefMove, SegmentRecord } from '../segment-store.js';
 import type { Statement } from './driver.js';
 
-/** Told from files of others: `PRAGMA application_id`. */
+/** The `PRAGMA application_id`, which other files do not have. */
 const APPLICATION_ID = 0x48646772;
 
 /**
- * Overwrites what is deleted. Refs are: the record of a key that was replaced must not stay in the file. `FAST` overwrites no
- * page that becomes free, and the refs that were in it may stay.
+ * Overwrites deleted rows. The replaced record of a key is in a ref, and must not stay in the file. `FAST` overwrites
+ * no page that becomes free, and the refs in it may stay.
  */
 export const OVERWRITE = 'PRAGMA secure_delete = ON';
-/** For segments: to overwrite them would write all of their pages again. */
+/** For segments: an overwrite would write all their pages again. */
 export const OVERWRITE_LITTLE = 'PRAGMA secure_delete = FAST';
 
 /**
- * What a connection begins with. Larger pages load no faster, and each small commit writes four. The
- * log goes into the file when it has 32 MiB: that flushes both, and so should not be done often in a
- * load. Apple's `fsync` does not reach the disk, `fullfsync` does.
+ * The settings of a connection. Larger pages load no faster, and each small commit writes four. The log goes into the
+ * file when it has 32 MiB: that flushes both, and so should be rare in a load. Apple's `fsync` does not reach the disk,
+ * `fullfsync` does.
  */
 export const SETTINGS: readonly string[] = [
   OVERWRITE,
@@ -42,14 +42,14 @@ export const SETTINGS: readonly string[] = [
 
 export const JOURNAL_MODE = 'SELECT journal_mode FROM pragma_journal_mode';
 
-/** Tells what a file holds: nothing, a store that this code knows, or something else. */
+/** Finds the contents of a file: none, a store that this code knows, or something else. */
 export const PROBE_FILE =
   "SELECT (SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'segment_table') AS ours, " +
   '(SELECT count(*) FROM sqlite_master) AS all_of_them, ' +
   '(SELECT application_id FROM pragma_application_id) AS application, ' +
   '(SELECT user_version FROM pragma_user_version) AS version';
 
-/** Reads the row of `LOOK`. */
+/** Reads the row of `PROBE_FILE`. */
 export function contents([ours, all, application, version]: readonly unknown[]):
   | 'none'
   | 'store'
@@ -59,7 +59,7 @@ export function contents([ours, all, application, version]: readonly unknown[]):
   return isOurs ? 'store' : 'foreign';
 }
 
-/** Makes the tables; nothing when they are there. */
+/** Makes the missing tables. */
 export const CREATE: readonly Statement[] = [
   [
     'CREATE TABLE IF NOT EXISTS ref (name TEXT NOT NULL, generation INTEGER NOT NULL, ' +
@@ -78,12 +78,12 @@ const REFS =
 const UNKNOWN =
   'SELECT 1, id, NULL, NULL, bytes FROM segment_table WHERE id NOT IN (SELECT value FROM json_each(?))';
 
-/** What is new to one who knows of the ids in a JSON array: one statement, and so one state. */
+/** Reads the refs, and the tables of ids that are not in a JSON array: in one statement, and so from one state. */
 export const LOAD_NEW = `${REFS} UNION ALL ${UNKNOWN}`;
 /** The same, and all ids. */
 export const LOAD_ALL = `${LOAD_NEW} UNION ALL SELECT 2, id, NULL, NULL, NULL FROM segment_table`;
 
-/** Segments by a JSON array of arrays: the id of each; of a part also where it begins, and its length. */
+/** Reads segments by a JSON array of arrays: the id of each; for a part also its start and its length. */
 export const READ = `
   SELECT key, CASE WHEN json_array_length(value) = 1 THEN bytes ELSE
     -- NULL where it begins behind the end.
@@ -95,7 +95,7 @@ export const HISTORY =
 
 export const COUNTER = 'SELECT last FROM counter WHERE id = 0';
 
-/** A number that is another one when another connection has changed the file. */
+/** Reads a number that changes when another connection has changed the file. */
 export const DATA_VERSION = 'SELECT data_version FROM pragma_data_version';
 
 /** Moves the counter on by one, if it stands where expected. */
@@ -147,7 +147,7 @@ export function buildFenceStatement({ name, commitBytes }: Fence): Statement {
   return [
     'UPDATE counter SET last = CASE WHEN (SELECT commit_bytes FROM ref WHERE name = ? ' +
       'ORDER BY generation DESC LIMIT 1) = ? THEN last END WHERE id = 0',
-    // op-sqlite takes bytes that come first for a list of values.
+    // op-sqlite takes bytes at the first place for a list of values.
     [JSON.stringify(name), commitBytes],
   ];
 }

@@ -30,20 +30,20 @@ import {
   READ,
 } from './sql-schema.js';
 
-/** How long a file may be locked by others before a call fails with `blocked`, in milliseconds. */
+/** How long others may lock a file before a call fails with `blocked`, in milliseconds. */
 export const BUSY_LIMIT_MS = 10_000;
-/** The longest wait before it is tried again, in milliseconds. */
+/** The longest wait before the next try, in milliseconds. */
 const LONGEST_WAIT_MS = 32;
 
-/** What a handle tells of. */
+/** The events of a handle. */
 export interface SqlEvents {
-  /** The store was deleted. */
+  /** Called when the store was deleted. */
   onGone(): void;
-  /** Another handle has moved a ref. */
+  /** Called when another handle has moved a ref. */
   onMoved(): void;
-  /** This one has. */
+  /** Called when this handle has moved a ref. */
   onMove(): void;
-  /** The connection is closed. */
+  /** Called when the connection is closed. */
   onClose(): void;
 }
 
@@ -57,7 +57,7 @@ export class SqlSegmentStore implements SegmentStore {
   readonly #connection: SqlConnection;
   readonly #events: SqlEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** Settles when the last call has. */
+  /** Settles with the last call. */
   #last: Promise<unknown> = Promise.resolve();
   #durability: Durability = 'relaxed';
   #closed: string | undefined;
@@ -68,7 +68,7 @@ export class SqlSegmentStore implements SegmentStore {
     this.#events = events;
   }
 
-  /** Looks from time to time whether another process has changed the file. */
+  /** Checks from time to time whether another process has changed the file. */
   follow(everyMs: number): void {
     let known: unknown;
     const look = async () => {
@@ -76,13 +76,13 @@ export class SqlSegmentStore implements SegmentStore {
       if (known !== undefined && known !== row?.[0]) this.#events.onMoved();
       known = row?.[0];
     };
-    // Of what is wrong whoever reads or writes will hear.
+    // The next read or write reports a failure.
     this.#timer = setInterval(() => look().catch(() => {}), everyMs);
-    // Nobody may be alive but for this.
+    // The timer must not keep the process alive.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  /** Another handle here has moved a ref. */
+  /** Reports that another handle of this process has moved a ref. */
   noteMove(): void {
     if (this.#closed === undefined) this.#events.onMoved();
   }
@@ -188,7 +188,7 @@ export class SqlSegmentStore implements SegmentStore {
     return this.#closing;
   }
 
-  /** Closes, since the store is being deleted, and tells whoever has it open. */
+  /** Closes the handle for a deletion of the store, and calls `onGone` unless it was closed before. */
   async closeAsDeleted(): Promise<void> {
     const isNews = this.#closed === undefined;
     this.#closed ??= 'the store was deleted';
@@ -196,7 +196,7 @@ export class SqlSegmentStore implements SegmentStore {
     if (isNews) this.#events.onGone();
   }
 
-  /** One call after the other: a connection has one transaction, and others would be in it. */
+  /** Runs one task after the other: a connection has one transaction, and other calls would be in it. */
   #run<T>(task: (connection: SqlConnection) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) {
       return Promise.reject(new HedgerowError('closed', this.#closed));
@@ -206,7 +206,7 @@ export class SqlSegmentStore implements SegmentStore {
     return done;
   }
 
-  /** `false` when a ref did not stand where expected. */
+  /** Writes; resolves to `false` if a ref did not stand where expected. */
   async #write(connection: SqlConnection, statements: readonly Statement[]): Promise<boolean> {
     try {
       await connection.write(statements);
@@ -218,7 +218,7 @@ export class SqlSegmentStore implements SegmentStore {
   }
 }
 
-/** Runs `task`, again while others have the file locked. Every failure leaves as `HedgerowError`. */
+/** Runs `task`, again while others lock the file. Every failure becomes a `HedgerowError`. */
 export async function whenFree<T>(task: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
   for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {

@@ -1,4 +1,4 @@
-/** Opens and deletes stores in SQLite, whatever the driver. */
+/** Opens and deletes stores in SQLite, with any driver. */
 import { HedgerowError } from '../../base/errors.js';
 import type { Locks } from '../../base/locks.js';
 import type { Storage } from '../segment-store.js';
@@ -7,29 +7,29 @@ import { fileNameOf } from './file-name.js';
 import { CREATE, contents, JOURNAL_MODE, PROBE_FILE, SETTINGS } from './sql-schema.js';
 import { SqlSegmentStore, whenFree } from './sql-segment-store.js';
 
-/** Where files are, and how they are opened. */
+/** The place of files, and how to open them. */
 export interface SqlFiles {
-  /** What tells the folder, and all else that tells one file of a name from another. */
+  /** The folder, and all else that distinguishes files of one name. */
   readonly place: string;
   readonly prefix: string;
-  /** Among all who may have the same files open. */
+  /** The locks among all processes that may have the same files open. */
   readonly locks: Locks;
-  /** How often to look for changes by other processes, in milliseconds, where there may be some. */
+  /** The time between looks for changes by other processes, in milliseconds, if there may be any. */
   readonly lookMs?: number;
-  /** Opens a file, creating it when there is none. Must not wait for others that have it locked. */
+  /** Opens a file, and creates it if it is missing. Must not wait for others that lock it. */
   open(fileName: string): SqlConnection | Promise<SqlConnection>;
 }
 
-/** The open handles of this process, by place and file: who deletes a store must close them. */
+/** The open handles of this process, by place and file: a deletion of a store must close them. */
 const handles = new Map<string, Set<SqlSegmentStore>>();
 
-/** The storage of all files of a place. */
+/** Makes the storage of all files of a place. */
 export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): Storage {
   const of = (name: string) => {
     const file = fileNameOf(prefix, name);
     return { file, id: `${place}\0${file}` };
   };
-  // A store is neither deleted while it is being opened nor opened while it is being deleted.
+  // This lock keeps openings and deletions of a store apart.
   const alone = <T>(file: string, run: () => Promise<T>): Promise<T> =>
     locks.request(`door/${file}`, {}, run);
 
@@ -97,7 +97,7 @@ async function prepare(connection: SqlConnection, name: string, mustExist: boole
   if (found === 'none') await connection.write(CREATE);
 }
 
-/** Makes sure that nobody else has the file open. A log that was left would be taken for the next file's. */
+/** Checks that no other process has the file open. SQLite would take a log that is left for the next file's. */
 async function free(connection: SqlConnection): Promise<void> {
   const buildFileInUseError = (cause?: unknown) =>
     new HedgerowError('blocked', 'another process has the store open: close it there', { cause });
@@ -106,7 +106,7 @@ async function free(connection: SqlConnection): Promise<void> {
     await connection.set('PRAGMA journal_mode = DELETE');
     [[mode]] = (await connection.read(JOURNAL_MODE)) as [[unknown]];
   } catch (cause) {
-    // One that cannot be read, for want of its key or for damage, may be deleted.
+    // An unreadable file, for lack of its key or for damage, may be deleted.
     if (failureOf(cause) !== 'busy') return;
     throw buildFileInUseError(cause);
   }

@@ -1,4 +1,4 @@
-/** What the drivers for Node have in common: both answer at once, in the calling thread. */
+/** The common part of the drivers for Node: both answer at once, in the calling thread. */
 import { ensureOwnBuffer, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 
 /** A database as both packages have it. */
@@ -12,7 +12,7 @@ interface Runnable {
   run(...values: readonly SqlValue[]): unknown;
 }
 
-/** A connection; `rowsOf` tells how rows are had as arrays, `remove` deletes the files. */
+/** Makes a connection; `rowsOf` reads rows as arrays, `remove` deletes the files. */
 export function syncConnection<DriverStatement extends Runnable>(
   db: SyncDatabase<DriverStatement>,
   rowsOf: (statement: DriverStatement, values: readonly SqlValue[]) => SqlValue[][],
@@ -38,7 +38,7 @@ export function syncConnection<DriverStatement extends Runnable>(
         for (const [sql, values = []] of batch) prepareStatement(sql).run(...values);
         db.exec('COMMIT');
       } catch (cause) {
-        // A full disk has undone it already, and the first failure is the one to tell.
+        // After a full disk it is undone already, and the first failure counts.
         try {
           db.exec('ROLLBACK');
         } catch {}

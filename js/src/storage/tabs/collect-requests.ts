@@ -4,7 +4,7 @@ import { uniqueName } from '../../base/locks.js';
 import { afterAwake } from '../../base/timeout.js';
 import type { AskedMessage, Tabs } from './tabs.js';
 
-/** Collects, calling `alive` after each slice, and returns the result; `undefined` if it is not the collector. */
+/** Collects, calls `alive` after each slice, and returns the result; `undefined` if this tab is not the collector. */
 export type CollectAnswer = (isFull: boolean, alive: () => void) => Promise<unknown> | undefined;
 
 /** Requests for collections between tabs. */

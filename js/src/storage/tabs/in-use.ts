@@ -3,16 +3,16 @@ import type { Pins } from './pins.js';
 
 const ROOT = /^[0-9a-f]{64}$/;
 
-/** What a collection must keep because handles use it. */
+/** The data that a collection must keep because handles use them. */
 export interface InUse {
   /** Hashes of commits. */
   readonly commits: readonly Uint8Array[];
   readonly writers: readonly number[];
-  /** A tab that lost the role may use commits without pins: see `role.ts`. */
+  /** Whether a tab that lost the role may use commits without pins: see `role.ts`. */
   readonly hasStrangers: boolean;
 }
 
-/** What this handle uses, and what the others announce by locks: see `pins.ts`. */
+/** Lists what this handle uses, and what the others announce by locks: see `pins.ts`. */
 export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promise<InUse> {
   const own = [...uses].map(({ commitBytes }) => commitBytes);
   const ownWriters = [...writers.keys()];

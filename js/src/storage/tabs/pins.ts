@@ -4,9 +4,9 @@ import { type Locks, localLocks } from '../../base/locks.js';
 import { withLock } from '../../base/timeout.js';
 import { Role } from './role.js';
 
-/** Something that is used until it is released. */
+/** A use that lasts until its release. */
 export interface Hold {
-  /** Whether other tabs see it, if they must: a browser may take locks away from a page that it suspends. */
+  /** Whether other tabs see it, if they must: a browser may take locks away from a suspended page. */
   readonly isSeen?: boolean;
   release(): void;
 }
@@ -22,17 +22,17 @@ interface Use {
 
 const NOTHING: AnnouncedHold = { isSeen: true, release: () => {} };
 
-/** The prefix of the names of a store's locks. The name must have passed `checkName`. */
+/** Returns the prefix of the names of a store's locks. The name must have passed `checkStoreName`. */
 export function prefixOf(storeName: string): string {
   return `hedgerow/${encodeURIComponent(storeName)}/`;
 }
 
-/** The name of the pin of a commit, without the prefix. */
+/** Returns the name of the pin of a commit, without the prefix. */
 function pinOf(commitBytes: Uint8Array): string {
   return `pin/${hex(commitBytes)}`;
 }
 
-/** Holds a lock in shared mode; `granted` resolves when other tabs can see it. */
+/** A lock in shared mode; `granted` resolves when other tabs can see it. */
 class Announcement {
   uses = 0;
   isSeen = false;
@@ -73,15 +73,15 @@ export async function pinCommit(
 }
 
 /**
- * What a handle uses of a store, announced so that no collection deletes it.
+ * The commits and writers that a handle uses, announced so that no collection deletes them.
  *
  * One handle of a store is its collector, see `role.ts`, and knows what it uses itself. The others announce by the
  * names of locks what they use: `pin/<commit>` for a commit that they read. Every handle announces `writer/<number>`
- * while segments of that writer are stored and not committed. Locks end with their tab, so that a dead tab keeps
- * nothing. They are requested in shared mode only, so that no request waits.
+ * while segments of that writer are stored and not committed. Locks end with their tab, so that a dead tab keeps no
+ * commit. All requests are in shared mode, so that none waits.
  *
- * A handle first pins a commit, then reads storage: if a ref still points to the commit, no collection deletes it.
- * A collection reads the refs, then the locks, then the refs again. So either it saw the pin, or a ref pointed to the
+ * A handle first pins a commit, then reads storage: if a ref still points to the commit, no collection deletes it. A
+ * collection reads the refs, then the locks, then the refs again. So either it saw the pin, or a ref pointed to the
  * commit after the collection had read the locks. `docs/reliability.md` shows why that is enough.
  */
 export class Pins {
@@ -93,7 +93,7 @@ export class Pins {
   readonly uses = new Set<Use>();
   /** Numbers of the writers at work here, with the count of changes of each. */
   readonly writers = new Map<number, number>();
-  /** What is announced here, by the name of its lock. */
+  /** The announcements of this handle, by the names of their locks. */
   readonly #announced = new Map<string, Announcement>();
   /** Called when this handle has become the collector, or has lost that role. */
   onRole: () => void = () => {};
@@ -115,8 +115,8 @@ export class Pins {
   }
 
   /**
-   * The pins of one handle. Without locks, a handle that `isAlone` is the collector, and other handles have no
-   * collector. `onGot` is called, and awaited, before this handle becomes the collector.
+   * Opens the pins of one handle. Without locks, a handle that `isAlone` is the collector, and other handles have no
+   * collector. Calls and awaits `onGot` before this handle becomes the collector.
    */
   static async open(
     shared: Locks | undefined,
@@ -127,13 +127,13 @@ export class Pins {
     const locks = shared ?? (isAlone ? localLocks() : undefined);
     const pins = new Pins(locks, name, onGot);
     await pins.wake().catch(() => {
-      // This page may have no locks after all. Then no page of its origin has, and none collects.
+      // This page may have no locks after all. Then no page of its origin has locks, or collects.
       pins.locks = undefined;
     });
     return pins;
   }
 
-  /** Pins that no other tab sees, for a caller that prevents collections in another way. */
+  /** Makes pins that no other tab sees, for a caller that prevents collections in another way. */
   static unseen(): Pins {
     return new Pins(undefined, '');
   }
@@ -143,7 +143,7 @@ export class Pins {
     return this.role?.isHeld === true;
   }
 
-  /** Whether the store can have a collector: without locks it has none. */
+  /** Whether the store can have a collector, which needs locks. */
   get isCollected(): boolean {
     return this.locks !== undefined;
   }
@@ -249,7 +249,7 @@ export class Pins {
     return withLock(this.locks, this.prefix + what, ms, run, signal);
   }
 
-  /** The page may be suspended: releases the role, and requests in this turn pins for all commits in use. */
+  /** Releases the role, and requests in this turn pins for all commits in use, since the page may be suspended. */
   rest(): void {
     this.role?.rest();
   }

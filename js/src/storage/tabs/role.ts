@@ -4,18 +4,18 @@ import { type Locks, uniqueName } from '../../base/locks.js';
 
 /** Called as the role changes. */
 export interface RoleEvents {
-  /** The lock was granted: awaited before the role counts as held. */
+  /** Called when the lock is granted, and awaited before the role counts as held. */
   onGot(): Promise<unknown>;
-  /** The role is held from now on. */
+  /** Called when the handle has the role. */
   onHeld(): void;
-  /** The role was lost, or is about to be released: announce in this turn all that is used. */
+  /** Called after a loss of the role, or before its release: announce in this turn all commits in use. */
   onLost(): void;
 }
 
 /** One request for the lock, waiting or granted. */
 class Session {
   readonly abort = new AbortController();
-  /** The lock that says that this handle may use commits without pins. */
+  /** The name of the lock that says that this handle may use commits without pins. */
   quiet = '';
   readonly ended: Promise<void>;
 
@@ -25,18 +25,18 @@ class Session {
 }
 
 /**
- * Which handle of a store is its collector: the one that holds the lock `collector`. It need not pin what it
- * reads, since it knows that itself. All others do: see `pins.ts`.
+ * The role of the collector of a store, which the handle with the lock `collector` has. It need not pin the commits
+ * that it reads, since it knows them. All other handles pin them: see `pins.ts`.
  *
- * A suspended tab keeps its locks and does not answer, so that another tab can take the role from it. It may then
- * use commits without pins, and not know yet that it has lost the role. That is safe:
+ * A suspended tab keeps its locks and does not answer, so another tab can take the role from it. The suspended tab may
+ * then use commits without pins, and not know yet that it has lost the role. That is safe:
  *
- * - A handle that may use commits without pins holds a lock `quiet/<id>`. It releases the lock only after it has
- *   pinned all that it uses.
+ * - A handle that may use commits without pins holds a lock `quiet/<id>`. It releases the lock only after it has pinned
+ *   all commits in use.
  * - The collector uses commits without pins only within `LEASE_MS` of a check of the locks. In that check no other tab
- *   may hold a quiet lock, except those that held one when it got the role. After that it checks again.
- * - A new collector that finds quiet locks of other tabs collects nothing within `LEASE_MS`. All that was stored by
- *   then stays until those locks are released: it contains everything that those tabs use without pins.
+ *   may hold a quiet lock, except tabs that held one when it got the role. After that it checks again.
+ * - A new collector that finds quiet locks of other tabs does not collect within `LEASE_MS`. All that was stored by
+ *   then stays until the release of these locks: it contains everything that these tabs use without pins.
  */
 export class Role {
   readonly #locks: Locks;
@@ -46,7 +46,7 @@ export class Role {
   #isResting = false;
   #isHeld = false;
   #gotMs = 0;
-  /** When the locks last showed that no other tab has the role. */
+  /** The time when the locks last showed that no other tab has the role. */
   #provenMs = 0;
   #proving: Promise<void> | undefined;
   /** The quiet locks of other tabs when this handle got the role. */
@@ -62,7 +62,7 @@ export class Role {
     return this.#isHeld;
   }
 
-  /** Whether commits that are used from now on need no pins. */
+  /** Whether new uses of commits need no pins. */
   get isSure(): boolean {
     if (!this.#isHeld || this.#locks.areKept === true) return this.#isHeld;
     const ageMs = performance.now() - this.#provenMs;
@@ -70,7 +70,7 @@ export class Role {
     return ageMs < LEASE_MS;
   }
 
-  /** Takes the role if it is free, and else waits for it in the background. Rejects where there are no locks. */
+  /** Takes the role if it is free, and else waits for it in the background. Rejects without locks. */
   async start(): Promise<void> {
     this.#isResting = false;
     if (this.#session === undefined && !(await this.#ask({ ifAvailable: true }))) this.#wait();
@@ -90,7 +90,7 @@ export class Role {
   }
 
   #wait(): void {
-    // The handle may be closed meanwhile, or fail to read the store: then another one gets the role.
+    // The handle may be closed in the meantime, or fail to read the store: then another one gets the role.
     if (!this.#isResting) this.#ask({}).catch(() => {});
   }
 
@@ -124,7 +124,7 @@ export class Role {
       const handleLoss = (cause: unknown) => {
         refuse(cause);
         if (this.#session !== session) return;
-        // If it was held, another tab has taken it, or the browser has.
+        // If this handle had the role, another tab or the browser has taken it.
         const wasHeld = this.#isHeld;
         this.#lose();
         if (wasHeld) this.#wait();
@@ -159,7 +159,7 @@ export class Role {
     });
   }
 
-  /** The quiet locks of other tabs among `held`. */
+  /** Lists the quiet locks of other tabs among `held`. */
   #quietOf(held: readonly { name?: string }[], session = this.#session): string[] {
     const start = `${this.#prefix}quiet/`;
     const names = held.map(({ name = '' }) => name);
@@ -191,8 +191,8 @@ export class Role {
   }
 
   /**
-   * Whether a tab that lost the role may use commits without pins, by the locks that a collection has read. Then all
-   * that was stored at the first such answer must stay. Throws when nothing may be collected now.
+   * Returns whether a tab that lost the role may use commits without pins, by the locks that a collection has read.
+   * Then all that was stored at the first such answer must stay. Throws if the handle may not collect now.
    */
   hasStrangers(held: readonly { name?: string }[]): boolean {
     const others = this.#quietOf(held);

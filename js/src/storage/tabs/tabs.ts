@@ -1,22 +1,22 @@
 import type { ErrorCode } from '../../base/errors.js';
 
-/** What a handle does on messages of other tabs, and when its page is suspended. */
+/** The reactions of a handle to messages of other tabs, and to suspensions of its page. */
 export interface TabEvents {
-  /** Another tab has moved `ref`, or any ref if it is not given, to this generation if it is known. */
+  /** Called when another tab has moved `ref`, or any ref without it, to this generation, if known. */
   onCommit(ref?: string, generation?: number): void;
-  /** Another tab has deleted segments, and moved their live chunks. */
+  /** Called when another tab has deleted segments, and moved their live chunks. */
   onGone(): void;
-  /** Another tab has lost a race for a commit. */
+  /** Called when another tab has lost a race for a commit. */
   onRace(): void;
-  /** The page may be suspended when this returns. */
+  /** Called before the page may be suspended. */
   onRest(): void;
-  /** The page continues. */
+  /** Called when the page continues. */
   onWake(): void;
 }
 
 /**
- * About a collection that the tab `asker` asks for: see `collect-requests.ts`. Or, in a channel of its own, about the lock
- * `asker`: see `sync/leases.ts`.
+ * A message about a collection that the tab `asker` requests: see `collect-requests.ts`. Or, in its own channel, about
+ * the lock `asker`: see `sync/link/leases.ts`.
  */
 export type AskedMessage = { readonly asker: string } & (
   | { readonly is: 'waiting' | 'poke' }
@@ -33,12 +33,12 @@ type Message =
   | AskedMessage;
 
 /**
- * Sends messages about commits to the other tabs of an origin, and receives theirs. A message can be lost, and a
- * frozen page receives none: so a page that becomes visible, or gets the focus, checks the refs itself. That check
- * also reopens a connection that was lost meanwhile, before the user waits for it.
+ * The messages about commits to and from the other tabs of an origin. A message can be lost, and a frozen page receives
+ * no messages: so a page that becomes visible, or gets the focus, checks the refs itself. That check also reopens a
+ * lost connection, before the user waits for it.
  *
- * It also reports when the page is about to be suspended: when it is frozen, or enters the back/forward cache. Until
- * the page continues it has no channel, since a message would drop it from that cache.
+ * It also reports when the page is about to be suspended, by a freeze or the back/forward cache. Until the page
+ * continues it has no channel, since a message would drop the page from that cache.
  */
 export class Tabs {
   readonly #storeName: string;
@@ -49,7 +49,7 @@ export class Tabs {
   /** Receives the messages between tabs about collections. */
   onAsked: (message: AskedMessage) => void = () => {};
 
-  /** Calls the members of `news` for what happens in other tabs and to this page. */
+  /** Calls the members of `news` for events of other tabs and of this page. */
   constructor(storeName: string, news: Partial<TabEvents> = {}) {
     this.#storeName = storeName;
     this.#events = news;
@@ -80,13 +80,13 @@ export class Tabs {
     try {
       this.#channel = new BroadcastChannel(`hedgerow/${this.#storeName}`);
     } catch {
-      // Refused where storage is denied: then no tab has a store to send messages about.
+      // The browser denies storage: no tab has a store to send messages about.
       return;
     }
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** `persisted` is false when the page is left for good. */
+  /** Handles a suspension or its end. `persisted` is false if the page ends for good. */
   #handleLifecycle(event: Event, isResting: boolean): void {
     const { persisted = true } = event as Partial<PageTransitionEvent>;
     if (!persisted || isResting === this.#isResting) return;
@@ -138,7 +138,7 @@ export class Tabs {
     this.tell({ is: 'race' });
   }
 
-  /** Sends and receives no more. */
+  /** Stops sending and receiving. */
   close(): void {
     this.#channel?.close();
     this.#channel = undefined;

@@ -2,17 +2,17 @@ import { MAX_QUEUE_WAIT_MS } from '../../base/limits.js';
 import type { Locks } from '../../base/locks.js';
 import { withLock } from '../../base/timeout.js';
 
-/** How long after a race writers are expected to meet again, in milliseconds. */
+/** How long after a race writers probably meet again, in milliseconds. */
 const BUSY_MS = 500;
 /** How long this handle stays out of a queue whose head took too long, in milliseconds. */
 const STUCK_MS = 10_000;
 
 /**
- * A queue for the writers of several tabs, which they join once they have lost races. Without it a loser must read
- * what the winner wrote, and the winner has its next commit ready before that.
+ * A queue for the writers of several tabs, which join it after lost races. Without it a loser must read the winner's
+ * commit, and the winner has its next commit ready before that.
  *
- * It adds fairness; commits are safe without it. So waits are short, a tab that is suspended at the head delays
- * others only once, and without locks there is no queue.
+ * It adds fairness; commits are safe without it. So waits are short, a suspended tab at the head delays others only
+ * once, and without locks there is no queue.
  */
 export class WriterQueue {
   readonly #locks: Locks | undefined;
@@ -35,12 +35,12 @@ export class WriterQueue {
     return performance.now() < this.#busyUntilMs;
   }
 
-  /** Another writer is at work. */
+  /** Notes that another writer is at work. */
   note(): void {
     this.#busyUntilMs = performance.now() + BUSY_MS;
   }
 
-  /** A race was lost. Announces that at most every `BUSY_MS / 2`, since the winner does not know. */
+  /** Notes a lost race, and announces it at most every `BUSY_MS / 2`, since the winner does not know. */
   noteRace(): void {
     this.note();
     if (performance.now() - this.#announcedMs < BUSY_MS / 2) return;
@@ -49,8 +49,8 @@ export class WriterQueue {
   }
 
   /**
-   * Runs `work`; when writers have met, waits for the head of the queue first. `isAlone` says whether it got there.
-   * Only one call of this tab may be in progress at a time.
+   * Runs `work`; if writers have met, waits first for the head of the queue. `isAlone` says whether it got there. This
+   * tab may make only one call at a time.
    */
   async hold<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     if (this.#isHeld) return work(true);

@@ -1,6 +1,6 @@
 /**
- * Keys that are lists of values, such as `[2024, 'ada', true]`, as text in the order of the lists: value by value, null
- * before booleans, these before numbers, and numbers before strings. They are encoded as the columns of indexes are.
+ * Keys that are lists of values, such as `[2024, 'ada', true]`, as text that sorts as the lists do: value by value,
+ * null first, then booleans, numbers and strings. They have the encoding of index columns.
  */
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey, listOf } from '../../base/key.js';
@@ -12,7 +12,9 @@ export { HedgerowError } from '../../base/errors.js';
 export type { KeyRange } from '../../base/range.js';
 export type { Scalar } from '../../core/indexes/scalar.js';
 
-/** The key of a list of values. Throws `invalid-key` if one is no scalar, or the key has more than 1024 bytes. */
+/**
+ * Encodes a list of values as a key. Throws `invalid-key` if a value is no scalar, or the key has more than 1024 bytes.
+ */
 export function encodeKey(parts: readonly Scalar[]): string {
   if (!isList(parts)) throw makeKeyError(`encodeKey takes a list of values, not ${kindOf(parts)}`);
   let key = '';
@@ -30,7 +32,7 @@ export function encodeKey(parts: readonly Scalar[]): string {
   return key;
 }
 
-/** The values of a key. Throws `invalid-key` for text that `encodeKey` does not give. */
+/** Returns the values of a key. Throws `invalid-key` for text that `encodeKey` does not return. */
 export function decodeKey(key: string): Scalar[] {
   checkKey(key);
   const parts: Scalar[] = [];
@@ -39,7 +41,7 @@ export function decodeKey(key: string): Scalar[] {
     const end = endOf(key, at);
     const text = key.slice(at, end);
     const part = scalarOf(text);
-    // So that each list has one key only.
+    // Each list has only one key.
     if (encodePart(part) !== text) {
       throw makeKeyError(`encodeKey has not made it: what begins at character ${at} is no value`);
     }
@@ -50,8 +52,9 @@ export function decodeKey(key: string): Scalar[] {
 }
 
 /**
- * The range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add `gt: encodeKey([2024, 'ada'])` and
- * the like for a part of them. Throws `invalid-key`, also for no values: that would be all keys.
+ * Returns the range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add
+ * `gt: encodeKey([2024, 'ada'])` and the like for a part of them. Throws `invalid-key`, also for an empty list, which
+ * would mean all keys.
  */
 export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix: string } {
   // No encoded value is the beginning of another.
@@ -75,7 +78,7 @@ function describePart(part: unknown): string {
 const NUMBER_LENGTH = 11;
 const END = '\0';
 
-/** Where the value ends that begins at a place. */
+/** Returns where the value that begins at a place ends. */
 function endOf(key: string, at: number): number {
   if (key[at] === Tag.number) return at + NUMBER_LENGTH;
   if (key[at] !== Tag.string) return at + 1;
@@ -83,7 +86,7 @@ function endOf(key: string, at: number): number {
   return end < 0 ? key.length : end + 1;
 }
 
-/** The value of well-formed text, and some value of other text. */
+/** Returns the value of well-formed text, and some value for other text. */
 function scalarOf(text: string): Scalar {
   if (text[0] === Tag.number) return numberOf(text);
   if (text === Tag.null) return null;

@@ -1,4 +1,4 @@
-/** All parts of tables that are loaded later, for `preload`: in a file that nothing else imports, as bundlers want it. */
+/** All parts of tables that are loaded later, for `preload`. No other file imports this one, as bundlers want it. */
 
 import {
   loadCheckedRows,

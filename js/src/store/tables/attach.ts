@@ -18,7 +18,7 @@ import { TxTable } from './tx-table.js';
 /** A handle that gets tables. */
 export type Handle = Store | Snapshot | Transaction;
 
-/** Definitions of tables, checked. */
+/** The checked definitions of tables. */
 export class TableSet {
   readonly specs: readonly Spec[];
   /** Why a handle could not get a table. */
@@ -32,7 +32,7 @@ export class TableSet {
     this.specs = Object.entries(tables).map(([name, table]) => {
       const definition = (table as { definition?: unknown } | undefined)?.definition;
       if (!isPlain(definition)) throwTableError(name, 'a table is what table() returns');
-      // Snapshots alone, which are made later, have `release`; what has a `then` can be taken for a promise.
+      // Only snapshots, which are made later, have `release`; a handle with `then` could be taken for a promise.
       if (/^(|then|release)$/.test(name)) throwTableError(name, 'this is no name for a table');
       try {
         return new Spec(name, definition, ways);
@@ -49,7 +49,7 @@ export class TableSet {
     }
   }
 
-  /** The indexes of all tables, beside those that the store has besides. */
+  /** Returns the indexes of all tables, together with the other indexes of the store. */
   indexes(others: IndexDefinitions = {}): IndexDefinitions {
     const { indexes } = optionsOf('open', { indexes: others }, 'indexes');
     const all: Record<string, IndexDefinitions[string]> = { ...indexes };
@@ -68,7 +68,7 @@ export class TableSet {
 
   /** Puts the tables on a handle. */
   attach(handle: Handle, migrations: Migrations | undefined, inner: unknown): void {
-    // When its constructor has ended.
+    // After its constructor has ended.
     if ('snapshot' in handle && migrations !== undefined) {
       queueMicrotask(() => migrations.begin(handle));
     }
@@ -81,7 +81,7 @@ export class TableSet {
       Object.defineProperty(handle, spec.name, {
         configurable: true,
         enumerable: true,
-        // A transaction makes those that it uses.
+        // A transaction makes only the tables that it uses.
         get: () => {
           const value = tableOf(handle, spec, migrations, inner);
           Object.defineProperty(handle, spec.name, { value, enumerable: true });

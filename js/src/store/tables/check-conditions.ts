@@ -1,4 +1,4 @@
-/** Checks what the conditions of a query compare columns with. */
+/** Checks the values that the conditions of a query compare columns with. */
 
 import { shownAs } from '../../base/kind.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
@@ -6,7 +6,7 @@ import { namedError, throwTableError } from './errors.js';
 import type { Spec } from './spec.js';
 import type { Terms } from './terms.js';
 
-/** Throws `invalid-argument` for a value that no column can have: whatever answers the query would find nothing. */
+/** Throws `invalid-argument` for a value that no column can have: the query would find no rows. */
 export function checkCompared(spec: Spec, { equal, bounded }: Terms): void {
   for (const [column, value] of equal) check(spec, column, value);
   if (bounded === undefined || bounded.bounds.words !== undefined) return;

@@ -1,4 +1,6 @@
-/** Rows that are kept as plain JSON, in development builds: each is looked through for what JSON would lose without a word. */
+/**
+ * Rows that are kept as plain JSON, in development builds: each is searched for parts that JSON would lose silently.
+ */
 
 import { HedgerowError } from '../../base/errors.js';
 import { JSON_ROWS, type RowFormat } from './row-format.js';

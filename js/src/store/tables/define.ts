@@ -1,4 +1,4 @@
-/** `table()`: definitions with the types that are inferred of them. */
+/** `table()`: definitions with the types that are inferred from them. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
@@ -7,7 +7,7 @@ import { openTables } from './open-tables.js';
 import type { StandardSchema } from './schema.js';
 import type { OutputOf, Table, TakenBy } from './types.js';
 
-/** Takes the definition of a table whose rows have the type `Row`. */
+/** A function that takes the definition of a table whose rows have the type `Row`. */
 export type Define<Row> = <
   const Definition extends LooseDefinition<Row, StandardSchema<unknown, Row>>,
 >(
@@ -15,8 +15,8 @@ export type Define<Row> = <
 ) => Table<Row, Row, Definition>;
 
 /**
- * Defines a table: `table<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } })`. With a `schema` the type
- * of rows is that which it gives: `table({ schema, key: 'id' })`. Give it to `open` under the name of the table.
+ * Defines a table: `table<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } })`. A `schema` gives the
+ * type of rows: `table({ schema, key: 'id' })`. Pass the result to `open` under the name of the table.
  */
 export function table<Row extends object>(): Define<Row>;
 export function table<

@@ -1,4 +1,4 @@
-/** What is wrong with a definition, as types: TypeScript says it where the member is written. */
+/** The faults of a definition, as types: TypeScript shows them where the member is written. */
 
 import type {
   Column,
@@ -9,13 +9,13 @@ import type {
   TableDefinition,
 } from './types.js';
 
-/** What a member has that no member can have: TypeScript shows it in its error. */
+/** A type that no member can have: TypeScript shows it in its error. */
 export interface DefinitionFault<Why extends string, Instead = never> {
   readonly why: Why;
   readonly instead: Instead;
 }
 
-/** A definition in which all columns may stand, so that `Checked` can say which of them are wrong. */
+/** A definition that accepts all columns, so that `DefinitionCheck` can say which of them are wrong. */
 export interface LooseDefinition<Row, Schema>
   extends Omit<TableDefinition<Row, Schema>, 'indexes'> {
   readonly indexes?: { readonly [name: string]: WrittenIndex<Row> } | undefined;
@@ -32,7 +32,7 @@ type WrittenIndex<Row> =
 type WrittenName<Row> = Column<Row> | (string & {});
 type WrittenColumn<Row> = WrittenName<Row> | { readonly words: WrittenName<Row> };
 
-/** The members of a definition, each with what is wrong with it. */
+/** The members of a definition, each with its fault. */
 export type DefinitionCheck<Row, Definition> = {
   readonly [Member in keyof Definition]: Member extends 'indexes'
     ? CheckedIndexes<Row, Definition[Member], ColumnValueOf<Definition>>
@@ -78,10 +78,10 @@ type LosingValues<Pointer extends string> = [Pointer] extends [never]
   ? unknown
   : { readonly values: DefinitionFault<`JSON does not keep ${Pointer}`, 'structured'> };
 
-/** How deep rows are looked through. */
+/** How deep rows are searched. */
 type Deepest = [0, 0, 0];
 
-/** JSON pointers to what JSON loses: the nearest ones. A recursive type is looked through as deep as any other. */
+/** JSON pointers to the nearest members that JSON loses. A recursive type is searched as deep as any other. */
 type LostPointer<Value, Depth extends readonly 0[] = []> = [
   LostAmong<InspectableType<Value>>,
 ] extends [never]
@@ -90,17 +90,17 @@ type LostPointer<Value, Depth extends readonly 0[] = []> = [
     : LostBelow<InspectableType<Value>, [...Depth, 0]>
   : LostAmong<InspectableType<Value>>;
 
-/** Of the types of a union those whose members are looked at. What has a `toJSON` says itself what is kept. */
+/** The types of a union whose members are searched. An object with a `toJSON` decides itself what is kept. */
 type InspectableType<Value> = unknown extends Value
   ? never
   : Value extends JsonScalar | Opaque | { toJSON(...given: never): unknown }
     ? never
     : Value;
 
-/** What JSON keeps. */
+/** The scalars that JSON keeps. */
 type JsonScalar = string | number | boolean | null | undefined;
 
-/** Members that are lost, or lists of such. */
+/** Pointers to members that are lost, or to lists of lost items. */
 type LostAmong<Value> = Value extends readonly (infer Item)[]
   ? `/0${LostItself<Item>}`
   : { [Name in keyof Value & string]-?: `/${Name}${LostItself<Value[Name]>}` }[keyof Value &
@@ -111,7 +111,7 @@ type LostBelow<Value, Depth extends readonly 0[]> = Value extends readonly (infe
   : { [Name in keyof Value & string]-?: `/${Name}${LostPointer<Value[Name], Depth>}` }[keyof Value &
       string];
 
-/** The empty pointer of what is lost itself; `/0` of a list of it. */
+/** The empty pointer if the value itself is lost; `/0` for a list of lost items. */
 type LostItself<Value> = unknown extends Value
   ? never
   : Value extends JsonScalar

@@ -1,4 +1,4 @@
-/** One edit of a row: what it was, and what it becomes. */
+/** One edit of a row: the row before it, and the row after it. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
@@ -7,7 +7,7 @@ import { namedError, throwTableError } from './errors.js';
 import { pointerTo } from './pointer.js';
 import { type EncodedRow, type Row, type Spec, VERSION, versionOf } from './spec.js';
 
-/** A row for the store; errors name the table and the key. */
+/** Encodes a row for the store; errors name the table and the key. */
 export function encodeTableRow(spec: Spec, row: unknown): EncodedRow {
   try {
     return spec.encode(row);
@@ -19,7 +19,7 @@ export function encodeTableRow(spec: Spec, row: unknown): EncodedRow {
 /** The change of a row: members to set (`undefined`: to remove), or a function of the row. */
 export type RowEdit = Row | ((row: Row) => unknown);
 
-/** Changes the row with a key in the store; resolves to it as it then is, or to `undefined` if there is none. */
+/** Changes the row of a key in the store; resolves to the new row, or to `undefined` if there is no row. */
 export async function updateTableRow(
   tx: Transaction,
   spec: Spec,
@@ -37,8 +37,8 @@ export async function updateTableRow(
 }
 
 /**
- * What is stored of the row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
- * place. Throws `invalid-value` if the key would be another one.
+ * Returns the stored value of the row that a change makes of `row`. A function that returns `undefined` leaves the row
+ * as it is; it must not change the row in place. Throws `invalid-value` if the key would change.
  */
 async function changedValue(spec: Spec, key: string, row: Row, change: RowEdit): Promise<unknown> {
   const isFunction = typeof change === 'function';

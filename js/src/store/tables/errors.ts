@@ -3,12 +3,12 @@
 import { HedgerowError } from '../../base/errors.js';
 import { kindOf } from '../../base/kind.js';
 
-/** What concerns arguments and rows. Other errors have facts of their own, and no table is at fault. */
+/** The codes of errors in arguments and rows. Other errors have facts of their own, and no table is at fault. */
 const CODES = /^(invalid-(key|value|row|argument|patch)|newer-version|sum-overflow)$/;
 
 const LONGEST_SHOWN = 60;
 
-/** The error of a row, with its table and its key as calls take it. Other errors stay as they are. */
+/** Adds the table, and the key as calls take it, to the error of a row. Returns other errors as they are. */
 export function namedError(cause: unknown, table: string, key?: unknown): unknown {
   if (!(cause instanceof HedgerowError) || !CODES.test(cause.code)) return cause;
   if (cause.table !== undefined) return cause;
@@ -25,18 +25,18 @@ export function namedError(cause: unknown, table: string, key?: unknown): unknow
   });
 }
 
-/** A key as errors have it: a string as it is, others as JSON. */
+/** Returns a key as errors have it: a string as it is, others as JSON. */
 export function keyText(key: unknown): string {
   return typeof key === 'string' ? key : jsonOf(key);
 }
 
-/** A key as messages show it. */
+/** Returns a key as messages show it. */
 export function describeKey(key: unknown): string {
   const text = jsonOf(key);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
 }
 
-/** Also of what is no key. */
+/** Returns a key as JSON; also takes a value that is no key. */
 function jsonOf(key: unknown): string {
   try {
     return JSON.stringify(key) ?? kindOf(key);

@@ -33,9 +33,9 @@ import type {
   Tables,
 } from './types.js';
 
-/** What `live` of `hedgerow/live` takes. */
+/** An argument of `live` of `hedgerow/live`. */
 export interface Showable<Row, Db = Store> {
-  /** For `live`. */
+  /** Returns the source for `live`. */
   source(): {
     readonly db: Db;
     readonly options: object;
@@ -47,8 +47,8 @@ export interface Showable<Row, Db = Store> {
 /** Calls that begin, or narrow, a query. */
 interface NarrowCalls<Row, Definition, Narrowed> {
   /**
-   * Rows that fulfil conditions: `{ status: 'open', modified: { gte: t } }`. One column can have bounds. A condition that is
-   * `undefined` is refused; no row fulfils one of an empty text.
+   * Selects rows that fulfil conditions: `{ status: 'open', modified: { gte: t } }`. One column can have bounds. A
+   * condition that is `undefined` is refused; no row fulfils a bound that is an empty text.
    */
   where(
     conditions: {
@@ -56,13 +56,13 @@ interface NarrowCalls<Row, Definition, Narrowed> {
       readonly [Column in AnyColumn<Row, Definition>]?: Condition<MemberOf<Row, Column>>;
     },
   ): Narrowed;
-  /** Rows whose column is at least `from`, and below `to`. */
+  /** Selects rows whose column is at least `from`, and below `to`. */
   between<Column extends AnyColumn<Row, Definition>>(
     column: Column,
     from: NonNullable<ComparisonValue<MemberOf<Row, Column>>>,
     to: NonNullable<ComparisonValue<MemberOf<Row, Column>>>,
   ): Narrowed;
-  /** In the order of one column or several. */
+  /** Orders the rows by one column or several. */
   orderBy(
     columns: AnyColumn<Row, Definition> | readonly AnyColumn<Row, Definition>[],
     direction?: 'asc' | 'desc',
@@ -71,36 +71,36 @@ interface NarrowCalls<Row, Definition, Narrowed> {
 
 /** Calls that read the rows of a query, or of a table in the order of its keys. */
 interface RowReadCalls<Row> extends AsyncIterable<Row> {
-  /** Reads all of them. */
+  /** Reads all rows. */
   toArray(options?: ReadOptions): Promise<Row[]>;
-  /** The row with a number, from 0. Costs O(log n). */
+  /** Returns the row with a number, from 0. Costs O(log n). */
   at(n: number, options?: ReadOptions): Promise<Row | undefined>;
-  /** Their number. Costs O(log n), but with `after`, `filter` or `scan`. */
+  /** Counts the rows. Costs O(log n), except with `after`, `filter` or `scan`. */
   count(options?: ReadOptions): Promise<number>;
 }
 
-/** What is asked of a query, wherever it is read. Nothing is read before a call that gives rows. */
+/** The calls of a query, wherever it is read. A query reads no rows before a call that returns them. */
 export interface QueryCalls<Row, Definition, Asked>
   extends NarrowCalls<Row, Definition, Asked>,
     RowReadCalls<Row> {
-  /** The other way round. */
+  /** Reverses the order. */
   reverse(): Asked;
-  /** At most so many rows. */
+  /** Takes at most `count` rows. */
   limit(count: number): Asked;
-  /** Leaves out so many rows at the start. Costs O(log n). */
+  /** Leaves out the first `count` rows. Costs O(log n). */
   offset(count: number): Asked;
-  /** Begins right after a row: the last one of the page before. It need not be stored any more. */
+  /** Begins right after a row: the last row of the previous page. It need not be stored any more. */
   after(row: Row): Asked;
-  /** Takes this index. */
+  /** Reads by this index. */
   using(index: IndexName<Definition>): Asked;
-  /** Reads rows that no index tells apart, too, and leaves out those that are not wanted. */
+  /** Also reads unwanted rows if no index separates them, and leaves them out. */
   scan(): Asked;
-  /** The first row, or `undefined`. */
+  /** Returns the first row, or `undefined`. */
   first(options?: ReadOptions): Promise<Row | undefined>;
 }
 
 interface FilterCalls<Row, Asked> {
-  /** Leaves out rows for which `test` gives nothing true, after they were read. */
+  /** Leaves out rows for which `test` returns a false value, after they were read. */
   filter(test: (row: Row) => unknown): Asked;
 }
 
@@ -115,7 +115,7 @@ export interface TransactionQuery<Row, Definition = unknown>
     FilterCalls<Row, TransactionQuery<Row, Definition>>,
     DeleteCalls {}
 
-/** Rows of a table that fulfil conditions, in an order. Nothing is read before a call that gives rows. */
+/** Rows of a table that fulfil conditions, in an order. A query reads no rows before a call that returns them. */
 export interface Query<Row, Definition = unknown>
   extends QueryCalls<Row, Definition, Query<Row, Definition>>,
     FilterCalls<Row, Query<Row, Definition>>,
@@ -132,7 +132,7 @@ export interface DeleteCalls {
 export type ChangeOf<Row, Definition> = RowChange<Row> & { readonly key: KeyOf<Row, Definition> };
 
 export interface RowWatchCalls<Row, Definition> {
-  /** As `watch` of a store, for these rows. Not with `limit`, `offset` and `after` of a query. */
+  /** Watches these rows, as `watch` of a store. Not for a query with `limit`, `offset` or `after`. */
   watch(
     callback: (
       changes: readonly ChangeOf<Row, Definition>[],
@@ -151,22 +151,22 @@ export type RowUpdate<Row, Input = Row> =
     }
   | ((row: Row) => Input | undefined | Promise<Input | undefined>);
 
-/** Keys in a list, or anything that gives them: no string, whose characters are no keys. */
+/** Keys in a list or another iterable; no string, whose characters are no keys. */
 type Keys<Key> = Iterable<Key> & object;
 
-/** The reads of a table: all of it in a snapshot. */
+/** The reads of a table: the whole interface of a table in a snapshot. */
 export interface TableReader<Row, Key, Definition, Asked = SnapshotQuery<Row, Definition>>
   extends NarrowCalls<Row, Definition, Asked>,
     RowReadCalls<Row> {
-  /** The row with a key, or `undefined`. */
+  /** Returns the row with a key, or `undefined`. */
   get(key: Key): Promise<Row | undefined>;
-  /** The rows with these keys, in their order. */
+  /** Returns the rows with these keys, in their order. */
   getMany(keys: Keys<Key>): Promise<(Row | undefined)[]>;
-  /** Whether there is a row with this key. */
+  /** Returns whether there is a row with this key. */
   has(key: Key): Promise<boolean>;
-  /** All rows, in the order of their keys. */
+  /** Selects all rows, in the order of their keys. */
   all(): Asked;
-  /** How many rows come before a key. Costs O(log n). */
+  /** Counts the rows before a key. Costs O(log n). */
   rank(key: Key): Promise<number>;
 }
 
@@ -182,7 +182,7 @@ export interface TransactionTable<
   put(row: Input): void;
   /** Puts a row; rejects with `exists` if its key has one. */
   insert(row: Input): Promise<void>;
-  /** Changes a row; resolves to it as it then is, or to `undefined` if there is none. */
+  /** Changes a row; resolves to the new row, or to `undefined` if it does not exist. */
   update(key: Key, change: RowUpdate<Row, Input>): Promise<Row | undefined>;
   /** Deletes a row, if it exists. */
   delete(key: Key): void;
@@ -201,13 +201,13 @@ export interface TableHandle<
 > extends TableReader<Row, Key, Definition, Asked>,
     RowWatchCalls<Row, Definition>,
     Showable<Row, Db> {
-  /** For `liveRow`: the row with a key. */
+  /** Returns the source of a row for `liveRow`. */
   rowSource(key: Key): ReturnType<Showable<Row, Db>['source']>;
   /** Puts a row. Rows put in one turn share a commit. */
   put(row: Input, options?: TransactionOptions): Promise<void>;
   /** Puts a row; rejects with `exists` if its key has one. */
   insert(row: Input, options?: TransactionOptions): Promise<void>;
-  /** Changes a row in a transaction; resolves to it as it then is, or to `undefined` if there is none. */
+  /** Changes a row in a transaction; resolves to the new row, or to `undefined` if it does not exist. */
   update(
     key: Key,
     change: RowUpdate<Row, Input>,
@@ -224,22 +224,25 @@ export interface TableHandle<
   clear(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   /** Loads many rows in one commit, as `putMany` of a store: objects, or bytes of NDJSON or a JSON array. */
   putMany(source: Source<Input> | ByteSource, options?: LoadOptions): Promise<IngestResult>;
-  // Of the last one TypeScript shows errors.
+  // TypeScript shows the errors of the last overload.
   putMany(rows: readonly Input[], options?: LoadOptions): Promise<IngestResult>;
   /** Operations for `db.applyPatch`: one commit may change rows of several tables. */
   readonly op: {
     put(row: Input): PatchOperation;
     del(key: Key): PatchOperation;
   };
-  /** What this branch has changed of the table since it was forked, or last merged: as `changesSinceFork` of a store, of rows. */
+  /** Returns the changes of rows since this branch was forked or last merged, as `changesSinceFork` of a store. */
   changesSinceFork(options?: {
     readonly signal?: AbortSignal | undefined;
   }): Rows<ChangeOf<Row, Definition>>;
-  /** Resolves when all indexes of the table are built, and its rows are of its version. Queries wait for that by themselves. */
+  /**
+   * Resolves when all indexes of the table are built, and its rows have its version. Queries wait for that by
+   * themselves.
+   */
   ready(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  /** How far the rows are brought to the version of the table. */
+  /** Returns how far the rows are brought to the version of the table. */
   migration(): Promise<MigrationProgress>;
-  /** Brings rows to the version of the table without writing them: says how many are left, and which would fail. */
+  /** Tries the migration without writing rows: returns how many rows are left, and which would fail. */
   tryMigration(options?: { readonly signal?: AbortSignal | undefined }): Promise<MigrationTrial>;
 }
 

@@ -1,6 +1,6 @@
-/** Rows one by one, of an iterator that is begun at the first call: at less cost than by a generator around another. */
+/** Iterates rows, with an iterator that begins at the first call: this costs less than a generator around another. */
 
-/** What is iterated, and what becomes of each of its members. */
+/** A source, and the function that makes a row of each of its members. */
 export interface RowIteration<To> {
   readonly source: AsyncIterator<unknown>;
   readonly make: (member: never) => To;
@@ -8,7 +8,7 @@ export interface RowIteration<To> {
 
 const DONE = { done: true, value: undefined } as const;
 
-/** `open` is called when it begins; it returns the function to call at its end. */
+/** Makes an iterator. Calls `open` when it begins; `open` returns the function to call at its end. */
 export function iterateRows<To>(
   begin: () => Promise<RowIteration<To>>,
   open: () => (() => void) | undefined,

@@ -15,10 +15,12 @@ import { makeVersionCheck } from './newer-version.js';
 import { pointerTo } from './pointer.js';
 import type { Spec } from './spec.js';
 
-/** How rows are loaded: as in `putMany` of a store, whose keys the table makes. */
+/** The options of `putMany` of a store, without the keys, which the table makes. */
 export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;
 
-/** Puts the rows of a source; bytes of them go to the store as they are where its keys and values are those of the rows. */
+/**
+ * Puts the rows of a source. Bytes go to the store as they are if the table keeps keys and values as rows have them.
+ */
 export async function loadTableRows(
   db: Store,
   spec: Spec,
@@ -45,7 +47,7 @@ export async function loadTableRows(
   };
   const put = (rows: unknown, given: object) => db.putMany(rows as Source<unknown>, given);
   try {
-    // In the turn of the call, as bytes that the store takes: bulk changes commit in the order of their calls.
+    // In the turn of the call, as for bytes that the store takes: bulk changes commit in the order of their calls.
     if (Array.isArray(source) && !isPart(source[0])) {
       const { length } = source;
       const told = fractions(onProgress, () => (length > 0 ? at / length : 1));
@@ -63,7 +65,7 @@ export async function loadTableRows(
     const { parts, total = 0 } = opened;
     if (isAsStored) {
       const name = Symbol.iterator in parts ? Symbol.iterator : Symbol.asyncIterator;
-      // An empty source is one of bytes still.
+      // An empty source still counts as bytes.
       const given = { format, ...options, ...keys };
       return await put({ [name]: () => parts }, given);
     }
@@ -78,7 +80,7 @@ export async function loadTableRows(
   }
 }
 
-/** As `onProgress`, with the fraction of a source whose end only this file knows. */
+/** Returns `onProgress` with the fraction of a source whose end only this file knows. */
 function fractions(
   onProgress: LoadOptions['onProgress'],
   fraction: () => number,
@@ -89,7 +91,7 @@ function fractions(
   );
 }
 
-/** The error of a row that is refused, with its position. */
+/** Returns the error of a refused row, with its position. */
 function errorOf(spec: Spec, row: unknown, at: number, cause: unknown): unknown {
   if (!(cause instanceof HedgerowError)) return cause;
   const { code, message, pointer, issues } = cause;

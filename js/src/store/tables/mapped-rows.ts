@@ -1,7 +1,4 @@
-/**
- * Iterators that make something of each row. Generators would not end their source when they are ended before their first
- * row.
- */
+/** Iterators that map each row. A generator that is ended before its first row would not end its source. */
 
 import { endIterator } from '../../engine/write/source.js';
 import type { RowsIn } from './rows-in.js';
@@ -10,7 +7,7 @@ type Make = (row: unknown) => unknown;
 
 const DONE = { done: true, value: undefined } as const;
 
-/** Of rows that are at hand. */
+/** Maps rows that are at hand. */
 export function mappedNow(source: Iterator<unknown>, make: Make): IterableIterator<unknown> {
   return sync(source, () => {
     const { done, value } = source.next();
@@ -18,7 +15,7 @@ export function mappedNow(source: Iterator<unknown>, make: Make): IterableIterat
   });
 }
 
-/** Of rows that come one by one. */
+/** Maps rows that come one by one. */
 export function mappedLater(source: AsyncIterator<unknown>, make: Make): AsyncIterable<unknown> {
   return async(source, async () => {
     const { done, value } = await source.next();
@@ -26,7 +23,7 @@ export function mappedLater(source: AsyncIterator<unknown>, make: Make): AsyncIt
   });
 }
 
-/** Of rows in bytes. */
+/** Maps rows in bytes. */
 export function mappedBytes(
   parts: Iterator<unknown> | AsyncIterator<unknown>,
   rows: RowsIn,
@@ -51,7 +48,7 @@ export function mappedBytes(
   });
 }
 
-/** An iterator whose failure, and end, ends `source`. */
+/** Makes an iterator that ends `source` if it fails, or is ended. */
 function sync(
   source: Iterator<unknown>,
   next: () => IteratorResult<unknown>,

@@ -1,4 +1,4 @@
-/** Whether a row fulfils the conditions of a query: its stored form, as an index would list it. */
+/** Tests whether a row fulfils the conditions of a query: by its stored form, as an index would list it. */
 
 import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { compareKeys } from '../../base/key.js';
@@ -8,17 +8,17 @@ import { pointerOf } from './pointer.js';
 import { type Row, type Spec, versionOf } from './spec.js';
 import type { BoundedColumn, RowConditions } from './terms.js';
 
-/** Tests of a row, of which both must hold. */
+/** Two tests of a row, which must both hold. */
 export interface RowTest {
-  /** Of what the store keeps of it. */
+  /** Tests the stored value of the row. */
   isStoredMatch(value: unknown): boolean;
-  /** Of the row that the app has. */
+  /** Tests the row as the app has it. */
   isRowMatch(row: Row): boolean;
 }
 
 type Check = (form: unknown) => boolean;
 
-/** What a query wants of a row. */
+/** Builds the test of a row for the conditions of a query. */
 export function buildRowTest(spec: Spec, chosen: RowConditions): RowTest {
   const checks = checksOf(spec, chosen);
   return {
@@ -31,7 +31,7 @@ export function buildRowTest(spec: Spec, chosen: RowConditions): RowTest {
   };
 }
 
-/** A stored value in its newest form, which is what indexes list in the end. */
+/** Returns a stored value in its newest form, which indexes list in the end. */
 function formOf(spec: Spec, stored: unknown): unknown {
   if (spec.version === (versionOf(stored) ?? 1)) return stored;
   return spec.kept.encode(spec.decode(structuredClone(stored)));
@@ -49,12 +49,12 @@ function checksOf(spec: Spec, { equal, bounded }: RowConditions): Check[] {
   return checks;
 }
 
-/** Null stands for what is absent, too. */
+/** Encodes a member; a missing one counts as null. */
 function encodeRowMember(member: unknown): string | undefined {
   return member == null ? Tag.null : encodeScalar(member);
 }
 
-/** A check of a member, or of one of the members of an array. */
+/** Makes a check of a member, or of any member of an array. */
 function on(column: string, isWanted: (text: string) => boolean): Check {
   const names = parsePointer(pointerOf(column)) ?? [];
   const isOne = (member: unknown) => {
@@ -63,7 +63,7 @@ function on(column: string, isWanted: (text: string) => boolean): Check {
   };
   return (form) => {
     const member = memberAt(form, names);
-    // An empty array is as if it were absent.
+    // An empty array counts as absent.
     return Array.isArray(member) && member.length > 0 ? member.some(isOne) : isOne(single(member));
   };
 }
@@ -98,7 +98,7 @@ function isWithin(
   };
 }
 
-/** Whether first characters of encoded scalars are of one type: `false` and `true` have one each. */
+/** Returns whether the first characters of encoded scalars are of one type: `false` and `true` have one each. */
 function sameType(one: string | undefined, other: string): boolean {
   const isBoolean = (tag: string | undefined) => tag === Tag.false || tag === Tag.true;
   return one === other || (isBoolean(one) && isBoolean(other));

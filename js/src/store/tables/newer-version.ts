@@ -1,4 +1,4 @@
-/** Looks for rows of a newer version in bytes that go to the core as they are: it does not know of versions. */
+/** Looks for rows of a newer version in bytes that go to the core as they are: the core does not know versions. */
 
 import { type Spec, VERSION } from './spec.js';
 
@@ -7,12 +7,15 @@ const TOLD = new RegExp(`"${VERSION}"\\s*:\\s*([0-9]+)`);
 /** Most bytes of the member, from its name to its value. */
 const MOST = 64;
 
-/** A function that gets the bytes of a load in parts, and throws `newer-version` if they tell a version above that of the table. */
+/**
+ * Makes a function that takes the bytes of a load in parts, and throws `newer-version` if a row is newer than the
+ * table.
+ */
 export function makeVersionCheck(spec: Spec): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let end = new Uint8Array();
   const check = (bytes: Uint8Array) => {
-    // The sign is rare: all other bytes are passed over without being decoded.
+    // The tilde is rare: all other bytes are passed over without being decoded.
     for (let at = bytes.indexOf(TILDE); at >= 0; at = bytes.indexOf(TILDE, at + 1)) {
       if (bytes[at - 1] !== QUOTE) continue;
       const version = TOLD.exec(decoder.decode(bytes.subarray(at - 1, at + MOST)))?.[1];

@@ -10,14 +10,14 @@ import type { MigrationCalls } from './migrate/migrations.js';
 import { JSON_ROWS } from './row-format.js';
 import type { TableDefinition, Tables } from './types.js';
 
-/** How a store is opened, with what is called for each of its handles. */
+/** A function that opens a store, and calls `onHandle` for each of its handles. */
 export type StoreOpener = (
   name: string,
   options: OpenOptions,
   onHandle: (handle: object, inner?: unknown) => void,
 ) => Promise<Store>;
 
-/** How a store with tables is opened. */
+/** Options of `open` for tables. */
 export interface TableOptions<T extends Tables = Tables> extends MigrationCalls {
   /** Tables by the names under which handles have them. */
   readonly tables: T;
@@ -34,7 +34,7 @@ export async function openTables(
   const definitions = Object.values(tables).map(
     (one) => one?.definition as TableDefinition<object>,
   );
-  // In parallel: what a table needs is loaded before the store is opened.
+  // In parallel: the parts that tables need are loaded before the store is opened.
   const [checked, structured, schemas, migrating] = await Promise.all([
     isDevelopment ? loadCheckedRows() : undefined,
     definitions.some((one) => one?.values === 'structured') ? loadStructured() : undefined,

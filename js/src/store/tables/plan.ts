@@ -1,4 +1,4 @@
-/** Which index, or which range of keys, answers a query. */
+/** Finds the index, or the range of keys, that answers a query. */
 
 import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
@@ -13,12 +13,12 @@ import { pointerOf } from './pointer.js';
 import type { Row, Spec, TableIndex } from './spec.js';
 import type { RowConditions, Terms } from './terms.js';
 
-/** How a query is read. */
+/** The plan of a query. */
 export interface QueryPlan {
   readonly range: KeyRange | IndexRange;
-  /** Begins right after this row, or entry. */
+  /** The row, or entry, right after which the query begins. */
   readonly after: string | EntryPosition | undefined;
-  /** What a row must also fulfil; `undefined` if the range has wanted rows only. */
+  /** Further conditions on rows of the range; `undefined` if all rows are wanted. */
   readonly left: RowConditions | undefined;
   readonly isIndex: boolean;
   /** Whether it waits until rows are brought forward. */
@@ -31,7 +31,7 @@ export interface QueryPlan {
 export function planQuery(spec: Spec, terms: Terms): QueryPlan {
   const isNowhere = hasText(terms, isHalf) || (!terms.filters && hasText(terms, isLong));
   if (!(terms.isNone || isNowhere)) return planOfSome(spec, terms);
-  // Whether an index fits.
+  // Throws if no index fits.
   if (!isNowhere) planOfSome(spec, terms);
   // A range without keys.
   const key = `${spec.prefix}0`;
@@ -39,15 +39,15 @@ export function planQuery(spec: Spec, terms: Terms): QueryPlan {
   return { range, after: undefined, left: undefined, isIndex: false };
 }
 
-/** Whether rows must have, or begin with, a text that is like this. */
+/** Returns whether rows must have, or begin with, a text for which `isSo` holds. */
 function hasText({ equal, bounded }: Terms, isSo: (text: string) => boolean): boolean {
   const all = [...equal.values(), bounded?.bounds.startsWith];
   return all.some((one) => typeof one === 'string' && isSo(one));
 }
 
-/** Half of an emoji, as `slice` makes it: no row has that. */
+/** Finds half of an emoji, as `slice` makes it: no row has that. */
 const isHalf = (text: string) => LONE_SURROGATE.test(text);
-/** Longer than an entry of an index can be. */
+/** Finds a text that is longer than an entry of an index can be. */
 const isLong = (text: string) => utf8Length(text) > MAX_KEY_BYTES;
 
 function planOfSome(spec: Spec, terms: Terms): QueryPlan {
@@ -66,7 +66,7 @@ function planOfSome(spec: Spec, terms: Terms): QueryPlan {
   return { ...all, left: terms };
 }
 
-/** The range of keys, or of the smallest index, that has exactly the wanted rows in their order. */
+/** Finds the range of keys, or of the smallest index, that has exactly the wanted rows in their order. */
 function accessOf(spec: Spec, terms: Terms): Omit<QueryPlan, 'left'> | undefined {
   const { name, keys, indexes } = spec;
   const { using } = terms;
@@ -82,7 +82,7 @@ function accessOf(spec: Spec, terms: Terms): Omit<QueryPlan, 'left'> | undefined
     const names = indexes.map((one) => one.name).join(', ') || 'none';
     throwTableError(name, `there is no index ${using}, but ${names}`);
   }
-  // An index of words has a row several times: it answers what asks for words alone.
+  // An index of words has a row several times: it answers only queries for words.
   const asksForWords = ({ columns, paths }: TableIndex) =>
     paths.every((path, at) => typeof path === 'string' || columns[at] === terms.bounded?.column);
   const fitting = indexes.filter(
@@ -103,8 +103,9 @@ function accessOf(spec: Spec, terms: Terms): Omit<QueryPlan, 'left'> | undefined
 const NONE: ReadonlyMap<string, unknown> = new Map();
 
 /**
- * Whether columns begin with those of equal values, go on with the bounded one, and have the order of the rest. What an
- * index without nulls lacks must not be wanted: conditions on all columns say so, or the app, which names the index.
+ * Returns whether columns begin with the columns of equal values, go on with the bounded one, and have the order of the
+ * rest. The query must not want rows that an index without nulls lacks: conditions on all columns show that, or the
+ * app, which names the index.
  */
 function fits(
   { columns, nulls }: Pick<TableIndex, 'columns' | 'nulls'>,
@@ -135,14 +136,14 @@ function bounds(
   }
   for (const [name, value] of Object.entries(bounded?.bounds ?? {})) {
     if (name === 'startsWith') range.prefix = columnOf(value);
-    // The longest word has the fewest rows; the others are looked for in these.
+    // The longest word has the fewest rows; these are searched for the other words.
     else if (name === 'words') [range.prefix] = wordsOf(value).sort((a, b) => b.length - a.length);
     else range[name] = [columnOf(value)];
   }
   return range as Columns;
 }
 
-/** Where the entry of the row `after` is in an index. */
+/** Returns where the entry of the row `after` is in an index. */
 function positionOf(spec: Spec, index: TableIndex, { after, equal }: Terms): EntryPosition {
   const row = after as Row;
   const form = spec.kept.encode(row);

@@ -17,18 +17,18 @@ import type { Row } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 import { ALL, type Terms, withConditions } from './terms.js';
 
-/** How a query is read. */
+/** The options of a read. */
 export interface ReadOptions {
   /** Ends the reading with `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** `false`: rejects with `not-ready` instead of waiting for an index that is built, or a migration. */
+  /** If `false`, the read rejects with `not-ready` instead of waiting for an index that is built, or a migration. */
   readonly wait?: boolean | undefined;
 }
 
-/** A plan that is read. */
+/** A plan with the test of its rows. */
 type Read = QueryPlan & { readonly wanted?: RowTest };
 
-/** A query of a table. Each call that narrows it makes a new one; nothing is read before a call that gives rows. */
+/** A query of a table. Each call that narrows it makes a new one; it reads no rows before a call that returns them. */
 export class TableQuery {
   readonly #place: TableContext;
   readonly #terms: Terms;
@@ -122,7 +122,7 @@ export class TableQuery {
     throw namedError(cause, this.#name);
   };
 
-  /** The options of the store for a plan, without its window if rows are left out after they were read. */
+  /** Returns the options of a scan for a plan; without the window if rows are left out after they were read. */
   #options({ range, after, left }: QueryPlan, { signal, wait }: ReadOptions = {}) {
     const { reverse, offset, limit } = this.#terms;
     const window = left === undefined ? { offset, limit } : {};
@@ -188,7 +188,7 @@ export class TableQuery {
     for await (const [, row] of this.#entries(plan, options)) yield row;
   }
 
-  /** The rows of a plan with their keys in the store. */
+  /** Reads the rows of a plan, with their keys in the store. */
   async *#entries(plan: Read, options: ReadOptions): AsyncGenerator<[string, Row], void, void> {
     const { wanted } = plan;
     // Without a test the store itself keeps to the window.
@@ -258,7 +258,7 @@ export class TableQuery {
     const { watch, spec } = this.#place;
     if (watch === undefined) throwTableError(this.#name, 'watch is a call of a store or a branch');
     const plan = this.#plan();
-    // Of an index of words a row would come for each of them.
+    // An index of words would report a row for each of its words.
     const { range, left } = plan.isRepeated
       ? { range: spec.keys.range({}), left: this.#terms }
       : plan;
@@ -300,13 +300,13 @@ export class TableQuery {
     // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.
     const ready = plan.isOfNewest ? whenReady?.({ signal }) : undefined;
     if (ready !== undefined) await ready;
-    // The store takes no whole index: what has no bound is mostly a mistake.
+    // The store deletes no whole index: a range without a bound is mostly a mistake.
     const hasBound = Object.keys(plan.range).some((name) => name !== 'index');
     if (this.#isWhole && hasBound && plan.left === undefined) {
       return remove(plan.range, signal).catch(this.#throwNamed);
     }
     if (within !== undefined) {
-      // In a transaction the rows cannot change once they were read; but it waits for no index.
+      // In a transaction the rows cannot change once they were read; but a transaction waits for no index.
       const inside = () => within((place) => new TableQuery(place, this.#terms).delete(), signal);
       return inside().catch(async (cause: unknown) => {
         if ((cause as HedgerowError).code !== 'not-ready') this.#throwNamed(cause);
@@ -315,7 +315,7 @@ export class TableQuery {
       });
     }
     const wanted = await this.#wantedOf(plan);
-    // Of an array a row may have several entries.
+    // A row with an array may have several entries.
     const keys = new Set<string>();
     for await (const [key] of this.#entries({ ...plan, ...wanted }, { signal })) keys.add(key);
     return remove(keys, signal);
@@ -327,7 +327,7 @@ export class TableQuery {
     return offset === 0 && limit === ALL.limit && after === undefined;
   }
 
-  /** Throws `invalid-argument` if rows would be deleted that nobody has asked for. */
+  /** Throws `invalid-argument` unless the app has said which rows to delete. */
   #checkDeletion(): void {
     const { equal, bounded, tests, isNone, isAll } = this.#terms;
     if (isNone) {
@@ -344,7 +344,7 @@ export class TableQuery {
     );
   }
 
-  /** What `live` shows. */
+  /** Returns the source for `live`. */
   source() {
     const { spec, store, whenReady } = this.#place;
     if (store === undefined) throwTableError(this.#name, 'live follows a store or a branch');

@@ -12,7 +12,7 @@ export type RowChange<R = Row> =
   | { readonly op: 'change'; readonly key: unknown; readonly oldValue: R; readonly newValue: R }
   | { readonly op: 'del'; readonly key: unknown; readonly oldValue: R };
 
-/** Passes on the changes of stored rows as those of wanted rows; calls only if there are any. */
+/** Passes on the changes of stored rows as changes of wanted rows; calls `callback` only if there are any. */
 export function forwardRowChanges(
   spec: Spec,
   wanted: RowTest | undefined,
@@ -26,14 +26,14 @@ export function forwardRowChanges(
       const made = toRowChange(spec, change, wanted);
       if (made !== undefined) all.push(made);
     }
-    // The first call of a watch with `initial` is made for no rows, too.
+    // The first call of a watch with `initial` is made even if there are no rows.
     const isCalled = all.length > 0 || (isFirst && initial);
     isFirst = false;
     return isCalled ? callback(reverse ? all.reverse() : all, at) : undefined;
   };
 }
 
-/** What `make` returns, or `undefined` if it throws: `failed` is told why. */
+/** Returns what `make` returns, or `undefined` if it throws; passes the error to `failed`. */
 function unless<T>(make: () => T, failed?: (cause: unknown) => void): T | undefined {
   try {
     return make();
@@ -43,7 +43,7 @@ function unless<T>(make: () => T, failed?: (cause: unknown) => void): T | undefi
   }
 }
 
-/** Of an index: makes one change of those of the entries of a row, at the place that it has now. */
+/** Joins the changes of the index entries of a row to one change, at the present place of the row. */
 function joined(changes: readonly Change[]): Iterable<Change> {
   const all = new Map<string, Change>();
   for (const change of changes) {
@@ -63,7 +63,7 @@ function both(one: Change, other: Change): Change {
   return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
 }
 
-/** Changes of the store as those of rows. Throws the error of a row that cannot be read. */
+/** Turns changes of the store into changes of rows. Throws the error of a row that cannot be read. */
 export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<RowChange> {
   return makeRows(async function* () {
     for await (const change of changes) {
@@ -74,7 +74,7 @@ export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<
   });
 }
 
-/** The change of a row; `undefined` if it concerns none that is wanted. A row that cannot be read counts as absent. */
+/** Returns the change of a wanted row, or `undefined` for other rows. A row that cannot be read counts as absent. */
 function toRowChange(
   spec: Spec,
   change: Change,

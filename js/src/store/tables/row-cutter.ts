@@ -1,4 +1,4 @@
-/** Cuts bytes that arrive in parts into rows, NDJSON or one JSON array: as the core does for plain tables. */
+/** Cuts bytes that arrive in parts, NDJSON or one JSON array, into rows: as the core does for plain tables. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_ROW_TEXT_BYTES } from '../../base/limits.js';
@@ -7,29 +7,32 @@ import { addElement, addElements, addLines, afterSpaces, Code, NoJson } from './
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** What the next byte belongs to: before the rows a byte order mark, and the first two bytes, which tell the format. */
+/**
+ * The part of the source that comes next. Before the rows there are a byte order mark, and the first two bytes, which
+ * show the format.
+ */
 type CutterState = 'mark' | 'first' | 'second' | 'lines' | 'array' | 'end';
 
-/** Cuts bytes into rows. */
+/** A cutter of bytes into rows. */
 export class RowCutter {
   readonly #format: ByteFormat | undefined;
   readonly #mostBytes: number;
   #place: CutterState = 'mark';
   #marks = 0;
   #hasFeed = false;
-  /** What has come of the next row. */
+  /** The bytes of the next row so far. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Of an array: brackets around the next byte, those of the array included; whether it is in a string, and escaped. */
+  /** Of an array: the number of brackets around the next byte, with its own; whether it is in a string, and escaped. */
   #depth = 1;
   #isInString = false;
   #isEscaped = false;
   #hasElement = false;
-  /** Rows that were taken. */
+  /** The number of rows taken. */
   #taken = 0;
   /** Rows to take. */
   #rows: unknown[] = [];
-  /** What is wrong after these. */
+  /** The fault after these rows. */
   #fault: HedgerowError | undefined;
 
   constructor(format: ByteFormat | undefined, mostBytes = MAX_ROW_TEXT_BYTES) {
@@ -37,7 +40,9 @@ export class RowCutter {
     this.#mostBytes = mostBytes;
   }
 
-  /** The rows that have ended since the last call. Throws `invalid-row` after those before a malformed one. */
+  /**
+   * Returns the rows that have ended since the last call. Throws `invalid-row` after the rows before a malformed one.
+   */
   take(): unknown[] {
     const rows = this.#rows;
     if (rows.length === 0 && this.#fault !== undefined) throw this.#fault;
@@ -56,13 +61,13 @@ export class RowCutter {
     });
   }
 
-  /** No more bytes come. */
+  /** Takes the end of the bytes. */
   end(): void {
     this.#cut(() => {
       const rest = this.#joined(new Uint8Array());
       if (this.#place === 'lines') addLines(rest, this.#rows);
       else if (this.#place === 'array') {
-        // Its last row may be whole.
+        // The last row of the array may be complete.
         if (afterSpaces(rest, 0) < rest.length) addElement(rest, this.#rows);
         throw new NoJson();
       } else if (this.#place === 'second' || this.#isInMark) throw new NoJson();
@@ -88,7 +93,7 @@ export class RowCutter {
     this.#fault = new HedgerowError('invalid-row', `row ${row}: ${what}`, { row, cause });
   }
 
-  /** Finds out what the bytes are, if that is not known yet; returns where they go on. */
+  /** Finds the format of the bytes, if it is not known yet; returns where they go on. */
   #start(bytes: Uint8Array): number {
     let at = 0;
     if (this.#place === 'mark') {
@@ -137,7 +142,7 @@ export class RowCutter {
     this.#refuse('the value is larger than 64 MiB');
   }
 
-  /** What was held, with what follows. */
+  /** Returns the held bytes, with the bytes that follow. */
   #joined(bytes: Uint8Array): Uint8Array {
     if (this.#held.length === 0) return bytes;
     const all = new Uint8Array(this.#heldBytes + bytes.length);
@@ -160,7 +165,7 @@ export class RowCutter {
 
   #addElements(bytes: Uint8Array, from: number): void {
     let [depth, isInString] = [this.#depth, this.#isInString];
-    /** Elements that end here, and where the last of them does. */
+    /** The number of elements that end here, and where the last one ends. */
     let count = 0;
     let end = -1;
     let at = this.#isEscaped ? from + 1 : from;
@@ -203,7 +208,7 @@ export class RowCutter {
     this.#hold(bytes, Math.max(from, end + 1));
   }
 
-  /** The last elements, of which `count` are before a comma. */
+  /** Adds the last elements; `count` of them are before a comma. */
   #endArray(bytes: Uint8Array, from: number, after: number, count: number): void {
     const last = this.#joined(bytes.subarray(from, after - 1));
     const isEmpty = count === 0 && !this.#hasElement && afterSpaces(last, 0) === last.length;

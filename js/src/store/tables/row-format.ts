@@ -1,4 +1,4 @@
-/** How the rows of a table are kept, and how their members stand in the columns of indexes. */
+/** The ways to keep the rows of a table, and the forms of their members in index columns. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { isRevoked, kindOf } from '../../base/kind.js';
@@ -7,14 +7,14 @@ import { throwTableError } from './errors.js';
 /** A row as the app has it. */
 export type Row = Record<string, unknown>;
 
-/** How rows are kept. */
+/** A way to keep rows. */
 export interface RowFormat {
   /** Whether the store keeps rows as they are. */
   readonly isPlain: boolean;
-  /** What the store keeps of a row. Throws `invalid-value`. */
+  /** Makes the stored value of a row. Throws `invalid-value`. */
   encode(row: Row): unknown;
   decode(stored: unknown): Row;
-  /** How a member stands in a column. What begins with a text there begins with the column of that text. */
+  /** Returns the form of a member in a column. The form of a text begins with the form of its beginning. */
   column(value: unknown): unknown;
 }
 
@@ -28,7 +28,7 @@ export const JSON_ROWS: RowFormat = {
   },
 };
 
-/** What definitions stand for whose code not every app needs. */
+/** The modules behind definitions that not every app needs. */
 export interface FormatModules {
   readonly json: RowFormat;
   /** Absent if no table is structured. */
@@ -37,7 +37,7 @@ export interface FormatModules {
   readonly schemas?: Pick<typeof import('./schema.js'), 'isSchema' | 'validateRow'> | undefined;
 }
 
-/** The way that a definition names. Throws `invalid-argument`. */
+/** Returns the format that a definition names. Throws `invalid-argument`. */
 export function keptOf(table: string, values: unknown, ways: FormatModules): RowFormat {
   if (values === 'json') return ways.json;
   if (values === 'structured' && ways.structured !== undefined) return ways.structured;
@@ -49,7 +49,7 @@ export function keptOf(table: string, values: unknown, ways: FormatModules): Row
   return { ...JSON_ROWS, isPlain: false, encode, decode };
 }
 
-/** Throws `invalid-value` unless a row is a plain object, as far as that can be told at once. */
+/** Throws `invalid-value` unless a row is a plain object, as far as a quick check shows. */
 export function checkRow(row: unknown): asserts row is Record<string, unknown> {
   if (typeof row === 'object' && row !== null && !isRevoked(row) && !Array.isArray(row)) return;
   throw new HedgerowError('invalid-value', `a row of a table is an object, not ${kindOf(row)}`, {

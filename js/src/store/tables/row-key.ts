@@ -1,4 +1,4 @@
-/** The keys of the rows of a table: what calls take and rows hold, and what the store keeps. */
+/** The keys of the rows of a table: as calls take them, as rows hold them, and as the store keeps them. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
@@ -9,17 +9,17 @@ import { indexOf } from '../../core/indexes/definition.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
 import { pointerTo } from './pointer.js';
 
-/** How the keys of a table are made. */
+/** The way in which the keys of a table are made. */
 export interface RowKeys {
   /** The columns of the key: names of members. */
   readonly columns: readonly string[];
-  /** Whether the one member is the key as it is. */
+  /** Whether the key is its one member as it is. */
   readonly isPlain: boolean;
-  /** The key in the store of a row; throws `invalid-key`. */
+  /** Returns the key of a row in the store; throws `invalid-key`. */
   ofRow(row: Record<string, unknown>): string;
-  /** The key in the store for the key of a call; throws `invalid-key`. */
+  /** Returns the key in the store for the key of a call; throws `invalid-key`. */
   of(key: unknown): string;
-  /** The keys of a range of columns, as of an index of them. */
+  /** Returns the keys of a range of columns, as an index of these columns has them. */
   range(range: Omit<IndexRange, 'index'>): KeyRange;
 }
 
@@ -27,7 +27,7 @@ function refuse(message: string, pointer?: string): never {
   throw new HedgerowError('invalid-key', message, { pointer });
 }
 
-/** Keys under `prefix` that are the member `name` of rows, a string, as it is. */
+/** Makes keys under `prefix` that are the member `name` of rows as it is, a string. */
 export function plainKeys(prefix: string, name: string): RowKeys {
   const prefixKey = (key: unknown, isOfRow: boolean): string => {
     if (typeof key === 'string') return prefix + key;
@@ -47,7 +47,7 @@ export function plainKeys(prefix: string, name: string): RowKeys {
   };
 }
 
-/** A range of the one column, which is a string: bounds are keys. */
+/** Returns a range of the one column, which is a string: bounds are keys. */
 function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange {
   const prefixBound = (value: unknown) => {
     if (value === undefined) return undefined;
@@ -67,7 +67,7 @@ function plainRange(prefix: string, range: Omit<IndexRange, 'index'>): KeyRange 
   });
 }
 
-/** Keys under `prefix` that are encoded of the members `names` of rows, in the order of their values. */
+/** Makes keys under `prefix` that encode the members `names` of rows, in the order of their values. */
 export function encodedKeys(prefix: string, names: readonly string[]): RowKeys {
   /** The key as an index of these columns, whose entries name no further row. */
   const columns = indexOf('its key', { path: names.map(pointerTo) });

@@ -8,7 +8,7 @@ const CLOCK_ROWS = 64;
 /** Milliseconds that the work may hold the thread: less than a slice, since a read may have had its share of it. */
 const PART_MS = 4;
 
-/** Tells when work on rows is to be interrupted. */
+/** The clock that says when to interrupt work on rows. */
 export class RowSlices {
   readonly #clockRows: number;
   #rows = 0;
@@ -30,7 +30,7 @@ export class RowSlices {
   }
 }
 
-/** Puts what `make` makes of each member in its place. */
+/** Replaces each member by what `make` makes of it. */
 export async function eachInPlace(
   list: unknown[],
   make: (member: unknown) => unknown,

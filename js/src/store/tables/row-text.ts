@@ -1,6 +1,6 @@
-/** Rows of complete texts: of lines, or of the elements of a JSON array. */
+/** Parses rows of complete texts: lines, or the elements of a JSON array. */
 
-/** Codes of the characters that part rows. */
+/** Codes of the characters that separate rows. */
 export const Code = {
   feed: 10,
   quote: 34,
@@ -12,7 +12,7 @@ export const Code = {
   close: 125,
 } as const;
 
-/** Thrown where the next row is no JSON, or one that no table takes. */
+/** Thrown if the next row is no JSON, or no row for a table. */
 export class NoJson {
   readonly cause: unknown;
   readonly what: string;
@@ -23,10 +23,10 @@ export class NoJson {
   }
 }
 
-/** Texts with a number that may be no double, which `JSON.parse` makes infinite. */
+/** Matches texts with a number that may be no double: `JSON.parse` makes it infinite. */
 const LARGE = /\d[eE]\+?\d{3}|\d{200}/;
 
-/** The value of a text. Throws `NoJson` for a number that no double is, as the core does. */
+/** Parses a text. Throws `NoJson` for a number that is no double, as the core does. */
 function jsonOf(text: string): unknown {
   if (!LARGE.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_, value: unknown) => {
@@ -38,7 +38,7 @@ function jsonOf(text: string): unknown {
 
 let decoder: TextDecoder | undefined;
 
-/** The text of bytes; `undefined` if they are no UTF-8. */
+/** Returns the text of bytes; `undefined` if they are no UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
@@ -61,7 +61,7 @@ function isSpace(code: number | undefined): boolean {
   return code === 32 || code === Code.feed || code === 13 || code === 9;
 }
 
-/** Where the spaces from `at` on end. */
+/** Returns where the spaces from `at` on end. */
 export function afterSpaces(bytes: Uint8Array, at: number): number {
   let end = at;
   while (isSpace(bytes[end])) end += 1;
@@ -70,7 +70,7 @@ export function afterSpaces(bytes: Uint8Array, at: number): number {
 
 const NOT_BLANK = /[^ \t\r\n]/;
 
-/** Adds the row of each line; blank ones have none. Throws `NoJson` at the first one that is malformed. */
+/** Adds the row of each line that is not blank. Throws `NoJson` at the first malformed line. */
 export function addLines(bytes: Uint8Array, rows: unknown[]): void {
   const text = textOf(bytes);
   const lines = text === undefined ? linesOf(bytes) : text.split('\n');
@@ -79,7 +79,7 @@ export function addLines(bytes: Uint8Array, rows: unknown[]): void {
   }
 }
 
-/** Of bytes that are no UTF-8: up to the line at fault. */
+/** Returns the lines of bytes that are no UTF-8; `undefined` for a line at fault. */
 function* linesOf(bytes: Uint8Array): Generator<string | undefined> {
   let at = 0;
   while (at < bytes.length) {
@@ -90,7 +90,7 @@ function* linesOf(bytes: Uint8Array): Generator<string | undefined> {
   }
 }
 
-/** Adds `count` elements, which are parted by commas. Throws `NoJson` at the first one that is malformed. */
+/** Adds `count` elements, which commas separate. Throws `NoJson` at the first malformed one. */
 export function addElements(bytes: Uint8Array, count: number, rows: unknown[]): void {
   const text = textOf(bytes);
   if (text !== undefined) {
@@ -121,7 +121,7 @@ export function addElement(bytes: Uint8Array, rows: unknown[]): void {
   if (afterSpaces(bytes, end) < bytes.length) throw new NoJson();
 }
 
-/** Where the first value of a text ends, or, with `isList`, the first element of a list. */
+/** Returns where the first value of a text ends, or, with `isList`, the first element of a list. */
 function valueEnd(bytes: Uint8Array, isList: boolean): number {
   let depth = 0;
   let isInString = false;
@@ -139,7 +139,7 @@ function valueEnd(bytes: Uint8Array, isList: boolean): number {
       if (code === Code.comma && depth === 0) return at;
       continue;
     }
-    // An object, a list or a text ends with this; other values before what is none of their characters.
+    // An object, a list or a text ends with this character; other values end before a character that they cannot have.
     if (code === Code.quote || code === Code.close || code === Code.closeList) return at + 1;
     if (!isWord(bytes[at + 1])) return at + 1;
   }

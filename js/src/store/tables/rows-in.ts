@@ -6,10 +6,10 @@ import { kindOf } from '../../base/kind.js';
 import { type ByteFormat, isPart } from '../../base/read-bytes.js';
 import { RowCutter } from './row-cutter.js';
 
-/** Bytes that are cut at once: a part may be all there is. */
+/** Bytes that are cut at once: a part may be the whole source. */
 const PIECE_BYTES = 64 << 10;
 
-/** Takes rows from bytes, a piece at a time. */
+/** The rows of bytes, which it takes a piece at a time. */
 export class RowsIn {
   readonly #cutter: RowCutter;
   #part: Uint8Array = new Uint8Array();
@@ -17,14 +17,14 @@ export class RowsIn {
   #rows: unknown[] = [];
   #next = 0;
   #isEnded = false;
-  /** Bytes that were cut. */
+  /** The number of bytes that were cut. */
   bytes = 0;
 
   constructor(format: ByteFormat | undefined, mostBytes?: number) {
     this.#cutter = new RowCutter(format, mostBytes);
   }
 
-  /** Takes what the source of the bytes has answered. Throws `invalid-argument` if it is no part of bytes. */
+  /** Takes a result of the source of bytes. Throws `invalid-argument` if its value is not bytes. */
   take({ done, value }: IteratorResult<unknown>): void {
     if (done === true) {
       this.#isEnded = true;
@@ -38,7 +38,7 @@ export class RowsIn {
     this.#at = 0;
   }
 
-  /** Whether there is a row to take; if not, more bytes are wanted, unless they have ended. Throws `invalid-row`. */
+  /** Whether there is a row to take; if not, it needs more bytes, unless they have ended. Throws `invalid-row`. */
   get hasRow(): boolean {
     while (this.#next >= this.#rows.length) {
       this.#rows = this.#cutter.take();

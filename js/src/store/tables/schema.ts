@@ -1,4 +1,4 @@
-/** Schemas of rows: any that follow Standard Schema, such as those of zod, valibot and arktype. */
+/** Schemas of rows that follow Standard Schema, such as schemas of zod, valibot and arktype. */
 
 import { isDevelopment } from '../../base/development.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -6,7 +6,7 @@ import { isPlain } from '../../base/kind.js';
 import { sameValue } from '../../base/same-value.js';
 import { pointerTo } from './pointer.js';
 
-/** What a schema says of a value; the part of https://standardschema.dev (version 1) that is used here. */
+/** A schema: the part of https://standardschema.dev (version 1) that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -16,7 +16,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** A value as the schema gives it back, or what is wrong with it. */
+/** A value as the schema returns it, or its faults. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
@@ -27,13 +27,13 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Whether this is a schema. Those of arktype are functions. */
+/** Returns whether this is a schema. Schemas of arktype are functions. */
 export function isSchema(schema: unknown): schema is StandardSchema {
   const standard = (schema as Partial<StandardSchema> | null | undefined)?.['~standard'];
   return standard?.version === 1 && typeof standard.validate === 'function';
 }
 
-/** The row as a schema gives it back. Throws `invalid-value` with the pointer to the first fault. */
+/** Returns the row as a schema returns it. Throws `invalid-value` with the pointer to the first fault. */
 export function validateRow(schema: StandardSchema, row: unknown): unknown {
   const result = schema['~standard'].validate(row);
   if (isThenable(result)) {
@@ -48,7 +48,7 @@ export function validateRow(schema: StandardSchema, row: unknown): unknown {
   throw faultOf(result.issues);
 }
 
-/** Throws `invalid-argument` unless the schema leaves a row as it has given it. */
+/** Throws `invalid-argument` if the schema changes a row that it has returned. */
 function checkStable(schema: StandardSchema, row: unknown): void {
   if (!isPlain(row)) return;
   const again = schema['~standard'].validate({ ...row });

@@ -1,4 +1,4 @@
-/** A definition of a table, checked: how its rows are keyed, kept and indexed. */
+/** The checked definition of a table: how its rows are keyed, kept and indexed. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { freezeShared } from '../../base/freeze-shared.js';
@@ -26,13 +26,13 @@ export interface TableIndex {
   readonly name: string;
   /** Its name in the store. */
   readonly stored: string;
-  /** Names of members, or JSON pointers, as conditions have them; `wordsIn` of those that have words. */
+  /** Names of members, or JSON pointers, as conditions have them; for columns of words, their `wordsIn`. */
   readonly columns: readonly string[];
   /** Its columns in the store. */
   readonly paths: readonly IndexColumn[];
   /** Whether it has rows that lack a column. */
   readonly nulls: boolean;
-  /** Whether it lists rows of lower versions as it will list them when they are brought forward. */
+  /** Whether it lists rows of lower versions where it will list them after the migration. */
   readonly isKept: boolean;
 }
 
@@ -47,24 +47,24 @@ export interface NewestRow extends EncodedRow {
   readonly text: string;
 }
 
-/** Brings a row forward. Throws an error that says why it cannot. */
+/** A function that brings a row forward. Throws an error that says why it cannot. */
 export type Forward = (spec: Spec, row: Row, from: number) => NewestRow;
 
-/** As `FormatModules`, with what brings rows forward; absent if no table has a version. */
+/** As `FormatModules`, with the code that brings rows forward; absent if no table has a version. */
 export interface TableModules extends FormatModules {
   readonly migrations?: { readonly bringRow: Forward } | undefined;
 }
 
 const MEMBERS = 'key indexes prefix values schema validate version migrate keeps';
 
-/** A definition of a table, checked. */
+/** The checked definition of a table. */
 export class Spec {
   readonly name: string;
   readonly prefix: string;
   readonly keys: RowKeys;
   readonly indexes: readonly TableIndex[];
   readonly kept: RowFormat;
-  /** Checks rows that are written. */
+  /** The schema that checks rows when they are written. */
   readonly schema: StandardSchema | undefined;
   readonly version: number;
   readonly #validateRow: ((schema: StandardSchema, row: unknown) => unknown) | undefined;
@@ -134,12 +134,12 @@ export class Spec {
     return this.kept.isPlain && this.schema === undefined && this.version === 1;
   }
 
-  /** The name in the store of the index of rows that a migration has still to bring forward. */
+  /** The name in the store of the index of rows that a migration must still bring forward. */
   get oldIndex(): string {
     return `${this.name}.${VERSION}`;
   }
 
-  /** The definitions of its indexes, by their names in the store. */
+  /** Returns the definitions of its indexes, by their names in the store. */
   definitions(): Record<string, IndexDefinition> {
     const { prefix, version } = this;
     const all: Record<string, IndexDefinition> = {};
@@ -153,7 +153,7 @@ export class Spec {
   }
 
   /**
-   * Checks a row, and makes of it what the store keeps. A row that tells a lower version is brought forward. Throws
+   * Checks a row, and makes its key and its stored value. Brings a row forward if it names a lower version. Throws
    * `invalid-value`, `invalid-key` and `newer-version`.
    */
   encode(given: unknown): EncodedRow {
@@ -164,7 +164,7 @@ export class Spec {
     return from === this.version ? this.encodeNewest(row) : this.#bringRow(row, from);
   }
 
-  /** As `encode`, of a row of this version, which tells none. */
+  /** Encodes a row of this version, which names no version. */
   encodeNewest(given: unknown): EncodedRow {
     const row = this.schema === undefined ? given : this.#validateRow?.(this.schema, given);
     checkRow(row);
@@ -183,7 +183,10 @@ export class Spec {
     throw new HedgerowError('invalid-value', message, { pointer: '' });
   }
 
-  /** The row of a stored value, brought forward if it is of a lower version. Throws `newer-version`, and `invalid-value`. */
+  /**
+   * Makes the row of a stored value, brought forward if it has a lower version. Throws `newer-version` and
+   * `invalid-value`.
+   */
   readonly decode = (stored: unknown): Row => {
     try {
       return this.#decodeStored(stored);
@@ -196,7 +199,7 @@ export class Spec {
     const from = versionOf(stored) ?? 1;
     this.checkKnown(from);
     const row = this.kept.decode(omitVersion(stored));
-    // A read gives what is stored once the row is brought forward.
+    // A read returns the same as after the migration of the row.
     return from === this.version
       ? row
       : this.#decodeStored(JSON.parse(this.#bringRow(row, from).text));
@@ -207,7 +210,7 @@ export class Spec {
     return this.#bringRow(this.kept.decode(omitVersion(stored)), versionOf(stored) ?? 1);
   }
 
-  /** Throws `newer-version` for a version above that of the table. */
+  /** Throws `newer-version` if a version is above the version of the table. */
   checkKnown(version: number): void {
     if (version <= this.version) return;
     this.onNewer?.(version);
@@ -215,23 +218,26 @@ export class Spec {
     throw new HedgerowError('newer-version', message);
   }
 
-  /** As `decode`, of a value that others may hold, too, as they hold what is made of it: `migrate` may change what it gets. */
+  /**
+   * Decodes a value that others may hold to a row that others may hold: copies the value if `migrate` or a codec may
+   * change it.
+   */
   readonly rowOf = (_key: string, stored: unknown): Row => {
     const isKept = this.kept.isPlain && (versionOf(stored) ?? 1) === this.version;
     return freezeShared(this.decode(isKept ? stored : structuredClone(stored)));
   };
 
-  /** As `decode`, for a row that may be absent. */
+  /** Decodes a row that may be absent. */
   readonly decodeFound = (stored: unknown): Row | undefined =>
     stored === undefined ? undefined : this.decode(stored);
 
   #bringRow(row: Row, from: number): NewestRow {
     if (this.#forward !== undefined) return this.#forward(this, row, from);
-    // Nothing is below version 1.
+    // No version is below 1.
     throw new HedgerowError('invalid-value', `there is no version ${from}`);
   }
 
-  /** The key of a row as calls take it, as far as the row has it. For errors. */
+  /** Returns the key of a row as calls take it, as far as the row has it. For errors. */
   shownKey(row: unknown): unknown {
     try {
       const parts = this.keys.columns.map((column) => (row as Row)[column]);
@@ -243,7 +249,7 @@ export class Spec {
   }
 }
 
-/** The version that a stored value tells; `undefined` if it tells none. */
+/** Returns the version that a stored value names, or `undefined`. Throws `invalid-value` for a malformed one. */
 export function versionOf(stored: unknown): number | undefined {
   const version = memberOf(stored, VERSION);
   if (version === undefined) return undefined;
@@ -254,7 +260,7 @@ export function versionOf(stored: unknown): number | undefined {
   });
 }
 
-/** A row without its version. */
+/** Returns a row without its version. */
 function omitVersion(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || !(VERSION in row)) return row;
   const { [VERSION]: _, ...others } = row as Row;

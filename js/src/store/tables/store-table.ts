@@ -27,7 +27,7 @@ import type { TxTable } from './tx-table.js';
 
 export class StoreTable extends TableReads {
   readonly #db: Store;
-  /** Only of a table whose rows have versions. */
+  /** Only for a table whose rows have versions. */
   readonly #migrations: Migrations | undefined;
 
   constructor(db: Store, spec: Spec, all: Migrations | undefined) {
@@ -71,7 +71,7 @@ export class StoreTable extends TableReads {
     });
   }
 
-  /** Resolves to the row as it then is; `undefined` if there is none. */
+  /** Changes a row; resolves to the new row, or to `undefined` if it does not exist. */
   async update(
     key: unknown,
     change: RowEdit,
@@ -93,7 +93,7 @@ export class StoreTable extends TableReads {
     return this.#db.delete(this.keyOf(key), options).catch(this.throwNamed);
   }
 
-  /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
+  /** Deletes rows by keys, or by conditions as `where` takes them; resolves to their number. */
   async deleteMany(
     keysOrConditions: unknown,
     given: { readonly signal?: AbortSignal | undefined } = {},
@@ -139,7 +139,7 @@ export class StoreTable extends TableReads {
     return new TableQuery(this.place).source();
   }
 
-  /** What `liveRow` shows. */
+  /** Returns the source for `liveRow`. */
   rowSource(key: unknown) {
     const stored = this.keyOf(key);
     return { db: this.#db, options: { gte: stored, lte: stored }, rowOf: this.spec.rowOf };
@@ -154,7 +154,7 @@ export class StoreTable extends TableReads {
     };
   }
 
-  /** Resolves when all indexes of the table are there, and its rows are of its version. */
+  /** Resolves when all indexes of the table are there, and its rows have its version. */
   async ready(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     const { signal } = optionsOf(`${this.spec.name}.ready`, given, 'signal');
     for (const { stored } of this.spec.indexes) {

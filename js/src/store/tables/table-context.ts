@@ -1,4 +1,4 @@
-/** Where the rows of a table are read and written: a store, a branch, a snapshot or a transaction. */
+/** The places where the rows of a table are read and written: a store, a branch, a snapshot or a transaction. */
 
 import type { FunctionCalls } from '../../base/function-calls.js';
 import type { KeyRange } from '../../base/range.js';
@@ -6,7 +6,7 @@ import type { IndexRange } from '../../core/indexes/columns.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
 import type { Spec } from './spec.js';
 
-/** The reads that all of them have. */
+/** The reads that all these places have. */
 export interface StoreReads {
   get(key: string): Promise<unknown>;
   getMany(keys: Iterable<string>): Promise<unknown[]>;
@@ -20,7 +20,7 @@ export interface StoreReads {
   };
 }
 
-/** The calls of a transaction's function that a table in it is part of, and how errors name it. */
+/** Returns the calls of a transaction's function that a table in it belongs to, and the name of the table in errors. */
 export function callsIn({ calls, spec }: TableContext): [FunctionCalls, string] | undefined {
   return calls && [calls, `tx.${spec.name}`];
 }
@@ -29,7 +29,7 @@ export function callsIn({ calls, spec }: TableContext): [FunctionCalls, string] 
 export interface TableContext {
   readonly spec: Spec;
   readonly at: StoreReads;
-  /** Of the function of a transaction. */
+  /** The calls of the function of a transaction. */
   readonly calls?: FunctionCalls;
   /** The store or branch, for live queries. */
   readonly store?: object;
@@ -39,7 +39,7 @@ export interface TableContext {
     wait?: boolean | undefined;
   }): Promise<void> | undefined;
   watch?(range: KeyRange | IndexRange, callback: WatchCallback, options: WatchOptions): () => void;
-  /** Runs a function in a transaction, with the place of the table in it. */
+  /** Runs a function in a transaction, with the context of the table in it. */
   within?<T>(
     body: (place: TableContext) => Promise<T>,
     signal: AbortSignal | undefined,

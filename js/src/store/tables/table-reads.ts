@@ -11,7 +11,7 @@ import type { Row, Spec } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 import { ALL } from './terms.js';
 
-/** A table of a snapshot, and what those of stores and transactions share. */
+/** A table of a snapshot: the part that tables of stores and transactions share. */
 export class TableReads {
   /** Where it is read. */
   readonly place: TableContext;
@@ -31,7 +31,7 @@ export class TableReads {
   /** See `Reader.__v_skip`. */
   protected __v_skip(): void {}
 
-  /** The key in the store; throws `invalid-key`, in the name of the table. */
+  /** Returns the key in the store; throws `invalid-key`, in the name of the table. */
   protected keyOf(key: unknown): string {
     try {
       return this.spec.keys.of(key);
@@ -40,7 +40,7 @@ export class TableReads {
     }
   }
 
-  /** Throws what a read has thrown, in the name of the table. */
+  /** Throws the error of a read, in the name of the table. */
   protected readonly throwNamed = (cause: unknown): never => {
     throw namedError(cause, this.spec.name);
   };
@@ -72,7 +72,10 @@ export class TableReads {
     return found as (Row | undefined)[];
   }
 
-  /** The keys in the store of a list, as it is now; of an iterable, which may be endless, as they are taken. */
+  /**
+   * Returns the keys in the store of a list as it is now, or of another iterable, which may be endless, as it is
+   * iterated.
+   */
   protected keysOf(call: string, keys: Iterable<unknown>): Iterable<string> {
     const { name } = this.spec;
     const list = checkKeys(`${name}.${call}`, keys);
@@ -101,7 +104,7 @@ export class TableReads {
     return this.#all.orderBy(columns, direction);
   }
 
-  /** All rows, in the order of their keys. */
+  /** Selects all rows, in the order of their keys. */
   all(): TableQuery {
     return new TableQuery(this.place, { ...ALL, isAll: true });
   }
@@ -122,7 +125,7 @@ export class TableReads {
     return this.#all[Symbol.asyncIterator]();
   }
 
-  /** How many rows come before that with a key, whether or not there is one. */
+  /** Counts the rows before a key, whether or not it has a row. */
   async rank(key: unknown): Promise<number> {
     const { prefix } = this.spec;
     return this.place.at
@@ -131,7 +134,7 @@ export class TableReads {
   }
 }
 
-/** Makes something of each member as it is taken. */
+/** Maps each member as it is taken. */
 function* mapIterable<From, To>(list: Iterable<From>, make: (one: From) => To): Generator<To> {
   for (const one of list) yield make(one);
 }

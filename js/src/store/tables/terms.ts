@@ -1,4 +1,4 @@
-/** What a query asks for, before it is known which index answers it. */
+/** The terms of a query, before it is known which index answers it. */
 
 import { isPlain, kindOf } from '../../base/kind.js';
 import { wordsOf } from '../../core/indexes/words.js';
@@ -8,14 +8,14 @@ import type { Bounds } from './types.js';
 
 /** A column with bounds. */
 export interface BoundedColumn {
-  /** The column of an index that has them. */
+  /** The column of an index that has the bounds. */
   readonly column: string;
-  /** The member that they are about. */
+  /** The member that the bounds are about. */
   readonly of: string;
   readonly bounds: Bounds<string>;
 }
 
-/** What a row must be like. */
+/** The conditions that a row must fulfil. */
 export type RowConditions = Pick<Terms, 'equal' | 'bounded' | 'tests'>;
 
 /** Conditions and order of a query. */
@@ -24,7 +24,7 @@ export interface Terms {
   readonly equal: ReadonlyMap<string, unknown>;
   /** The one column that has bounds. */
   readonly bounded?: BoundedColumn | undefined;
-  /** Whether no row fulfils a condition: a text without a letter. */
+  /** Whether no row fulfils a condition, because its text has no letter. */
   readonly isNone: boolean;
   /** Whether all rows were asked for by name: only then are rows deleted without a condition. */
   readonly isAll: boolean;
@@ -37,7 +37,7 @@ export interface Terms {
   readonly limit: number;
   /** The row after which to begin. */
   readonly after?: unknown;
-  /** Whether rows that no index tells apart are read and left out. */
+  /** Whether to read unwanted rows that no index separates, and to leave them out. */
   readonly filters: boolean;
   /** Conditions of the app's own, on rows. */
   readonly tests: readonly ((row: never) => unknown)[];
@@ -59,7 +59,7 @@ export const ALL: Terms = {
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'startsWith', 'words'];
 const TEXTS = ['startsWith', 'words'] as const;
 
-/** Terms with further conditions, as `where` takes them. */
+/** Adds conditions to terms, as `where` takes them. */
 export function withConditions(table: string, terms: Terms, conditions: unknown): Terms {
   if (!isPlain(conditions)) {
     throwTableError(table, `where takes conditions in a plain object, not ${kindOf(conditions)}`);
@@ -91,7 +91,7 @@ export function withConditions(table: string, terms: Terms, conditions: unknown)
   return { ...terms, equal, bounded, isNone };
 }
 
-/** What is not there is often a variable that was forgotten, and must not select all rows. */
+/** Refuses a condition that is `undefined`: it is often a forgotten variable, and must not select all rows. */
 function refuseUndefined(table: string, condition: string): never {
   throwTableError(table, `where: ${condition} is undefined: leave it out, or give a value`);
 }

@@ -10,7 +10,7 @@ import type { Row, Spec } from './spec.js';
 import { callsIn, type StoreReads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 
-/** Reads see the edits of the transaction; edits are buffered until it commits. */
+/** A table whose reads see the edits of the transaction, which are buffered until it commits. */
 export class TxTable extends TableReads {
   readonly #tx: Transaction;
 
@@ -51,7 +51,7 @@ export class TxTable extends TableReads {
     this.put(row);
   }
 
-  /** Resolves to the row as it then is; `undefined` if there is none. */
+  /** Changes a row; resolves to the new row, or to `undefined` if it does not exist. */
   async update(key: unknown, change: RowEdit): Promise<Row | undefined> {
     const stored = this.keyOf(key);
     return updateTableRow(this.#tx, this.spec, stored, change).catch((cause: unknown) => {
@@ -68,7 +68,7 @@ export class TxTable extends TableReads {
     }
   }
 
-  /** Takes keys, or conditions as `where` does; resolves to the number of rows. */
+  /** Deletes rows by keys, or by conditions as `where` takes them; resolves to their number. */
   async deleteMany(keysOrConditions: unknown): Promise<number> {
     if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete();
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);

@@ -1,28 +1,28 @@
 /**
- * AES-256-GCM for the frames of one object. The nonce of a frame is its number, so a key seals each number at most once:
- * each object has a key of its own, made from its salt (`hkdf.ts`).
+ * Seals the frames of one object with AES-256-GCM. The nonce of a frame is its number, so a key seals each number at
+ * most once: each object has its own key, made from its salt (`hkdf.ts`).
  */
 
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 
-/** What sealing adds to the bytes of a frame. */
+/** The bytes that sealing adds to a frame. */
 export const TAG_BYTES = 16;
 const NONCE_BYTES = 12;
-/** Of AES. */
+/** The block size of AES. */
 export const BLOCK_BYTES = 16;
 
-/** The key of the frames of one object. It cannot be read out again. */
+/** Makes the key of the frames of one object. It cannot be read out again. */
 export function frameKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
   const usages = ['encrypt', 'decrypt'] as const;
   return subtle().importKey('raw', toUnsharedBytes(rawKeyBytes), 'AES-GCM', false, [...usages]);
 }
 
-/** The same key, for parts of what it has sealed. */
+/** Makes the same key, for parts of sealed frames. */
 export function partKey(rawKeyBytes: Uint8Array): Promise<CryptoKey> {
   return subtle().importKey('raw', toUnsharedBytes(rawKeyBytes), 'AES-CTR', false, ['decrypt']);
 }
 
-/** Little-endian, as all numbers in formats here. */
+/** Makes a nonce of a number: little-endian, as all numbers in formats here. */
 function nonceOf(number: number): Uint8Array {
   const nonceBytes = new Uint8Array(NONCE_BYTES);
   new DataView(nonceBytes.buffer).setUint32(0, number, true);
@@ -37,7 +37,7 @@ function paramsOf(nonceBytes: Uint8Array, contextBytes: Uint8Array): AesGcmParam
   };
 }
 
-/** Seals frame `number`, below 2^32, of an object; whoever opens it must have the same `contextBytes`. */
+/** Seals frame `number`, below 2^32, of an object; `openFrame` needs the same `contextBytes`. */
 export function sealFrame(
   key: CryptoKey,
   number: number,
@@ -47,7 +47,7 @@ export function sealFrame(
   return seal(key, nonceOf(number), contextBytes, plainBytes);
 }
 
-/** Opens what `sealFrame` has made; undefined if any of key, number, context and bytes is another. */
+/** Opens a frame of `sealFrame`; resolves to `undefined` if the key, number, context or bytes differ. */
 export function openFrame(
   key: CryptoKey,
   number: number,
@@ -58,8 +58,8 @@ export function openFrame(
 }
 
 /**
- * Decrypts a part of what `sealFrame` has made, from a multiple of `BLOCK_BYTES` on, without authenticating it: whoever calls
- * this has a hash of the plain bytes. GCM encrypts as CTR does, its first block of text with a count of 2 (NIST SP 800-38D, 7.1).
+ * Decrypts a part of a frame, from a multiple of `BLOCK_BYTES` on. It does not authenticate it: callers have a hash of
+ * the plain bytes. GCM encrypts as CTR does, its first block with a count of 2 (NIST SP 800-38D, 7.1).
  */
 export async function decryptPart(
   key: CryptoKey,
@@ -74,7 +74,7 @@ export async function decryptPart(
   return new Uint8Array(await subtle().decrypt(params, key, toUnsharedBytes(sealedBytes)));
 }
 
-/** AES-GCM with a nonce of 12 bytes, which no other call with this key may have. */
+/** Seals with AES-GCM and a nonce of 12 bytes, which no other call with this key may have. */
 export async function seal(
   key: CryptoKey,
   nonceBytes: Uint8Array,
@@ -85,7 +85,7 @@ export async function seal(
   return new Uint8Array(await subtle().encrypt(params, key, toUnsharedBytes(plainBytes)));
 }
 
-/** Undefined for what `seal` has not made with the same key, nonce and context. */
+/** Opens what `seal` made with the same key, nonce and context; resolves to `undefined` for other bytes. */
 export async function unseal(
   key: CryptoKey,
   nonceBytes: Uint8Array,
@@ -98,7 +98,7 @@ export async function unseal(
   try {
     return new Uint8Array(await crypto.decrypt(params, key, toUnsharedBytes(sealedBytes)));
   } catch (cause) {
-    // What is not authentic is an `OperationError`. Anything else is a fault of this code, or of the platform.
+    // An `OperationError` means that the bytes are not authentic. Other errors are faults of the code or platform.
     if ((cause as Error).name === 'OperationError') return undefined;
     throw cause;
   }

@@ -1,4 +1,4 @@
-/** Ed25519 by WebCrypto, and the hash that is signed: keys, signatures, and what is told where an engine has none. */
+/** Ed25519 by WebCrypto: its keys and signatures, the hash that is signed, and the error of engines without it. */
 
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -8,22 +8,22 @@ import { SIGNATURE_BYTES } from '../remote/format/format-limits.js';
 import { isKeyFor, KEY_BYTES } from './hkdf.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 
-/** Who has it can check signatures: 32 bytes, or a `CryptoKey` for Ed25519 with the usage `verify`. */
+/** The key that checks signatures: 32 bytes, or a `CryptoKey` for Ed25519 with the usage `verify`. */
 export type PublicKey = CryptoKey | Uint8Array;
 
-/** Who has it can sign: 32 random bytes, or a `CryptoKey` for Ed25519 with the usage `sign`. */
+/** The key that signs: 32 random bytes, or a `CryptoKey` for Ed25519 with the usage `sign`. */
 export type PrivateKey = CryptoKey | Uint8Array;
 
 /** Two keys that belong together. */
 export interface SigningKeys {
-  /** 32 bytes, for everybody who reads. */
+  /** 32 bytes, for all readers. */
   readonly publicKey: Uint8Array;
   /** It cannot be read out again, and IndexedDB can store it. */
   readonly privateKey: CryptoKey;
 }
 
 const NAME = 'Ed25519';
-/** What PKCS #8 has before the 32 bytes of a private key (RFC 8410). */
+/** The bytes of PKCS #8 before the 32 bytes of a private key (RFC 8410). */
 const PKCS8_FRONT = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 /** The order of the group: the second half of a signature is a number below it (RFC 8032, section 5.1.7). */
@@ -32,8 +32,8 @@ const ORDER = 0x1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed
 type Usage = 'sign' | 'verify';
 
 /**
- * The key, or a copy of its bytes. Throws `invalid-argument` unless it is one of this usage. Zeros are refused: they are what
- * becomes of a text that is no key, and with them as the public key some engines accept signatures that anybody can make.
+ * Returns the key, or a copy of its bytes. Throws `invalid-argument` unless it is for this usage, and for zeros: a text
+ * that is no key becomes zeros, and with a public key of zeros some engines accept signatures that anybody can make.
  */
 export function signingKeyOf(
   what: string,
@@ -89,7 +89,7 @@ export async function isSignatureOf(
   signatureBytes: Uint8Array,
   bytes: Uint8Array,
 ): Promise<boolean> {
-  // WebKitGTK does not look: then a signature would have several forms, of which other engines take one.
+  // WebKitGTK does not check this: then a signature has several forms, and other engines take only one.
   const scalar = hex(signatureBytes.slice(SIGNATURE_BYTES / 2).reverse());
   if (signatureBytes.length !== SIGNATURE_BYTES || BigInt(`0x${scalar}`) >= ORDER) return false;
   return ask((crypto) =>
@@ -98,7 +98,7 @@ export async function isSignatureOf(
 }
 
 /**
- * The keys of a remote that is signed, from 32 random bytes that are kept secret, such as `generateKey()` makes. The same
+ * Makes the keys of a signed remote from 32 random bytes that are kept secret, such as `generateKey()` makes. The same
  * bytes give the same keys. Rejects with `invalid-argument`, and with `unsupported` where WebCrypto has no Ed25519.
  */
 export async function signingKeys(privateBytes: Uint8Array): Promise<SigningKeys> {
@@ -107,7 +107,7 @@ export async function signingKeys(privateBytes: Uint8Array): Promise<SigningKeys
     throw new HedgerowError('invalid-argument', `signingKeys takes ${KEY_BYTES} bytes`);
   }
   const readable = await importPrivate(kept, true);
-  // Of all forms in which WebCrypto gives a private key, only this one has the public key.
+  // Of all forms in which WebCrypto exports a private key, only this one has the public key.
   const { x = '' } = await ask((crypto) => crypto.exportKey('jwk', readable));
   const text = atob(x.replaceAll('-', '+').replaceAll('_', '/'));
   const publicKey = Uint8Array.from(text, (one) => one.charCodeAt(0));

@@ -1,25 +1,25 @@
-/** HKDF-SHA256: from one key, keys that know nothing of each other. */
+/** Derives keys from one key by HKDF-SHA256; no derived key reveals another. */
 
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/kind.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 
-/** Bytes of a key that an app gives. */
+/** Bytes of an app's key. */
 export const KEY_BYTES = 32;
 
 /**
- * What an app gives: 32 random bytes, or a `CryptoKey` for HKDF with the usage `deriveBits`, as `importKey` and
+ * The key that an app gives: 32 random bytes, or a `CryptoKey` for HKDF with the usage `deriveBits`, as `importKey` and
  * `passphraseKey` make them. A `CryptoKey` cannot be read out, and IndexedDB can store it.
  */
 export type RootKey = CryptoKey | Uint8Array;
 
-/** 32 random bytes: a new key. Keep them where nobody else can read: who loses them has lost what is encrypted. */
+/** Makes a new key: 32 random bytes. Keep it where only you can read it: without it, the sealed data is lost. */
 export function generateKey(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
 }
 
-/** A key for HKDF, from 32 random bytes. It cannot be read out again. Rejects with `invalid-argument`. */
+/** Makes a key for HKDF from 32 random bytes. It cannot be read out again. Rejects with `invalid-argument`. */
 export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
   if (!isByteArray(keyBytes) || keyBytes.length !== KEY_BYTES) {
     throw new HedgerowError('invalid-argument', `a key is a Uint8Array of ${KEY_BYTES} bytes`);
@@ -27,14 +27,14 @@ export async function importKey(keyBytes: Uint8Array): Promise<CryptoKey> {
   return subtle().importKey('raw', toUnsharedBytes(keyBytes), 'HKDF', false, ['deriveBits']);
 }
 
-/** Whether it is a `CryptoKey` for an algorithm and a usage. */
+/** Returns whether `key` is a `CryptoKey` for an algorithm and a usage. */
 export function isKeyFor(key: unknown, algorithm: string, usage: string): key is CryptoKey {
   const usages = memberOf(key, 'usages');
   const isFor = memberOf(memberOf(key, 'algorithm'), 'name') === algorithm;
   return isFor && Array.isArray(usages) && usages.includes(usage);
 }
 
-/** The `CryptoKey` of what an app gave. Rejects with `invalid-argument` if it is not for HKDF. */
+/** Resolves to the `CryptoKey` of an app's key. Rejects with `invalid-argument` if it is not for HKDF. */
 export async function rootKey(key: RootKey): Promise<CryptoKey> {
   if (isByteArray(key)) return importKey(key);
   if (isKeyFor(key, 'HKDF', 'deriveBits')) return key;
@@ -43,7 +43,7 @@ export async function rootKey(key: RootKey): Promise<CryptoKey> {
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** Bytes that only `key`, `saltBytes` and `info` together give; `info` says what they are for. */
+/** Derives bytes that only `key`, `saltBytes` and `info` together give; `info` names their purpose. */
 export async function deriveBytes(
   key: CryptoKey,
   saltBytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** `hedgerow/encryption`: keys, and what is sealed or signed with them: stores where they are kept, and what is at a remote. */
+/** `hedgerow/encryption`: keys, which seal stores where they are kept, and seal and sign the objects of remotes. */
 
 export type { RemoteEncryption } from '../remote/format/suite.js';
 export type { AtRestKey } from './at-rest/app-key.js';

@@ -1,4 +1,4 @@
-/** Pads what is sealed, for ciphertext is as long as its plaintext: length:u32 | bytes | zeros, to a multiple of a unit. */
+/** Pads plaintext, since ciphertext is as long: length:u32 | bytes | zeros, to a multiple of a unit. */
 
 const LENGTH_BYTES = 4;
 
@@ -13,7 +13,7 @@ export function padBytes(bytes: Uint8Array, unit: number): Uint8Array {
   return all;
 }
 
-/** Undefined unless it is what `padded` makes of some bytes. */
+/** Returns the bytes that `padBytes` was given; `undefined` if it did not make `all`. */
 export function unpadBytes(all: Uint8Array, unit: number): Uint8Array | undefined {
   if (all.length < LENGTH_BYTES) return undefined;
   const length = new DataView(all.buffer, all.byteOffset).getUint32(0, true);

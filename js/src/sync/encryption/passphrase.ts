@@ -1,21 +1,21 @@
-/** A key from a passphrase, by PBKDF2-SHA256: WebCrypto has nothing that costs an attacker memory. */
+/** Makes a key from a passphrase by PBKDF2-SHA256: WebCrypto has no function that costs an attacker memory. */
 
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { importKey, KEY_BYTES } from './hkdf.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 
-/** What OWASP advises for PBKDF2-SHA256. */
+/** The rounds that OWASP advises for PBKDF2-SHA256. */
 export const PASSPHRASE_ROUNDS = 600_000;
 
 /** Shortest salt, in bytes. */
 const MIN_SALT_BYTES = 8;
 
 /**
- * A key for HKDF from a passphrase, in its normal form NFC. The salt need not be secret, but another one for each user
- * and use, so that no table of passphrases fits two of them: random bytes that are kept, or text such as an address.
- * Whoever has what is encrypted may try passphrases without end: one that people choose is far weaker than 32 random
- * bytes. Rejects with `invalid-argument` for an empty passphrase, or a salt of less than 8 bytes.
+ * Makes a key for HKDF from a passphrase, in its normal form NFC. The salt need not be secret, but must differ for each
+ * user and use, so that no table of passphrases fits two of them: random bytes that are kept, or text such as an
+ * address. An attacker with the encrypted data may try passphrases without end: a passphrase that people choose is far
+ * weaker than 32 random bytes. Rejects with `invalid-argument` for an empty passphrase, or a salt of less than 8 bytes.
  */
 export async function passphraseKey(
   passphrase: string,
@@ -33,7 +33,7 @@ export async function passphraseKey(
   return importKey(await stretchPassphrase(textBytes, saltBytes, PASSPHRASE_ROUNDS, KEY_BYTES));
 }
 
-/** PBKDF2-SHA256. */
+/** Stretches a passphrase by PBKDF2-SHA256. */
 export async function stretchPassphrase(
   textBytes: Uint8Array,
   saltBytes: Uint8Array,

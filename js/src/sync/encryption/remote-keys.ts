@@ -1,6 +1,6 @@
 /**
- * Encryption of remotes: suite 1 of their objects. Each object has a key of its own, from the key of its epoch and its
- * random salt. A part is padded, so that its length tells less, and sealed with its number as the nonce.
+ * Encrypts remotes: suite 1 of their objects. Each object has its own key, from the key of its epoch and its random
+ * salt. A part is padded, so that its length reveals less, and sealed with its number as the nonce.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -20,10 +20,10 @@ import { frameKey, openFrame, sealFrame, TAG_BYTES } from './aead.js';
 import { deriveBytes, KEY_BYTES, type RootKey, rootKey } from './hkdf.js';
 import { padBytes, paddedLength, unpadBytes } from './padding.js';
 
-/** Highest epoch: envelopes have 16 bits for it. */
+/** The highest epoch: envelopes have 16 bits for it. */
 const MAX_EPOCH = 0xffff;
 
-/** Longest place, in bytes: platforms limit what HKDF takes. */
+/** The longest place, in bytes: platforms limit the input of HKDF. */
 const MAX_PLACE_BYTES = 256;
 
 /** A frame is one of many: longer padding of each would add up to more than 3 % of a clone. */
@@ -33,26 +33,25 @@ const USUAL = 1024;
 /** The keys of a remote. */
 export interface RemoteKeysOptions {
   /**
-   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for ever.
-   * No object of one place can be read in another, though both have the same key.
+   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for
+   * ever. No object of one place can be read in another, even if both have the same key.
    */
   readonly place: string;
   /**
-   * The key of an epoch, counted from 1: 32 random bytes, or what `importKey` or `passphraseKey` made. Asked once for each
-   * epoch that is met. `undefined` for one that this device has no key of: then the call rejects with `wrong-key`.
+   * Returns the key of an epoch, counted from 1: 32 random bytes, or a key of `importKey` or `passphraseKey`. Called
+   * once for each epoch. `undefined` if this device lacks the key: then the call rejects with `wrong-key`.
    */
   readonly keys: (epoch: number) => RootKey | undefined | Promise<RootKey | undefined>;
   /**
-   * The epoch whose key is written with, from 1 to 65,535; 1 by default. A higher one than the remote has turns it at the
-   * next push: what is pushed from then on can be read with the new key only. Where the remote is at a later one, that is
-   * written with.
+   * The epoch of writes, from 1 to 65,535; 1 by default. A higher one than the remote has turns the key at the next
+   * push: later pushes can be read with the new key only. If the remote is at a later epoch, writes take that one.
    */
   readonly epoch?: number | undefined;
 }
 
 /**
- * Encryption for `db.remote()` and `clone()`. Everybody who has the keys may share one object for all links to a remote.
- * Whoever loses the keys has lost what is at the remote.
+ * Returns the encryption for `db.remote()` and `clone()`. One object may serve all links to a remote. Without the keys,
+ * the data at the remote is lost.
  */
 export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
   const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, 'keys place epoch');
@@ -66,7 +65,7 @@ export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
   if (!Number.isInteger(epoch) || epoch < 1 || epoch > MAX_EPOCH) {
     throw new HedgerowError('invalid-argument', `remoteKeys: epoch is from 1 to ${MAX_EPOCH}`);
   }
-  // What `open` calls of what it is given.
+  // `open` calls this member of its `encryption`.
   const over = (): never => {
     const message = 'remoteKeys() is for remotes: open takes what atRest() returns';
     throw new HedgerowError('invalid-argument', message);
@@ -83,7 +82,7 @@ function isPlace(place: unknown): place is string {
 
 type KeyOf = (epoch: number) => Promise<CryptoKey>;
 
-/** Keeps the keys that were given. What failed is asked for again. */
+/** Keeps the keys that the app gave, and asks again after a failure. */
 function keyring(keys: RemoteKeysOptions['keys']): KeyOf {
   const known = new Map<number, Promise<CryptoKey>>();
   const ask = async (epoch: number) => {
@@ -99,7 +98,7 @@ function keyring(keys: RemoteKeysOptions['keys']): KeyOf {
   };
 }
 
-/** What is made of the key of an epoch for one object. */
+/** The key of one object, made of the key of its epoch. */
 interface ObjectKey {
   readonly key: CryptoKey;
   readonly checkBytes: Uint8Array;
@@ -170,7 +169,7 @@ function checkSuite({ suite }: ObjectEnvelope): void {
   throw new HedgerowError('wrong-key', message);
 }
 
-/** What a part is bound to: its object, its number, the number of parts, and where the object belongs. */
+/** Makes the context of a part: its object, its number, the number of parts, and where the object belongs. */
 function contextOf(
   envelopeBytes: Uint8Array,
   number: number,

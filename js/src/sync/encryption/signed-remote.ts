@@ -1,4 +1,4 @@
-/** Signed heads: who reads a remote can check that a holder of the private key wrote what it shows. */
+/** Signs heads: a reader of a remote can check that a holder of the private key wrote what it shows. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
@@ -24,24 +24,24 @@ import {
   verifyingKey,
 } from './ed25519.js';
 
-/** The keys of a remote whose heads are signed. */
+/** The keys of a remote with signed heads. */
 export interface SignedRemoteOptions {
-  /** The key that heads are checked with. Several while a key is turned: a head is signed with one of them. */
+  /** The key that checks heads. Several while a key is turned: one of them signs a head. */
   readonly publicKey: PublicKey | readonly PublicKey[];
-  /** The key that heads are signed with, for those who write. Without it every write rejects with `remote-auth`. */
+  /** The key that signs heads, for writers. Without it every write rejects with `remote-auth`. */
   readonly privateKey?: PrivateKey | undefined;
   /**
-   * What the app calls the remote, such as the id of a room; empty by default. Writers and readers give the same, and a
+   * The app's name for the remote, such as the id of a room; empty by default. Writers and readers give the same, and a
    * head that was signed for another place is refused: needed where one key signs several remotes.
    */
   readonly place?: string | undefined;
 }
 
 /**
- * A remote over `inner`, with signed heads: `readHead` takes only heads that were signed with a key of `publicKey`, for
- * this branch and `place`; `swapHead` signs. All else that is read is named in a head by its hash. A head that is not
- * signed, or not so, is `invalid-remote`, after it was asked for once more past all caches. Where WebCrypto has no Ed25519
- * heads and writes are `unsupported`. Throws `invalid-argument`.
+ * Returns `inner` with signed heads: `readHead` takes only heads that a key of `publicKey` signed for this branch and
+ * `place`; `swapHead` signs. A head names all other objects by their hashes. A head without such a signature is
+ * `invalid-remote`, after a second request past all caches. Where WebCrypto has no Ed25519, heads and writes are
+ * `unsupported`. Throws `invalid-argument`.
  */
 export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remote {
   const keys = new HeadKeys(options);
@@ -53,7 +53,7 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
     return head && verifyHead(branch, head, how);
   }
 
-  /** The head, without its signature. */
+  /** Resolves to the head without its signature. */
   async function verifyHead(
     branch: string,
     head: RemoteHead,
@@ -63,7 +63,7 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
       return { ...head, bytes: await keys.openSignedHead(branch, head.bytes) };
     } catch (cause) {
       const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
-      // A cache between here and there may have a damaged one.
+      // A cache on the way may have a damaged head.
       if (isInvalid && !how?.pastCaches) return readHead(branch, { ...how, pastCaches: true });
       throw cause;
     }
@@ -95,7 +95,7 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
   });
 }
 
-/** Keys as WebCrypto has them. */
+/** The keys as WebCrypto has them. */
 interface ImportedHeadKeys {
   readonly verifying: readonly CryptoKey[];
   readonly signing: CryptoKey | undefined;
@@ -122,7 +122,7 @@ class HeadKeys {
     this.#place = place;
   }
 
-  /** Imports the keys: called before any request. */
+  /** Imports the keys, before any request. */
   ready(): Promise<ImportedHeadKeys> {
     this.#imported ??= this.#import();
     return this.#imported;
@@ -133,7 +133,7 @@ class HeadKeys {
     return { verifying, signing: this.#privateKey && (await signingKey(this.#privateKey)) };
   }
 
-  /** The private key. Rejects with `remote-auth` if there is none: called before any write. */
+  /** Resolves to the private key, before any write. Rejects with `remote-auth` without one. */
   async requireSigningKey(): Promise<CryptoKey> {
     const { signing } = await this.ready();
     if (signing !== undefined) return signing;
@@ -141,9 +141,9 @@ class HeadKeys {
     throw new HedgerowError('remote-auth', message);
   }
 
-  /** A head with its signature. */
+  /** Adds a signature to a head. */
   async signHead(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
-    // A copy: the caller may change the bytes meanwhile.
+    // A copy: the caller may change the bytes during this call.
     const headBytes = bytes.slice();
     const key = await this.requireSigningKey();
     const message = await this.#messageOf(branch, headBytes);
@@ -155,7 +155,7 @@ class HeadKeys {
     throw new HedgerowError('invalid-argument', what);
   }
 
-  /** The bytes of a head that was signed. Throws `invalid-remote`, or `unsupported-format`. */
+  /** Returns the bytes of a signed head. Throws `invalid-remote`, or `unsupported-format`. */
   async openSignedHead(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
     const { headBytes, signatureBytes } = readSigned(bytes);
     const message = await this.#messageOf(branch, headBytes);

@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 
-/** Throws `unsupported` where there is none: React Native, and pages that came without HTTPS. */
+/** Returns WebCrypto. Throws `unsupported` where it is missing: in React Native, and in pages without HTTPS. */
 export function subtle(): SubtleCrypto {
   const found = globalThis.crypto?.subtle;
   if (found !== undefined) return found;
@@ -10,7 +10,7 @@ export function subtle(): SubtleCrypto {
   throw new HedgerowError('unsupported', message);
 }
 
-/** Bytes as WebCrypto takes them: not in memory that threads share, which it refuses. */
+/** Returns bytes as WebCrypto takes them: it refuses memory that threads share. */
 export function toUnsharedBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isShared = !(bytes.buffer instanceof ArrayBuffer);
   return isShared ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>);

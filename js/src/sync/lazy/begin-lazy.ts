@@ -1,7 +1,7 @@
 /**
- * Begins a store that is only partly here: the commit of a checkpoint, whose highest nodes come with the directories. Later
- * heads come to it by the edits of their tails and generations, which touch few leaves; where a checkpoint was written
- * anew, it begins again.
+ * Begins a store that is only partly here, at the commit of a checkpoint, whose highest nodes come with the
+ * directories. Later heads come to it by the edits of their tails and generations, which touch few leaves; where a
+ * checkpoint was written again, it begins again.
  */
 
 import { concatBytes, sameBytes } from '../../base/bytes.js';
@@ -23,10 +23,10 @@ import { recordsIn } from '../remote/format/node-records.js';
 import type { CheckpointSource } from './checkpoint-source.js';
 import { store } from './store-segments.js';
 
-/** Packs of fewer bytes are fetched whole: it takes no more requests. */
+/** Packs with fewer bytes are fetched whole: that takes no more requests. */
 const LEAST_BYTES = 128 << 10;
 
-/** Brings the checkpoint of a remote that has one worth it to a store without rows; `false` if there is none. */
+/** Brings the checkpoint of a remote to a store without rows; resolves to `false` if it is not worth it. */
 export async function begin(
   context: SyncContext,
   source: CheckpointSource,
@@ -34,7 +34,7 @@ export async function begin(
 ): Promise<boolean> {
   const { refs, heads, local, durability } = context;
   const state = await refs.look();
-  // A link that begins again has rows here that may be newer than the checkpoint: a pull merges them with the head.
+  // A link that begins again may have rows here that are newer than the checkpoint: a pull merges them with the head.
   if (!sameBytes(state.origin, EMPTY_COMMIT) || local.head.rows > 0) return true;
   const seen = await heads.latest(state, job.signal);
   if (seen === undefined || !isWorth(seen.head.checkpoint)) return false;
@@ -52,7 +52,7 @@ function isWorth({ generations }: Checkpoint): boolean {
   return hasDirectories && rows.reduce((sum, { length }) => sum + length, 0) >= LEAST_BYTES;
 }
 
-/** Makes the commit of a checkpoint, and lands the nodes that its directories have. */
+/** Makes the commit of a checkpoint, and lands the nodes of its directories. */
 async function landTop(
   { shared, tools }: SyncContext,
   source: CheckpointSource,
@@ -63,7 +63,7 @@ async function landTop(
   const rows = checkpointRows(checkpoint);
   await shared.prepareIds();
   const core = await lazyEngine(shared.host);
-  // The newest first: what they name comes after them.
+  // The newest first: the nodes that they name come after them.
   const topBytes = concatBytes([...generations].reverse().map((parts) => parts.topBytes));
   core.landTop(rows.rootBytes, topBytes);
   await store(shared, core);
@@ -77,7 +77,7 @@ async function landTop(
   return commitBytes;
 }
 
-/** Brings the branch of the remote to a head whose tail does not lead on from what is here. */
+/** Brings the branch of the remote to a head whose tail does not lead on from the state here. */
 export async function land(
   context: SyncContext,
   source: CheckpointSource,

@@ -18,20 +18,20 @@ import {
 import { type Scope, scopeInside } from '../remote/format/suite.js';
 import { GenerationParts, type ObjectFrame } from './directories.js';
 
-/** As much of a link as a source needs. */
+/** The parts of a link that a source needs. */
 export type SourceContext = Pick<
   SyncContext,
   'remote' | 'remoteBranch' | 'scope' | 'tools' | 'heads' | 'refs' | 'shared'
 >;
 
-/** Bytes of frames that are kept in memory: who reads one soon reads it again, or the next. */
+/** Bytes of frames in memory: a reader of a frame soon reads it again, or the next one. */
 const KEPT_BYTES = 4 << 20;
-/** Most bytes of neighbours that are asked for in one request. */
+/** The most bytes of neighbours in one request. */
 const REQUEST_BYTES = 1 << 20;
-/** Requests at once: browsers open six connections to a host. */
+/** The most requests at once: browsers open six connections to a host. */
 const AT_ONCE = 6;
 
-/** Any head is good: what is read by it is compared with the hashes of a tree that is known. */
+/** Any head is good: reads by it are compared with the hashes of a known tree. */
 const NOTHING_SEEN = { repositoryBytes: undefined, seq: 0, epoch: 0, seenBytes: NO_HASH };
 
 /** The generations that lead to the rows of a checkpoint. */
@@ -47,7 +47,7 @@ interface CachedFrame {
 
 export class CheckpointSource {
   readonly #context: SourceContext;
-  /** Its own: the one of the link belongs to pulls and pushes. */
+  /** Its own `Heads`: the link needs the other one for pulls and pushes. */
   readonly #heads: Heads;
   readonly #directories = new Map<string, Promise<GenerationParts>>();
   readonly #frames = new Map<string, CachedFrame>();
@@ -61,22 +61,22 @@ export class CheckpointSource {
     this.#heads = new Heads(remote, remoteBranch, tools.hash, scope);
   }
 
-  /** The head that was seen last; one request if none was, or `isNew` is wanted. */
+  /** Resolves to the head that was seen last; sends one request if no head was seen, or for `isNew`. */
   async head(isNew = false): Promise<HeadRecord> {
     const { heads, remoteBranch } = this.#context;
     const own = this.#heads.last?.head;
     const seen = heads.last?.head;
     const known = own === undefined || (seen !== undefined && seen.seq > own.seq) ? seen : own;
     if (known !== undefined && !isNew) return known;
-    // What is remembered of the remote is not asked for here: that waits for the commit that may wait for this.
+    // This does not read the remembered state of the remote: that waits for the commit that may wait for this.
     const found = await this.#heads.latest(NOTHING_SEEN);
     if (found !== undefined) return found.head;
     throw new HedgerowError('remote-gone', `there is no head of ${remoteBranch} at the remote`);
   }
 
   /**
-   * The generations up to the checkpoint whose rows were here last: what was not read since is in them as it was.
-   * All of the head, if it does not have that one any more, or `isAll` is wanted.
+   * Resolves to the generations up to the checkpoint whose rows were here last: rows that were not read since are
+   * unchanged in them. Resolves to all of them if the head has lost that one, or for `isAll`.
    */
   async base(isAll = false): Promise<CheckpointBase> {
     const head = await this.head();
@@ -93,7 +93,7 @@ export class CheckpointSource {
     return { head, generations: await this.parts(head, generations.slice(0, count)) };
   }
 
-  /** What the directories of generations tell: one request for each that is not known. */
+  /** Reads the directories of generations: one request for each unknown one. */
   parts(head: HeadRecord, generations: readonly Generation[]): Promise<GenerationParts[]> {
     const scope = scopeInside(this.#context.scope, head);
     const known = generations.map((generation) => {
@@ -142,14 +142,14 @@ export class CheckpointSource {
     }
   }
 
-  /** What is in these frames. Neighbours that are not in memory are one request. */
+  /** Reads these frames. Neighbours that are not in memory share one request. */
   frames(places: readonly ObjectFrame[]): Promise<Uint8Array>[] {
     const wanted = places.filter((place) => !this.#frames.has(nameOf(place)));
     for (const group of neighbours(wanted)) this.#fetch(group);
     const found = places.map((place) => {
       const name = nameOf(place);
       const kept = this.#frames.get(name) as CachedFrame;
-      // The last in the order of the map is the one that was used last.
+      // The map has the frames in the order of their last use.
       this.#frames.delete(name);
       this.#frames.set(name, kept);
       return kept.bytes;
@@ -158,13 +158,13 @@ export class CheckpointSource {
     return found;
   }
 
-  /** Forgets all frames: they may be of what is not there any more, or made to deceive. */
+  /** Forgets all frames: the remote may have others by now, or may have made them to deceive. */
   forget(): void {
     this.#frames.clear();
     this.#keptBytes = 0;
   }
 
-  /** Fetches frames that are not wanted yet. A failure is told by who wants them. */
+  /** Fetches frames before they are wanted. Their reader gets the error of a failure. */
   fetchAhead(places: readonly ObjectFrame[]): void {
     if (places.length === 0) return;
     for (const fetching of this.frames(places)) fetching.catch(() => {});
@@ -214,7 +214,7 @@ export class CheckpointSource {
   }
 }
 
-/** Undefined for a commit that is damaged: what it was is then not known, and nothing else depends on it. */
+/** Reads the rows of a commit; resolves to `undefined` for a damaged one, which no other data needs. */
 async function rowsIfSound(shared: SharedStore, commit: Uint8Array): Promise<RowTree | undefined> {
   try {
     return await readRowsRoot(shared, commit);

@@ -1,4 +1,4 @@
-/** Fetches what an inspection has found damaged, and nothing else, from a remote that has it. */
+/** Fetches the chunks that an inspection has found damaged, and no others, from a remote that has them. */
 
 import { concatBytes } from '../../base/bytes.js';
 import { unhex } from '../../base/hex.js';
@@ -16,7 +16,7 @@ import { CheckpointSource } from './checkpoint-source.js';
 import type { GenerationParts } from './directories.js';
 import { store, storeAgain } from './store-segments.js';
 
-/** Makes what a repair calls. */
+/** Makes the function that a repair calls. */
 export function menderOf(context: SyncContext): ChunkMender {
   const source = new CheckpointSource(context);
   return async (inspection, faults) => {
@@ -52,17 +52,17 @@ class Mender {
     this.#hashBytes = unhex(fault.chunk);
   }
 
-  /** Whether the remote had it. */
+  /** Mends the chunk; resolves to whether the remote had it. */
   async mend(): Promise<boolean> {
     const { kind, level, range, code } = this.#fault;
     if (code === 'unsupported-format' || (kind !== 'node' && kind !== 'value')) return false;
     const head = await this.#source.head();
-    // Only a leaf, and the top of a tree, have no level above them that tells more.
+    // Frames of nodes have no leaves. The top of a tree has no parent that says its level, so it may be a leaf.
     if (kind === 'node' && level !== 0 && (await this.#findNode(head))) return true;
     return range.lte === undefined ? false : this.#findRows(head, range.lte);
   }
 
-  /** Finds an internal node in one of the generations, the first of them first: it is the longest. */
+  /** Looks for an internal node in the generations, from the first on, which is the longest. */
   async #findNode(head: HeadRecord): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
     for (const generation of head.checkpoint.generations) {
@@ -78,8 +78,8 @@ class Mender {
   }
 
   /**
-   * Makes a node of the rows in its range, or the value of a key: of the rows of the first generation, then with what the next
-   * one has changed, and so on to the last entry of the tail: the hash says when they are those that are wanted.
+   * Makes a node of the rows in its range, or the value of a key: of the rows of the first generation, then with the
+   * changes of the next, and so on to the last entry of the tail. The hash shows when the rows are right.
    */
   async #findRows(head: HeadRecord, lte: string): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
@@ -108,7 +108,7 @@ class Mender {
     return core.make(op, { hashBytes, lastKey, count: rows });
   }
 
-  /** The edits of the range, generation by generation, then entry by entry. */
+  /** Yields the edits of the range, generation by generation, then entry by entry. */
   async *#steps(head: HeadRecord, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
     const { gt, gte } = this.#fault.range;
     const from = gt ?? gte;

@@ -1,4 +1,4 @@
-/** The order of keys as bytes, which is that of the tree. */
+/** Compares keys as bytes, which is the order of the tree. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length);
   for (let at = 0; at < most; at++) {

@@ -1,4 +1,4 @@
-/** The generations of a checkpoint as a reader of parts sees them: their frames of rows, and of nodes. */
+/** Reads the directories of a checkpoint: the frames of rows, and of nodes, in each generation. */
 
 import { objectPath } from '../remote/format/content-names.js';
 import type { Directory } from '../remote/format/directory.js';
@@ -20,21 +20,21 @@ export interface ObjectFrame {
   readonly kind: FramedKind;
   readonly path: string;
   readonly range: ByteRange;
-  /** What it has, still deflated. Rejects with `invalid-remote` or `wrong-key`. */
+  /** Resolves to the content of the frame, still deflated. Rejects with `invalid-remote` or `wrong-key`. */
   open(frameBytes: Uint8Array): Promise<Uint8Array>;
 }
 
-/** A frame of edits, and the key of its first one. */
+/** A frame of edits, with its first key. */
 export interface RowPlace extends ObjectFrame {
   readonly firstKey: Uint8Array;
 }
 
-/** A frame of nodes, and its number. */
+/** A frame of nodes, with its number. */
 export interface NodePlace extends ObjectFrame {
   readonly nth: number;
 }
 
-/** What the directory of a generation tells. */
+/** The frames in the directory of a generation. */
 export class GenerationParts {
   /** In the order of keys. */
   readonly rows: readonly RowPlace[];
@@ -69,14 +69,14 @@ export class GenerationParts {
     this.nodes = nodes;
   }
 
-  /** What a directory tells of a generation; undefined if it is of another one. */
+  /** Returns the parts of a generation; `undefined` if the directory is of another one. */
   static of(
     { packs }: Generation,
     directory: Directory,
     scope: Scope,
   ): GenerationParts | undefined {
     const rows = packs.filter(({ edits }) => edits > 0);
-    // The directory itself is the last.
+    // The last one is the directory itself.
     const objects = packs.filter(({ edits }) => edits === 0).slice(0, -1);
     const listObjectFrames = (
       kind: FramedKind,
@@ -94,12 +94,12 @@ export class GenerationParts {
     return fits ? new GenerationParts(ofRows, ofNodes, directory) : undefined;
   }
 
-  /** The frames in which nodes are whose hashes begin so. */
+  /** Returns the frames of nodes whose hashes begin with `start`. */
   nodesAt(start: number): readonly NodePlace[] {
     return this.#byStart.get(start) ?? [];
   }
 
-  /** The last frame that begins at a key or before it, by its number; -1 if all begin after it. */
+  /** Returns the number of the last frame that begins at a key or before it; -1 if all begin after it. */
   frameOf(key: Uint8Array): number {
     let [low, high] = [0, this.rows.length];
     while (low < high) {
@@ -110,7 +110,7 @@ export class GenerationParts {
     return low - 1;
   }
 
-  /** The frames that may have edits of keys from `from` on and below `to`; undefined for no bound. */
+  /** Returns the frames that may have edits of keys from `from` on and below `to`; `undefined` for no bound. */
   between(from: Uint8Array | undefined, to: Uint8Array | undefined): readonly RowPlace[] {
     const first = from === undefined ? 0 : Math.max(0, this.frameOf(from));
     const isBelow = ({ firstKey }: RowPlace) => to === undefined || compareBytes(firstKey, to) < 0;
@@ -120,10 +120,10 @@ export class GenerationParts {
 
 const NO_FRONT: Front = { envelopeBytes: new Uint8Array(), lengths: [] };
 
-/** An object of frames. What opens them is made once, when the first one is read. */
+/** An object of frames. The first read makes its opener. */
 class ObjectFrames {
   readonly places: readonly ObjectFrame[];
-  /** Whether the object has just these frames. */
+  /** Whether the object has exactly these frames. */
   readonly fits: boolean;
   readonly #make: () => Promise<OpenFrame>;
   #opener: Promise<OpenFrame> | undefined;
@@ -143,7 +143,7 @@ class ObjectFrames {
     if (this.#opener === undefined) {
       const opener = this.#make();
       this.#opener = opener;
-      // The app may have its key by the next time.
+      // The app may have its key next time.
       opener.catch(() => {
         this.#opener = undefined;
       });

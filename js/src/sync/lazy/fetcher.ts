@@ -1,6 +1,6 @@
 /**
- * Fetches nodes that are at the remote. Of a leaf come its rows: the frames in which they are, from each generation. All
- * leaves of these frames are made at once and stay, as far as their parents are known.
+ * Fetches nodes that are at the remote. For a leaf it fetches its rows: the frames that have them, from each
+ * generation. It makes all leaves of these frames at once, as far as their parents are known, and stores them.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -19,19 +19,19 @@ import { Parents } from './parents.js';
 import { type Chunks, store, storeAgain } from './store-segments.js';
 import { addChildren, type FarNode, type FarNodeIndex } from './table.js';
 
-/** Frames of rows of which leaves are made at once. */
+/** Frames of rows whose leaves are made at once. */
 const FRAMES_AT_ONCE = 16;
-/** Leaves that came unasked and are not made again by the frames that overlap: of several runs of that length. */
+/** Leaves that are remembered, so that overlapping frames do not make them again: of several runs of that length. */
 const MADE = 4096;
 
-/** A node that is wanted. */
+/** A wanted node. */
 interface Target extends FarNode {
   readonly name: string;
   /** The segment that names it. */
   readonly segment: number;
 }
 
-/** Frames of the first generation that follow each other, by their numbers, and the leaves that are in them. */
+/** Frames of the first generation that follow each other, by their numbers, with the leaves in them. */
 interface Run {
   from: number;
   to: number;
@@ -61,7 +61,7 @@ export class Fetcher {
     this.#hash = hash;
   }
 
-  /** Fetches chunks, makes them known to the core and stores them. Rejects with `offline`, and what remotes reject with. */
+  /** Fetches chunks, makes them known to the core and stores them. Rejects with `offline`, and as remotes do. */
   async fetch(parts: readonly SegmentPart[]): Promise<Uint8Array[]> {
     const targets = await Promise.all(parts.map((part) => this.#target(part)));
     await this.#shared.prepareIds();
@@ -76,7 +76,7 @@ export class Fetcher {
       this.#source.forget();
       throw explainOffline(cause, targets);
     }
-    // What came meanwhile with another call is in the core.
+    // A chunk that came with another call is in the core.
     return targets.map(({ name }) => chunks.get(name) ?? new Uint8Array());
   }
 
@@ -90,7 +90,7 @@ export class Fetcher {
     throw new HedgerowError('corrupt-chunk', message, { chunk: name });
   }
 
-  /** Fetches the nodes of a segment that are damaged: who does not know them does not know what is below them. */
+  /** Fetches the damaged nodes of a segment: without them the nodes below are unknown. */
   #mend(named: FarNodeIndex): Promise<void> {
     const running = this.#mends.get(named);
     if (running !== undefined) return running;
@@ -123,7 +123,7 @@ export class Fetcher {
     if (targets.length === 0) return new Map();
     let made: Chunks = new Map();
     for (const isAll of [false, true]) {
-      // They were damaged on their way, or are not those of that time any more.
+      // The frames were damaged on their way, or the remote has others by now.
       if (isAll) this.#source.forget();
       const { generations } = await this.#source.base(isAll);
       const left = targets.filter(({ name }) => !made.has(name));
@@ -134,7 +134,7 @@ export class Fetcher {
       const core = await lazyEngine(this.#shared.host);
       for (const frame of new Set(frames)) core.landNodes(frame);
       made = new Map([...made, ...(await store(this.#shared, core))]);
-      // What is here, and damaged, was not taken.
+      // A node that is here, and damaged, was not taken.
       const damaged = new Set(left.flatMap(({ name }) => (made.has(name) ? [] : [name])));
       if (damaged.size > 0) {
         const again = await storeAgain(this.#shared, this.#hash, frames, damaged);
@@ -151,12 +151,12 @@ export class Fetcher {
     if (targets.length === 0) return made;
     let left = targets;
     for (const isAll of [false, true]) {
-      // They were damaged on their way, or are not those of that time any more.
+      // The frames were damaged on their way, or the remote has others by now.
       if (isAll) this.#source.forget();
       const { generations } = await this.#source.base(isAll);
       const [first] = generations;
       if (first === undefined || first.rows.length === 0) break;
-      // Where its parent does not tell where a leaf begins, it may begin in the frame before.
+      // If its parent does not show where a leaf begins, the leaf may begin in the frame before.
       for (let back = 0; back < 2 && left.length > 0; back++) {
         for (const batch of batches(runsOf(first, left, back))) {
           for (const [name, bytes] of await this.#makeAll(generations, batch))
@@ -169,7 +169,7 @@ export class Fetcher {
     throw buildChangedRowsError(left[0] as Target);
   }
 
-  /** Makes the leaves of some runs of frames: those that are wanted, and those that come with them. */
+  /** Makes the wanted leaves of some runs of frames, and the leaves that come with them. */
   async #makeAll(generations: readonly GenerationParts[], runs: readonly Run[]): Promise<Chunks> {
     const [first] = generations as [GenerationParts];
     const places = generations.flatMap((parts, nth) =>
@@ -218,7 +218,7 @@ export class Fetcher {
     return store(this.#shared, core);
   }
 
-  /** Leaves that are not wanted, but wholly in the frames of a run. */
+  /** Finds the other leaves that are entirely in the frames of a run. */
   async #others(first: GenerationParts, { from, to, targets }: Run): Promise<FarNode[]> {
     const wanted = new Set(targets.map(({ name }) => name));
     const begin = (first.rows[from] as RowPlace).firstKey;
@@ -236,7 +236,7 @@ export class Fetcher {
     return others;
   }
 
-  /** Who reads frame after frame wants the next ones, too. */
+  /** Fetches the next frames for a reader that goes from frame to frame. */
   #lookAhead(first: GenerationParts, runs: readonly Run[]): void {
     const [only] = runs;
     if (only === undefined || runs.length > 1) return;
@@ -244,7 +244,7 @@ export class Fetcher {
     this.#source.fetchAhead(first.rows.slice(from, to));
   }
 
-  /** The same for nodes, which are in the order of keys, too. */
+  /** Does the same for nodes, which are in the order of keys, too. */
   #lookAheadNodes(first: GenerationParts, places: readonly NodePlace[]): void {
     const [only] = places;
     if (only === undefined || places.length > 1 || first.nodes[only.nth] !== only) return;
@@ -253,7 +253,7 @@ export class Fetcher {
   }
 }
 
-/** Where an internal node may be. */
+/** Finds the frames that may have an internal node. */
 function placesOf(
   generations: readonly GenerationParts[],
   hashBytes: Uint8Array,
@@ -261,7 +261,7 @@ function placesOf(
   return generations.flatMap((parts) => parts.nodesAt(hashPrefix(hashBytes)));
 }
 
-/** The runs of frames that have the rows of leaves; with `back`, so many frames more before each. */
+/** Finds the runs of frames with the rows of leaves; with `back`, so many frames more before each. */
 function runsOf(first: GenerationParts, targets: readonly Target[], back: number): Run[] {
   const last = first.rows.length - 1;
   const at = (key: Uint8Array) => Math.min(last, Math.max(0, first.frameOf(key)));
@@ -283,7 +283,7 @@ function runsOf(first: GenerationParts, targets: readonly Target[], back: number
   return runs;
 }
 
-/** Groups runs: their frames are in memory at once. A long run is a group of its own. */
+/** Groups runs whose frames are in memory at once. A long run is a group of its own. */
 function* batches(runs: readonly Run[]): Generator<Run[], void, void> {
   let batch: Run[] = [];
   let frames = 0;
@@ -308,7 +308,7 @@ function buildChangedRowsError({ name, lastKey }: Target): HedgerowError {
   return new HedgerowError('missing-chunk', message, { chunk: name });
 }
 
-/** Tells of a failure to reach the remote which rows are not here; none for those whose parent is damaged. */
+/** Says in an `offline` error which rows are not here; without targets, that their parent is damaged. */
 function explainOffline(cause: unknown, targets: readonly Target[]): unknown {
   if (!(cause instanceof HedgerowError) || cause.code !== 'offline') return cause;
   if (targets.length === 0) {

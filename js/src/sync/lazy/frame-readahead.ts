@@ -1,17 +1,17 @@
-/** What to fetch ahead of who reads the frames of an object one after the other: twice as many each time. */
+/** Chooses frames to fetch ahead of a reader that takes one after the other: twice as many each time. */
 
-/** Most frames that are fetched ahead. */
+/** The most frames that are fetched ahead. */
 const MOST_AHEAD = 32;
 
 export class FrameReadahead {
-  /** The last frame that was wanted, and the last one that was asked for. */
+  /** The last wanted frame, and the last requested one. */
   #last = -2;
   #asked = -1;
   #size = 1;
 
   /**
-   * Frames from `from` to `to` are wanted, by their numbers. Returns which are to be fetched ahead: from the first up to, but
-   * not including, the second. They are few requests: the next ones are asked for when half of them are behind.
+   * Notes that frames from `from` to `to` are wanted. Returns the numbers of the frames to fetch ahead: the first, and
+   * the one behind the last. These take few requests: the next one is due when half of them are behind.
    */
   next(from: number, to: number): [number, number] {
     const isNext = from <= this.#last + 1 && to > this.#last && from >= this.#last;

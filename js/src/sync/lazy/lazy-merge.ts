@@ -1,7 +1,7 @@
 /**
- * Merges into a store that is only partly here. What the remote has changed is not read: what was changed here is put on top of
- * it, and only these rows are compared. So nothing is needed of the state from which both began but what was changed here,
- * which is here: the remote may not have it any more.
+ * Merges into a store that is only partly here. It does not read what the remote has changed: it puts the local changes
+ * on top, and compares only these rows. Of the common base it needs only the rows that changed here, which are here:
+ * the remote may have lost the rest.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -18,7 +18,7 @@ import { areSameRows } from '../link/delta.js';
 import { decide } from '../link/policy.js';
 import { mergeIn, takeCommit } from '../link/pull.js';
 
-/** Most times that it begins again, since the local branch has moved on. */
+/** The most tries; the local branch may move during each. */
 const MAX_TRIES = 20;
 
 type MergeCounts = Pick<PullResult, 'applied' | 'conflicts'>;
@@ -50,7 +50,7 @@ interface Sides {
   readonly fork: Uint8Array;
 }
 
-/** Resolves to the number of conflicts; undefined if the local branch has moved meanwhile: nothing has come of it then. */
+/** Resolves to the number of conflicts; to `undefined`, without a merge, if the local branch has moved. */
 async function putOnTop(
   context: SyncContext,
   seq: number,
@@ -73,7 +73,7 @@ async function putOnTop(
       const work = {
         durability,
         signal,
-        // Here it is the remote's rows into which ours are merged.
+        // This merges our rows into the rows of the remote, so the sides are swapped.
         async onConflict({ key, base, ours: theirs, theirs: ours }: Parameters<typeof decide>[1]) {
           const conflict = { key, base, ours, theirs };
           const decided = await decide(policy, conflict, await context.sent?.(key));

@@ -1,5 +1,5 @@
 /**
- * The storage of a store that is only partly here. Tables tell which chunks of a segment are at the remote
+ * The storage of a store that is only partly here. Tables list which chunks of a segment are at the remote
  * (`docs/lazy.md`): a read of one goes there, all other calls go to the storage that this wraps.
  */
 
@@ -18,10 +18,10 @@ import type {
 } from '../../storage/segment-store.js';
 import { hasRemote } from './table.js';
 
-/** Fetches chunks that are at the remote; a member for each, in that order. */
+/** The function that fetches chunks at the remote; it returns a member for each, in that order. */
 export type FetchChunks = (parts: readonly SegmentPart[]) => Promise<Uint8Array[]>;
 
-/** One open store, of which chunks may be at a remote. */
+/** One open store, whose chunks may be at a remote. */
 export class LazySegments implements SegmentStore {
   readonly inner: SegmentStore;
   /** The tables of the segments that name chunks at the remote. */
@@ -32,12 +32,12 @@ export class LazySegments implements SegmentStore {
     this.inner = inner;
   }
 
-  /** From now on what is not here comes from there. */
+  /** Sets the function that fetches chunks from now on. */
   attach(fetch: FetchChunks | undefined): void {
     this.#fetch = fetch;
   }
 
-  /** The table of a segment that names chunks at the remote. */
+  /** Returns the table of a segment, if it names chunks at the remote. */
   tableOf(id: number): Uint8Array | undefined {
     return this.#tables.get(id);
   }
@@ -119,7 +119,7 @@ export class LazySegments implements SegmentStore {
 /** A storage whose stores may be partly at a remote. It opens one store. */
 export class LazyStorage implements Storage {
   readonly #inner: Storage;
-  /** The store that was opened. */
+  /** The open store. */
   segments: LazySegments | undefined;
 
   constructor(inner: Storage) {

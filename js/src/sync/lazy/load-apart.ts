@@ -1,6 +1,6 @@
 /**
- * Loads what is here apart from what is at the remote. Operations ask for what they need first, and with it for what they
- * may need next: nobody waits for that, and a remote that is not reached fails those alone who need what is there.
+ * Loads chunks that are here apart from chunks at the remote. Operations ask for what they need, and for what they may
+ * need next. They do not wait for the latter, and an unreachable remote fails only operations that need it.
  */
 
 import type { Host } from '../../core/engine-host.js';
@@ -14,7 +14,7 @@ export function loadApart(host: Host): void {
     const alike = wanted.filter((one) => isFar(one) === isFar(first));
     const loading = host.bring(alike);
     if (alike.length < wanted.length) {
-      // A failure is told to the operation that needs it, when that asks for it.
+      // The operation that needs it gets the error when it asks for it.
       host.bring(wanted.filter((one) => !alike.includes(one))).catch(() => {});
     }
     return loading;

@@ -12,11 +12,11 @@ import { merge } from './lazy-merge.js';
 import type { LazySegments } from './lazy-segments.js';
 import { loadApart } from './load-apart.js';
 
-/** In the place of a remote: what `db.remote` gets of a clone that is only partly here. */
+/** The argument of `db.remote`, in the place of a remote, for a clone that is only partly here. */
 export class LazyRemote {
   readonly remote: Remote;
   readonly segments: LazySegments;
-  /** Whether anything is here after `openLazy`. Otherwise nothing at the remote is worth to be read in parts. */
+  /** Whether `openLazy` has begun the store. Otherwise the remote is not worth reading in parts. */
   isBegun = false;
   readonly signal: AbortSignal | undefined;
 
@@ -27,7 +27,7 @@ export class LazyRemote {
   }
 }
 
-/** Links a store, has what is not here fetched when it is read, and begins a store that has nothing. */
+/** Links a store, has reads fetch what is not here, and begins an empty store. */
 export async function openLazy(
   host: SyncHost,
   lazy: LazyRemote,
@@ -39,7 +39,7 @@ export async function openLazy(
       'a store that is partly at a remote has no indexes and no sum trees: clone it whole';
     throw new HedgerowError('unsupported', message);
   }
-  // What lands is compared with what all tables have.
+  // A landing compares with all tables, so the core needs all of them.
   await shared.host.complete();
   const link = await createLink(host, lazy.remote, options);
   const context = contextOf(link);

@@ -1,14 +1,14 @@
-/** What the segments of a store tell of nodes at the remote: the last ones that were asked are kept at hand. */
+/** Reads which nodes at the remote the segments of a store name, and keeps the answers of the last ones. */
 
 import { hex } from '../../base/hex.js';
 import type { HashFunction } from '../remote/format/content-names.js';
 import type { LazySegments } from './lazy-segments.js';
 import { type FarNode, type FarNodeIndex, hashAt, namedIn } from './table.js';
 
-/** Segments whose nodes are kept at hand. */
+/** Segments whose nodes are kept. */
 const MOST = 32;
 
-/** What is not told by anybody. */
+/** Makes the index of a segment that names no nodes. */
 const nothing = (): FarNodeIndex => ({ nodes: new Map(), far: new Set(), damaged: new Map() });
 
 export class Parents {
@@ -21,18 +21,18 @@ export class Parents {
     this.#hash = hash;
   }
 
-  /** The hash, in hexadecimal, of the chunk of a segment that begins at `from`; '' if none does. */
+  /** Returns the hash, in hexadecimal, of the chunk of a segment that begins at `from`; '' if no chunk does. */
   nameAt(id: number, from: number): string {
     const table = this.#segments.tableOf(id);
     const hashBytes = table && hashAt(table, from);
     return hashBytes === undefined ? '' : hex(hashBytes);
   }
 
-  /** What a segment tells. */
+  /** Resolves to the index of a segment. */
   of(id: number): Promise<FarNodeIndex> {
     const known = this.#known.get(id);
     if (known !== undefined) {
-      // The last in the order of the map is the one that was asked last.
+      // The map has the segments in the order of their last use.
       this.#known.delete(id);
       this.#known.set(id, known);
       return known;
@@ -54,7 +54,7 @@ export class Parents {
     return namedIn(table, segmentBytes, this.#hash);
   }
 
-  /** The nodes at the remote that a segment names, by their hashes in hexadecimal. */
+  /** Resolves to the nodes at the remote that a segment names, by their hashes in hexadecimal. */
   async nodes(id: number): Promise<ReadonlyMap<string, FarNode>> {
     return (await this.of(id)).nodes;
   }

@@ -1,4 +1,4 @@
-/** Stores what came from the remote: the segments that the core has made of it. */
+/** Stores the segments that the core has made of what came from the remote. */
 
 import { hex } from '../../base/hex.js';
 import { type MadeSegment, removeSegment } from '../../core/calls/segment-calls.js';
@@ -13,8 +13,8 @@ import { chunksOf } from './table.js';
 export type Chunks = Map<string, Uint8Array>;
 
 /**
- * Takes the segments that the core has made, and writes them. Where there is no room for them they are used once, and
- * fetched again when they are read again. Call `shared.prepareIds()` before they are made.
+ * Takes the segments that the core has made, and writes them. Without room for them they are used once, and fetched
+ * again by the next read. Call `shared.prepareIds()` before the core makes them.
  */
 export async function store(shared: SharedStore, core: LazyEngine): Promise<Chunks> {
   const segments = core.take();
@@ -29,7 +29,7 @@ export async function store(shared: SharedStore, core: LazyEngine): Promise<Chun
   return chunks;
 }
 
-/** Stores those of the nodes in these records that are wanted, by their hashes, though they are here: those are damaged. */
+/** Stores the wanted nodes of these records, by their hashes, though they are here: the stored ones are damaged. */
 export async function storeAgain(
   shared: SharedStore,
   hash: HashFunction,
@@ -49,7 +49,7 @@ export async function storeAgain(
   return store(shared, core);
 }
 
-/** All records of a frame, of which nobody has said that it is well-formed. */
+/** Reads all records of a frame, which may be malformed. */
 function recordsOf(recordsBytes: Uint8Array) {
   try {
     return [...recordsIn(recordsBytes)];

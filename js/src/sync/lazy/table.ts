@@ -1,6 +1,5 @@
 /**
- * The table of a segment that names chunks at a remote, and the nodes in the segment, which tell what these are: see
- * `docs/format.md`.
+ * Reads the table of a segment that names chunks at a remote, and the nodes that describe these: see `docs/format.md`.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -22,20 +21,20 @@ function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** Whether a table names chunks at the remote. One that is damaged does not. */
+/** Returns whether a table names chunks at the remote. A damaged table does not. */
 export function hasRemote(tableBytes: Uint8Array): boolean {
   if (tableBytes.length <= TABLE_HEADER_BYTES) return false;
   const { here, all } = chunkCounts(tableBytes);
   return here < all && tableBytes.length === TABLE_HEADER_BYTES + TABLE_ENTRY_BYTES * all;
 }
 
-/** The hash of a chunk of a table. */
+/** Returns the hash of a chunk of a table. */
 function hashOf(tableBytes: Uint8Array, index: number): Uint8Array {
   const at = TABLE_HEADER_BYTES + HASH_BYTES * index;
   return tableBytes.subarray(at, at + HASH_BYTES);
 }
 
-/** The hash of the chunk that begins at `from`; undefined if none does. */
+/** Returns the hash of the chunk that begins at `from`; `undefined` if no chunk does. */
 export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undefined {
   const { all } = chunkCounts(tableBytes);
   let [low, high] = [0, all];
@@ -50,8 +49,8 @@ export function hashAt(tableBytes: Uint8Array, from: number): Uint8Array | undef
 }
 
 /**
- * The chunks that a segment has, unpacked, by their hashes in hexadecimal, and these hashes. One whose packed form is
- * damaged is empty.
+ * Yields the chunks that a segment has, unpacked, by their hashes in hexadecimal, and these hashes. A chunk whose
+ * packed form is damaged is empty.
  */
 export function* chunksOf(
   tableBytes: Uint8Array,
@@ -70,21 +69,21 @@ export function* chunksOf(
 export interface FarNode extends NodeAt {
   /** 0 for a leaf. */
   readonly level: number;
-  /** The last key before it, if its parent tells that. */
+  /** The last key before it, if its parent has that key. */
   readonly after: Uint8Array | undefined;
 }
 
-/** What a segment tells of nodes at the remote. */
+/** The nodes at the remote that a segment names. */
 export interface FarNodeIndex {
-  /** Those that it names, by their hashes in hexadecimal, in the order of keys of each parent. */
+  /** The named nodes, by their hashes in hexadecimal, in the order of keys of each parent. */
   readonly nodes: Map<string, FarNode>;
-  /** The hashes of these, and of those below damaged nodes. */
+  /** The hashes of these, and of the nodes below damaged ones. */
   readonly far: ReadonlySet<string>;
-  /** The hashes of nodes in it that are damaged, by the same in hexadecimal: those below them are not told. */
+  /** The hashes of damaged nodes in it, by the same in hexadecimal: the nodes below them are unknown. */
   readonly damaged: Map<string, Uint8Array>;
 }
 
-/** Reads what a segment names. Storage may be damaged while memory is not: so each node is compared with its hash. */
+/** Reads the index of a segment, and compares each node with its hash: storage may be damaged while memory is not. */
 export function namedIn(
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
@@ -109,7 +108,7 @@ export function addChildren({ nodes, far }: FarNodeIndex, nodeBytes: Uint8Array)
   }
 }
 
-/** The children that a sound internal node names. */
+/** Returns the children that a sound internal node names. */
 export function childrenOf(nodeBytes: Uint8Array): FarNode[] {
   const view = viewOf(nodeBytes);
   const count = view.getUint16(2, true);

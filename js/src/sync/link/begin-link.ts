@@ -1,6 +1,6 @@
 /**
- * Begins a link: makes its refs, and begins those again that cannot be read. The remote has all that is lost with them, so
- * no call has to fail.
+ * Begins a link: makes its refs, and resets the refs that cannot be read. The remote has all that a reset loses, so no
+ * call has to fail.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -11,16 +11,17 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Moves, SyncRefs } from './link-state.js';
 
 /**
- * A ref that a link has begun again. `origin`: it is as a new link, and the next pull brings all rows of the remote, and merges
- * them. `fork`: that pull merges, too, as if both sides had nothing in common. The others cost only time.
+ * A ref that a link has reset. After `origin` the link is like a new one: the next pull brings all rows of the remote,
+ * and merges them. After `fork` that pull also merges, as if both sides had no common state. A reset of the others
+ * costs only time.
  */
 export type ResetRef = (typeof COMMITS)[number];
 
 const COMMITS = ['origin', 'fork', 'pushing', 'landing', 'checkpoint'] as const;
-/** Most times that a link begins again, since another tab moved its refs. */
+/** Most tries, while other tabs move the refs. */
 const MAX_TRIES = 20;
 
-/** Makes the refs of a link unless they are there and can be read. Resolves to those that it has begun again. */
+/** Makes the refs of a link that are missing or cannot be read. Resolves to the refs that it has reset. */
 export async function beginLink(
   shared: SharedStore,
   refs: SyncRefs,
@@ -36,7 +37,7 @@ export async function beginLink(
   throw new HedgerowError('conflict', `another tab moved the link ${MAX_TRIES} times: try again`);
 }
 
-/** The refs of a link whose commits do not open. */
+/** Finds the refs of a link whose commits do not open. */
 async function unreadable(shared: SharedStore, refs: SyncRefs): Promise<ResetRef[]> {
   const sound: Uint8Array[] = [EMPTY_COMMIT];
   const lost: ResetRef[] = [];
@@ -58,7 +59,7 @@ async function opens(shared: SharedStore, commitBytes: Uint8Array): Promise<bool
     if (!isDamage(cause)) throw cause;
   }
   try {
-    // A collection of another tab may have moved it.
+    // A collection of another tab may have moved the commit.
     await shared.queueWork(() => shared.inventory.load().then(open));
     return true;
   } catch (cause) {
@@ -74,7 +75,7 @@ function isDamage(cause: unknown): boolean {
   );
 }
 
-/** The moves by which a new link begins, and each ref of `lost`. */
+/** Returns the moves that begin a new link, or reset each ref of `lost`. */
 function beginnings(refs: SyncRefs, lost: readonly ResetRef[]): Moves {
   const [isGone, noFork] = [refs.bytes('origin') === undefined, refs.bytes('fork') === undefined];
   const isNew = isGone || lost.includes('origin');
@@ -87,7 +88,7 @@ function beginnings(refs: SyncRefs, lost: readonly ResetRef[]): Moves {
   };
 }
 
-/** The moves after which no head was seen, and no push waits for its answer. The ids and the epoch stay. */
+/** Returns the moves that forget the seen head and the push that waits for its answer. The ids and the epoch stay. */
 export function makeForgetMoves(refs: SyncRefs): Moves {
   return {
     ...(refs.bytes('seen') && { seen: EMPTY_COMMIT }),
@@ -97,7 +98,7 @@ export function makeForgetMoves(refs: SyncRefs): Moves {
   };
 }
 
-/** The number of the last head, without a push that waits. */
+/** Returns the moves that keep the number of the last head, and forget the push that waits. */
 function makeTurnMoves(refs: SyncRefs): Moves {
   const turn = new Uint8Array(32);
   turn.set(refs.bytes('turn')?.subarray(0, 8) ?? []);

@@ -15,18 +15,18 @@ import { type MadeDelta, makeDeltas, readRowsRoot } from './delta.js';
 import type { LinkState } from './link-state.js';
 import { writeDirectory } from './write-directory.js';
 
-/** Uploads at once. */
+/** Uploads at the same time. */
 const AT_ONCE = 4;
-/** Most generations: a reader who was away finds the rows that it has in one of them. */
+/** Most generations: a reader that was away finds its rows in one of them. */
 const MAX_GENERATIONS = 16;
-/** The same for a device that is only partly a clone. */
+/** Most generations before a lazy clone makes one of all rows. */
 const MOST_OF_PARTLY = 48;
-/** Most packs of a head, which take a third of it. */
+/** Most packs of a head: they take a third of it. */
 const MAX_PACKS = 512;
 
 /**
- * Writes the packs of a checkpoint at a commit, whose rows are not empty, and returns its generations: those before and a
- * new one, of what has changed since; or one alone of all rows, when the new ones are as long as the first, or too many.
+ * Writes the packs of a checkpoint at a commit that has rows, and returns its generations: the earlier ones, and a new
+ * one with the changes since. Returns a single one of all rows if the later ones are as long as the first, or too many.
  */
 export async function makeCheckpoint(
   context: SyncContext,
@@ -40,7 +40,7 @@ export async function makeCheckpoint(
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await readRowsRoot(context.shared, commit), checkpointRows(before));
-    // Who does not have all rows would have to fetch them, to write them anew: another device does that.
+    // A lazy clone would have to fetch all rows to write them again: another device does that.
     const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
     if (isKnown && (isPartly || hasRoom(before.generations))) {
       const packs = await writePacks(context, commit, to.commitBytes, scope, job);
@@ -53,7 +53,7 @@ export async function makeCheckpoint(
   return [{ seq, rows, packs }];
 }
 
-/** Whether another generation costs a clone less than it saves. */
+/** Returns whether another generation costs a clone less than it saves. */
 function hasRoom(generations: readonly Generation[]): boolean {
   const lengthOf = (packs: readonly PackRecord[]) =>
     packs.reduce((sum, { length }) => sum + length, 0);
@@ -63,7 +63,7 @@ function hasRoom(generations: readonly Generation[]): boolean {
   return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
 }
 
-/** Makes and puts the packs that lead from one commit to another, and what a reader needs that wants only parts of them. */
+/** Makes and puts the packs that lead from one commit to another, and the directory for readers of parts of them. */
 async function writePacks(
   context: SyncContext,
   from: Uint8Array,
@@ -80,10 +80,10 @@ async function writePacks(
   let failure: unknown;
   const cutBytes = Math.min(tools.packBytes, FRAME_BYTES);
   const limits = { cutBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
-  // Platforms deflate beside the page: several at once, as they are put.
+  // Several packs are deflated and put at once: zlib works in other threads, and uploads wait.
   const put = async ({ deltas, edits }: PackDeltas, nth: number): Promise<void> => {
     const pack = await encodeFrames('pack', deltas, tools.random(16), tools.deflate, scope);
-    // To seal a long one has taken a slice.
+    // Sealing a long pack has taken a slice.
     await turn();
     const nameBytes = tools.hash(pack.bytes);
     records[nth] = { nameBytes, length: pack.bytes.length, edits };
@@ -110,7 +110,7 @@ async function writePacks(
   return [...records, ...(await writeDirectory(context, { from, to, packs: frames, scope }, job))];
 }
 
-/** What becomes a pack. */
+/** The deltas of a pack. */
 interface PackDeltas {
   /** One for each frame. */
   readonly deltas: readonly Uint8Array[];
@@ -130,7 +130,7 @@ async function* gatherPacks(
   };
   for await (const one of deltas) {
     const { length } = one.deltaBytes;
-    // A long row has a pack of its own: with others it would perhaps not fit.
+    // A long row has a pack of its own: with others it might not fit.
     if (frames.length > 0 && bytes + length > 2 * packBytes) yield take();
     frames.push(one.deltaBytes);
     edits += one.edits;

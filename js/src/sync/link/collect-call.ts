@@ -1,4 +1,4 @@
-/** Collections as they are called: by the app, or by a loop, which is loaded then. */
+/** Collections as the app or a loop calls them. Loaded at the first call. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { notify } from '../../base/report.js';
@@ -25,7 +25,7 @@ export async function collectNow(
   });
 }
 
-/** Collects for a loop if it is time, and tells how that ended. Resolves to whether to look again later. */
+/** Collects for a loop if it is time, and reports the outcome. Resolves to whether to look again later. */
 export async function collectIfDue(
   context: SyncContext,
   { collect: wanted, onCollect }: SyncOptions,
@@ -39,7 +39,7 @@ export async function collectIfDue(
   } catch (cause) {
     if (signal?.aborted === true || !(cause instanceof HedgerowError)) throw cause;
     notify(onCollect, cause);
-    // Asking again and again gives no right to list or to delete.
+    // Trying again gives no right to list or to delete.
     return cause.code !== 'remote-auth';
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the heads of a remote name. An object that none names is never named again, if each head was replaced since the
- * object was put: who put it did so after it had read the head that it swaps against, and that swap is lost now.
+ * The objects that the heads of a remote name. No head will name an unnamed object if each head was replaced after the
+ * object was put: its writer had read the head before, and now loses the swap against it.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -21,13 +21,13 @@ import { Heads, type SeenHead } from './heads.js';
 import type { LinkState } from './link-state.js';
 import { tailSince } from './logs.js';
 
-/** Heads that are read at once. */
+/** Heads that are read at the same time. */
 const AT_ONCE = 4;
-/** Most times that a head is read that moves on meanwhile. */
+/** Most reads of a head that keeps moving. */
 const MAX_TRIES = 20;
-/** How much later than an object a head must have been written, for clocks of one store may differ by some seconds. */
+/** A head must be this much newer than an object: clocks of one store may differ by some seconds. */
 const MARGIN_MS = 60_000;
-/** How a head fails that was read. */
+/** The errors of a head that was read. */
 const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'invalid-remote',
   'rollback',
@@ -35,7 +35,7 @@ const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'wrong-key',
 ]);
 
-/** The error of a head that cannot be read, which says whose head it is: a remote has many. */
+/** Adds the name of the head to an error of it, since a remote has many. */
 function addHeadName(branch: string, cause: unknown): unknown {
   if (!(cause instanceof HedgerowError) || !HEAD_FAULTS.has(cause.code)) return cause;
   const { code, message, object, offset } = cause;
@@ -64,12 +64,15 @@ export class LiveObjects {
     this.#job = job;
   }
 
-  /** Whether a head names it, or did since they were read. */
+  /** Returns whether a head names the object, or did at an earlier read. */
   has(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** The objects that heads name and that are not among `listed`: one request for each, since it may have been put after they were listed. */
+  /**
+   * Finds the objects that heads name and the remote lacks. Costs a request for each that is not in `listed`, since it
+   * may have been put after the list.
+   */
   async missing(listed: ReadonlyMap<string, unknown>): Promise<string[]> {
     const gone: string[] = [];
     for (const name of this.#names) {
@@ -85,7 +88,7 @@ export class LiveObjects {
     return this.#branches.size;
   }
 
-  /** Reads the heads that the remote lists, and the own one, with all logs. Rejects unless it knows all that they name. */
+  /** Reads the heads that the remote lists and its own, with all logs. Rejects unless it knows all their objects. */
   async read(listed: readonly RemoteObject[]): Promise<void> {
     const branches = new Set([this.#context.remoteBranch]);
     for (const { name } of listed) {
@@ -108,7 +111,7 @@ export class LiveObjects {
     }
   }
 
-  /** Makes sure that no object of `newestMs`, or older, will be named that is not named now. */
+  /** Ensures that no head will name an object of `newestMs`, or older, that no head names now. */
   async fence(newestMs: number): Promise<void> {
     for (const { name } of [...this.#branches.values()]) {
       for (let tries = 0; ; tries++) {
@@ -138,12 +141,12 @@ export class LiveObjects {
       const seen = await heads.take(found.bytes, found.token, this.#knownOf(name));
       try {
         await this.#add(seen);
-        // Where it is not told, it is as if it were old.
+        // A head without a time counts as old.
         const modifiedMs = found.modifiedMs ?? Number.NEGATIVE_INFINITY;
         this.#branches.set(name, { name, heads, seen, modifiedMs });
         return;
       } catch (cause) {
-        // A log that is gone may be one that a newer head does not name.
+        // A newer head may no longer name the log that is gone.
         if (!(cause instanceof HedgerowError) || cause.code !== 'invalid-remote') throw cause;
         const again = await remote.readHead(name, { signal, pastCaches: true });
         if (again?.token === found.token || tries === MAX_TRIES) throw cause;
@@ -151,12 +154,12 @@ export class LiveObjects {
     }
   }
 
-  /** Where the head of a branch belongs. */
+  /** Returns the scope of a branch's head. */
   #scopeOf(name: string): Scope {
     return { ...this.#context.scope, contextBytes: utf8(name) };
   }
 
-  /** What a head must not go back behind. */
+  /** Returns the state that a head must not fall behind. */
   #knownOf(name: string): Pick<LinkState, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'> {
     const seen = this.#branches.get(name)?.seen;
     if (seen !== undefined) {
@@ -167,7 +170,7 @@ export class LiveObjects {
     return { repositoryBytes: undefined, seq: 0, epoch: 0, seenBytes: NO_HASH };
   }
 
-  /** Adds all that a head names, and its logs. */
+  /** Adds the objects that a head and its logs name. */
   async #add({ head }: SeenHead): Promise<void> {
     const { tail } = await tailSince(this.#context, head, 0, this.#job);
     for (const { nameBytes } of packsOf(head.checkpoint))
@@ -180,7 +183,7 @@ export class LiveObjects {
     }
   }
 
-  /** Replaces a head by one that says the same. `false` if another one is there. */
+  /** Replaces a head by one with the same content. `false` if another head is there. */
   async #replace(branch: Branch): Promise<boolean> {
     const { remote, tools } = this.#context;
     const { head, hashBytes, token } = branch.seen;

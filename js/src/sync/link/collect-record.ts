@@ -9,11 +9,11 @@ import { unsafeFault } from '../remote/remote-faults.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { RECORD_BRANCH } from './link-names.js';
 
-/** The record as it was read; of a remote that has none, without token. */
+/** The record as it was read; without token if the remote has no record. */
 export interface FoundRecord extends MarkRecords {
   readonly token: string | undefined;
   readonly nonceBytes: Uint8Array | undefined;
-  /** When it was written, by the clock of the remote; 0 where there is none. */
+  /** When it was written, by the clock of the remote; 0 without a record. */
   readonly modifiedMs: number;
 }
 
@@ -21,7 +21,7 @@ const NO_RECORD: FoundRecord = {
   ...{ collected: 0, marks: [], token: undefined, nonceBytes: undefined, modifiedMs: 0 },
 };
 
-/** Where the record and the marks belong: they are encrypted as heads are. */
+/** Returns the scope of the record and the marks: they are encrypted as heads are. */
 export function recordScope({ scope }: SyncContext): Scope {
   return { ...scope, contextBytes: utf8(RECORD_BRANCH) };
 }
@@ -38,7 +38,7 @@ export async function readRecord(context: SyncContext, { signal }: SyncJob): Pro
   return { ...(await decodeRecord(found.bytes, recordScope(context))), token, modifiedMs };
 }
 
-/** Replaces the record. Returns the new one as it is read then; undefined if another collector was first. */
+/** Replaces the record. Resolves to the new one as it is read then; to `undefined` if another collector was first. */
 export async function swapRecord(
   context: SyncContext,
   { token }: FoundRecord,
@@ -51,7 +51,7 @@ export async function swapRecord(
   const wanted = { branch: RECORD_BRANCH, token, bytes, signal: job.signal };
   const { state } = await swapPatiently(remote, wanted, tools);
   if (state === 'lost') return undefined;
-  // Also tells whether a swap without an answer has succeeded.
+  // This also shows whether a swap without an answer has succeeded.
   const now = await readRecord(context, job);
   return sameBytes(now.nonceBytes, nonceBytes) ? now : undefined;
 }

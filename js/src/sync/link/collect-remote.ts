@@ -1,8 +1,8 @@
 /**
- * Collects the garbage of a remote, without locks. Objects that no head names are listed in a mark, and the record of
- * collections names the mark; once that was so for the grace, they are deleted. All ages are told by the remote's clock:
- * a mark is as old as the record that named it first, and the time is that of a record which was just written. A
- * collection may end anywhere, and several may run: no name is ever used twice, so what is garbage stays that.
+ * Collects the garbage of a remote, without locks. A mark lists objects that no head names, and the record of
+ * collections names the mark; after the grace the objects are deleted. The remote's clock gives all ages: a mark is as
+ * old as the record that named it first, and the record that was just written gives the present time. A collection may
+ * end anywhere, and several may run: no name is ever used twice, so garbage stays garbage.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -26,13 +26,13 @@ import type { SyncContext } from './context.js';
 import { RECORD_BRANCH } from './link-names.js';
 import { SyncRefs } from './link-state.js';
 
-/** Of so many parts of the grace, one passes between two marks, and before an object is marked. */
+/** One of so many parts of the grace passes between two marks, and before an object is marked. */
 const PACE = MAX_MARKS;
 /** Names in one call of `remove`. */
 const BATCH = 100;
-/** Most calls that are refused. */
+/** Refused calls after which the deletes of a mark end. */
 const MAX_REFUSED = 10;
-/** Most times that a collection begins again, since another one was first. */
+/** Most tries of a collection, while others are first. */
 const MAX_TRIES = 8;
 
 /** Collects. Rejects with `remote-auth` if the remote does not let this device list or delete. */
@@ -46,12 +46,12 @@ export async function collectRemote(context: SyncContext, job: CollectJob): Prom
   throw new HedgerowError('conflict', `other devices collect: they were first ${MAX_TRIES} times`);
 }
 
-/** How long nothing was collected before a loop does, by the remote's clock. */
+/** Age of the last collection at which a loop collects, by the remote's clock. */
 const DUE_MS = 86_400_000;
-/** A collection that has begun is given so long. */
+/** The time that a collection that has begun is given. */
 const BUSY_MS = 3_600_000;
 
-/** Whether a loop collects now. The head was written by now, so it tells how late it is at least. Two requests. */
+/** Returns whether a loop collects now. The head's time is a lower bound of the remote's clock. Two requests. */
 export async function isRemoteCollectionDue(
   context: SyncContext,
   signal: AbortSignal | undefined,
@@ -63,13 +63,13 @@ export async function isRemoteCollectionDue(
   return head?.modifiedMs !== undefined && head.modifiedMs >= dueMs;
 }
 
-/** What was deleted, in all tries. */
+/** A number of objects, and their bytes. */
 class Counts {
   objects = 0;
   bytes = 0;
 }
 
-/** A mark whose names are known. */
+/** A mark that was read, and its names. */
 interface Mark {
   readonly record: MarkRecord;
   readonly names: readonly string[];
@@ -93,13 +93,13 @@ class Collection {
     this.#deleted = deleted;
   }
 
-  /** Undefined if another collector was first. */
+  /** Collects once. Resolves to `undefined` if another collector was first. */
   async run(): Promise<CollectResult | undefined> {
     const { remote } = this.#context;
     const { signal, graceMs } = this.#job;
     const own = { signal };
     for (const prefix of ['p/', 'd/'] as const) {
-      // Before the heads are read: what is put and named later is not here.
+      // Listed before the heads are read: an object that is put and named later is not in it.
       for (const one of await remote.list(prefix, own)) this.#listed.set(one.name, one);
     }
     const before = await readRecord(this.#context, own);
@@ -123,12 +123,12 @@ class Collection {
     for (const { nameBytes } of record.marks) marked.add(objectPath('d', nameBytes));
     const made = await this.#mark(marked, kept, nowMs);
     if (made !== undefined) kept.push(made);
-    // Who may not delete leaves it to be due for others.
+    // After a refusal, the collection stays due for other devices.
     const collected = this.#refusal ? record.collected : Math.floor(nowMs / 1000);
     const next = { collected, marks: kept.map((mark) => mark.record) };
     if ((await swapRecord(this.#context, record, next, own)) === undefined) return undefined;
     const over = record.marks.filter((one) => !next.marks.includes(one));
-    // Those that stay are garbage like other objects.
+    // Marks that stay are garbage like other objects.
     const names = over.map(({ nameBytes }) => objectPath('d', nameBytes));
     await remote.remove([...names, ...this.#probes], own).catch(() => {});
     for (const name of names) this.#listed.delete(name);
@@ -136,7 +136,7 @@ class Collection {
     return this.#result(kept);
   }
 
-  /** Reads what heads name. Throws if the list is older than the record: it may lack a head. */
+  /** Lists and reads the heads. Throws if the list is older than the record: it may lack a head. */
   async #readHeads({ modifiedMs }: FoundRecord): Promise<void> {
     const { remote } = this.#context;
     const listed = await remote.list('h/', { signal: this.#job.signal });
@@ -153,17 +153,17 @@ class Collection {
     await this.#readLive(listed);
   }
 
-  /** Reads the heads, and finds what they name that is not there. */
+  /** Reads the heads, and finds the missing objects that they name. */
   async #readLive(listed: readonly RemoteObject[]): Promise<void> {
     const { shared, refs } = this.#context;
-    // Not those of the context, which a pull may be using.
+    // Not the refs of the context, which a pull may be using.
     const state = await new SyncRefs(shared, refs.names).look();
     this.#live = new LiveObjects(this.#context, state, { signal: this.#job.signal });
     await this.#live.read(listed);
     this.#missing = await this.#live.missing(this.#listed);
   }
 
-  /** The marks of the record, without those that cannot be read: what they list is marked again. */
+  /** Reads the marks of the record. Skips the unreadable ones: their objects are marked again. */
   async #marks({ marks }: FoundRecord): Promise<Mark[]> {
     const { remote, tools } = this.#context;
     const found: Mark[] = [];
@@ -187,7 +187,7 @@ class Collection {
     return found;
   }
 
-  /** Deletes what a mark lists. `false` if the remote refuses. */
+  /** Deletes the objects of a mark. `false` if the remote refuses. */
   async #delete({ names }: Mark): Promise<boolean> {
     const there = names.filter((name) => this.#listed.has(name) && !this.#live.has(name));
     let refused = 0;
@@ -212,7 +212,7 @@ class Collection {
     return refused === 0;
   }
 
-  /** Marks what no head names and no mark lists. Undefined if that is nothing, or it is not yet time for a mark. */
+  /** Marks objects that no head and no mark names. `undefined` if there are no such objects, or it is too early. */
   async #mark(
     marked: ReadonlySet<string>,
     marks: readonly Mark[],
@@ -220,7 +220,7 @@ class Collection {
   ): Promise<Mark | undefined> {
     const paceMs = this.#job.graceMs / PACE;
     const isEarly = marks.some(({ record }) => nowMs - (record.stamp ?? 0) * 1000 < paceMs);
-    // Without any head, it is not known what was in use.
+    // Without any head, the objects in use are not known.
     if (isEarly || marks.length >= MAX_MARKS || this.#live.heads === 0) return undefined;
     const isGarbage = ({ name, modifiedMs }: RemoteObject) =>
       !this.#live.has(name) && !marked.has(name) && nowMs - modifiedMs >= paceMs;
@@ -245,7 +245,7 @@ class Collection {
 
   #result(marks: readonly Mark[]): CollectResult {
     const [live, waiting, kept] = [new Counts(), new Counts(), new Counts()];
-    // A mark goes with what it lists.
+    // A mark counts with the objects that it lists.
     const marked = new Set(marks.flatMap((mark) => mark.names));
     for (const { record } of marks) marked.add(objectPath('d', record.nameBytes));
     for (const { name, length } of this.#listed.values()) {
@@ -262,19 +262,19 @@ class Collection {
   }
 }
 
-/** The record, whose marks all have a stamp: it was written when it was, or before. */
+/** Returns the record with a stamp for each mark: the record that named it first was written then. */
 function stampMarks({ collected, marks, modifiedMs }: FoundRecord): MarkRecords {
   const now = Math.ceil(modifiedMs / 1000);
   return { collected, marks: marks.map((mark) => ({ ...mark, stamp: mark.stamp ?? now })) };
 }
 
-/** The bytes of the names of one folder, in ascending order. */
+/** Returns the bytes of the names of one folder, in ascending order. */
 function bytesIn(folder: Folder, names: readonly string[]): Uint8Array[] {
   const own = names.filter((name) => name.startsWith(folder)).sort();
   return own.map((name) => unhex(name.slice(folder.length + 1)));
 }
 
-/** Whether the remote will not delete: for want of a right, or since the object is locked. */
+/** Returns whether the remote refuses to delete: a right is missing, or the object is locked. */
 function isRefusal(cause: unknown): cause is HedgerowError {
   if (!(cause instanceof HedgerowError)) return false;
   return cause.code === 'remote-auth' || (cause.code === 'remote' && !cause.retryable);

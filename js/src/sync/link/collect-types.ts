@@ -1,28 +1,28 @@
-/** What callers of a collection give and get. */
+/** The options and results of a collection. */
 
-/** How many objects of a remote, and of how many bytes. */
+/** A number of objects at a remote, and their bytes. */
 export interface RemoteAmount {
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** What a collection has done, and what is there after it. */
+/** The objects that a collection has deleted, and the objects that are there after it. */
 export interface CollectResult {
   readonly deleted: RemoteAmount;
-  /** Named by a head. */
+  /** Objects that a head names. */
   readonly live: RemoteAmount;
-  /** Named by no head; deleted by a collection after the grace. */
+  /** Objects that no head names; a collection deletes them after the grace. */
   readonly waiting: RemoteAmount;
-  /** Named by no head that was read, and perhaps of a push that is under way: looked at again by a later collection. */
+  /** Objects that no read head names. A push under way may name them, so a later collection decides. */
   readonly kept: RemoteAmount;
   /**
-   * Objects that a head names and that are not there: new devices cannot clone, until a device that has all rows calls
-   * `link.repair({ remote: true })`. Nothing is deleted while there are any, since a person may need it.
+   * Objects that a head names and the remote lacks: new devices cannot clone until a device that has all rows calls
+   * `link.repair({ remote: true })`. While any is missing, a collection deletes no object, since a person may need it.
    */
   readonly missing: readonly string[];
 }
 
-/** How far a collection is with the objects of a mark. */
+/** The progress of a collection with the objects of a mark. */
 export interface CollectProgress {
   readonly deleted: number;
   readonly all: number;
@@ -31,7 +31,7 @@ export interface CollectProgress {
 export interface CollectOptions {
   /**
    * How long an object stays after the last head that named it, in milliseconds, by the remote's clock: 7 days by
-   * default, and at least an hour. All who collect at a remote take the same.
+   * default, and at least an hour. All devices that collect at a remote use the same.
    */
   readonly graceMs?: number | undefined;
   /** Ends the call with `aborted`. */
@@ -39,7 +39,7 @@ export interface CollectOptions {
   readonly onProgress?: ((progress: CollectProgress) => void) | undefined;
 }
 
-/** A collection whose options were checked. */
+/** The checked options of a collection. */
 export interface CollectJob {
   readonly graceMs: number;
   readonly signal: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-/** The log of conflicts: rows of a branch of its own, written before the merge that has decided them. */
+/** The log of conflicts: rows of a separate branch, written before the merge that decided them. */
 
 import type { Conflict } from '../../base/errors.js';
 import { hex, unhex } from '../../base/hex.js';
@@ -14,9 +14,9 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { SyncRefs } from './link-state.js';
 import type { ConflictDecision } from './policy.js';
 
-/** A conflict as it was decided. A row that was absent, or was deleted, is `undefined`. */
+/** A decided conflict. A row that was absent, or was deleted, is `undefined`. */
 export interface LoggedConflict extends Conflict {
-  /** Orders the entries of a log, and stands for this one in `forgetConflicts`. */
+  /** Orders the entries of a log, and names this one in `forgetConflicts`. */
   readonly id: string;
   readonly result: unknown;
   /** The fields that both sides had changed, with the policy `fields` and two objects. */
@@ -25,7 +25,7 @@ export interface LoggedConflict extends Conflict {
   readonly seq: number;
 }
 
-/** JSON has no bytes and nothing for absent. */
+/** JSON has no bytes, and no value for an absent row. */
 type LogValue = { readonly value: unknown } | { readonly bytes: string } | undefined;
 
 const encodeLogValue = (value: unknown): LogValue => {
@@ -45,18 +45,18 @@ type Entry = Record<'base' | 'ours' | 'theirs' | 'result', LogValue> &
 const idOf = (seq: number, nth: number): string =>
   `${String(seq).padStart(16, '0')}/${String(nth).padStart(8, '0')}`;
 
-/** What one pull has decided and not logged yet. */
+/** The decisions of one pull that are not logged yet. */
 export class DecisionLog {
   readonly #seq: number;
   readonly #numbers = new Map<string, number>();
   #rows: [string, Entry][] = [];
 
-  /** Those of the head with this number. */
+  /** `seq` is the number of the pulled head. */
   constructor(seq: number) {
     this.#seq = seq;
   }
 
-  /** A later decision about the same key replaces the one before. */
+  /** Adds a decision, in the place of an earlier one about the same key. */
   add({ key, base, ours, theirs }: Conflict, { value, fields }: ConflictDecision): void {
     const number = this.#numbers.get(key) ?? this.#numbers.size;
     this.#numbers.set(key, number);
@@ -69,7 +69,7 @@ export class DecisionLog {
     this.#rows.push([idOf(this.#seq, number), { key, seq: this.#seq, fields, ...sides }]);
   }
 
-  /** Takes the rows that are to be written. */
+  /** Takes the rows that are not written yet. */
   take(): [string, Entry][] {
     const rows = this.#rows;
     this.#rows = [];
@@ -108,7 +108,7 @@ export class ConflictLog {
     }
   }
 
-  /** Writes what was decided. */
+  /** Writes the decisions. */
   async write(decisions: DecisionLog): Promise<void> {
     const rows = decisions.take();
     if (rows.length === 0) return;
@@ -116,7 +116,7 @@ export class ConflictLog {
     await this.#with((branchHead) => putMany(host, branchHead, rows, { durability }));
   }
 
-  /** All entries, the oldest first. */
+  /** Yields all entries, the oldest first. */
   async *entries(signal?: AbortSignal): AsyncGenerator<LoggedConflict, void, void> {
     await this.#refs.look();
     const ref = this.#shared.inventory.refs.get(this.#refs.names.log);

@@ -1,4 +1,4 @@
-/** What all work with one remote uses. */
+/** The context that all work with one remote shares. */
 
 import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
@@ -15,7 +15,7 @@ import type { SyncRefs } from './link-state.js';
 import type { LinkedHead } from './linked-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
 
-/** What differs between platforms and tests. */
+/** The functions and figures that differ between platforms and tests. */
 export interface SyncTools extends Patience {
   readonly hash: HashFunction;
   readonly deflate: Deflate;
@@ -25,7 +25,7 @@ export interface SyncTools extends Patience {
   readonly packBytes: number;
 }
 
-/** What brings the branch of a remote, or of a server, into the local one. */
+/** The context of a merge that brings the branch of a remote, or of a server, into the local one. */
 export interface MergeContext {
   readonly shared: SharedStore;
   readonly refs: SyncRefs;
@@ -35,7 +35,7 @@ export interface MergeContext {
   readonly log: ConflictLog;
   readonly policy: ConflictPolicy;
   readonly durability: Durability;
-  /** The row that a push has sent whose answer is not known: what comes back of it is no change of the other side. */
+  /** Reads the row that an unanswered push has sent: if the other side has it, that is no change of the other side. */
   readonly sent?: ((key: string) => Promise<SentRow | undefined>) | undefined;
   settle(): void;
 }
@@ -45,26 +45,26 @@ export interface SyncContext extends MergeContext {
   readonly remote: Remote;
   /** The branch at the remote. */
   readonly remoteBranch: string;
-  /** Where its heads belong. */
+  /** The scope of its heads. */
   readonly scope: Scope;
   readonly heads: Heads;
   readonly origin: BranchHead;
   /** The app's version of its rows. */
   readonly app: number;
   readonly tools: SyncTools;
-  /** Merges the branch of the remote into the local one, in a way of its own. */
+  /** Merges the branch of the remote into the local one, in place of `mergeIn`. */
   merge?:
     | ((seq: number, job: SyncJob) => Promise<Pick<PullResult, 'applied' | 'conflicts'>>)
     | undefined;
-  /** Makes what fetches damaged chunks: loaded by who makes the link. */
+  /** Makes the mender, which fetches damaged chunks. The maker of the link loads it. */
   mender?: (() => Promise<ChunkMender>) | undefined;
-  /** Moves the branch of the remote to a head by its checkpoint, in a way of its own; `false` if a ref moved. */
+  /** Moves the remote's branch to a head by its checkpoint, in place of `landCheckpoint`; `false` if a ref moved. */
   land?: ((now: HeadUpdate, job: SyncJob) => Promise<boolean>) | undefined;
 }
 
-/** What a pull has done. */
+/** The result of a pull. */
 export interface PullResult {
-  /** The number of the head that was pulled; 0 if there is none yet. */
+  /** The number of the head that was pulled; 0 without a head. */
   readonly seq: number;
   /** Rows that it changed in the local branch. */
   readonly applied: number;
@@ -76,14 +76,14 @@ export interface PullResult {
 export interface SyncJob {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-  /** Called after each pull that has changed rows or decided conflicts: those of a push, too, which may yet fail. */
+  /** Called after each pull that has changed rows or decided conflicts, also for pulls of a push that may yet fail. */
   readonly onPull?: ((pulled: PullResult) => void) | undefined;
 }
 
-/** How far a clone or a checkpoint is. */
+/** The progress of a clone or a checkpoint. */
 export interface SyncProgress {
   readonly phase: 'packs-in' | 'packs-out';
-  /** Of the packs that travel: how many have, and how many in all, as far as that is known. */
+  /** Packs that have travelled, and the number of all packs, as far as it is known. */
   readonly packs: number;
   readonly allPacks: number | undefined;
   /** Bytes that have travelled. */

@@ -1,8 +1,8 @@
 /**
  * Deltas: the edits of one step, as bytes that another device applies. See `crate/src/delta`.
  *
- * Trees are canonical: who has the rows that a delta begins with, and applies it, has the root of the rows that it
- * ends with. So a delta carries no chunks, and its receiver compares one hash before anything is stored.
+ * Trees are canonical: a device that has the first rows of a delta, and applies it, has the root of its last rows. So a
+ * delta carries no chunks, and its receiver compares one hash before it stores a row.
  */
 
 import * as Status from '../../base/abi/status.js';
@@ -27,7 +27,7 @@ export type { RowsRoot };
 /** Bytes of a delta that enter the core at once. */
 const PART_BYTES = 512 << 10;
 
-/** How a delta is made. */
+/** Options of `makeDelta`. */
 export interface MakeDeltaOptions {
   /** The longest delta, in bytes, before it is deflated; 128 MiB at most, and by default. */
   readonly maxBytes?: number | undefined;
@@ -35,7 +35,7 @@ export interface MakeDeltaOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A delta, and what it must give. */
+/** A delta, and the rows that it leads to. */
 export interface MadeDelta {
   /** Not compressed. */
   readonly deltaBytes: Uint8Array;
@@ -60,7 +60,7 @@ async function withViews<T>(
   }
 }
 
-/** The rows of a commit. The caller holds the commit. Costs a read of the commit, if it is not in memory. */
+/** Reads the root and count of a commit's rows. The caller holds the commit. Costs a read of it if not in memory. */
 export async function readRowsRoot(
   shared: SharedStore,
   commitBytes: Uint8Array,
@@ -69,7 +69,7 @@ export async function readRowsRoot(
   return withViews(shared, [commitBytes], async ([view = 0]) => core.rows(view));
 }
 
-/** Whether two commits have the same rows: not the same indexes. The caller holds both. */
+/** Returns whether two commits have the same rows; their indexes may differ. The caller holds both. */
 export async function areSameRows(
   shared: SharedStore,
   one: Uint8Array,
@@ -80,9 +80,9 @@ export async function areSameRows(
 }
 
 /**
- * Makes the delta that leads from the rows of one commit to those of another, in slices; 32 zero bytes are the commit
- * without rows. The caller holds both commits. Costs the nodes that the two do not share, and a copy of each new
- * value. Resolves to `'too-long'` as soon as it is longer than `maxBytes`: then a checkpoint is due.
+ * Makes the delta that leads from the rows of one commit to the rows of another, in slices; 32 zero bytes are the
+ * commit without rows. The caller holds both commits. Costs the nodes that the two do not share, and a copy of each new
+ * value. Resolves to `'too-long'` as soon as the delta is longer than `maxBytes`: then a checkpoint is due.
  */
 export async function makeDelta(
   shared: SharedStore,
@@ -109,9 +109,9 @@ export async function makeDelta(
 const NEVER_BYTES = Number.MAX_SAFE_INTEGER;
 
 /**
- * As `makeDelta`, in several deltas: each ends with the edit by which it has `cutBytes`, and leads on from the one
- * before. Their keys ascend. Nothing for equal rows. Rejects with `invalid-value` if a single row is longer than
- * `maxBytes`. Costs memory for one delta.
+ * Makes several deltas, as `makeDelta` makes one: each ends with the edit by which it has `cutBytes`, and leads on from
+ * the one before. Their keys ascend. Equal rows give no delta. Rejects with `invalid-value` if a single row is longer
+ * than `maxBytes`. Costs memory for one delta.
  */
 export async function* makeDeltas(
   shared: SharedStore,
@@ -148,7 +148,7 @@ interface DeltaStep extends Omit<MadeDelta, 'after'> {
   readonly hasNext: boolean;
 }
 
-/** The next delta; undefined if it is too long. */
+/** Makes the next delta; resolves to `undefined` if it is too long. */
 async function next(
   host: Host,
   core: RemoteEngine,
@@ -179,28 +179,28 @@ async function next(
 /** A delta, as a whole or in parts that are cut anywhere. */
 export type DeltaBytes = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** What is applied, in one commit. */
+/** Deltas that one commit applies. */
 export interface DeltaChange {
-  /** The first leads from the rows of `onto`, each other one from those that the one before leads to. */
+  /** The first leads from the rows of `onto`, each later one leads on from the one before. */
   readonly deltas: Iterable<DeltaBytes> | AsyncIterable<DeltaBytes>;
-  /** The rows that the last one must lead to; undefined where only those of later deltas are known. */
+  /** The rows that the last one must lead to; `undefined` if only the rows after later deltas are known. */
   readonly after: RowsRoot | undefined;
   /** The commit that the branch must be at. */
   readonly onto: Uint8Array;
   readonly durability: Durability;
-  /** Other refs, which move in the transaction of the commit, also when it changes no row. */
+  /** Other refs, which move in the transaction of the commit, even if it changes no row. */
   readonly also?: readonly RefMove[] | undefined;
   /** Ends the call with `aborted`, unless storage already has the commit. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How deltas were applied. */
+/** The outcome of `applyDeltas`. */
 export type DeltaOutcome =
-  /** In this commit. `rows` counts their edits, `bytes` the bytes of the deltas. */
+  /** This commit has the edits. `rows` counts them, `bytes` the bytes of the deltas. */
   | ({ readonly outcome: 'applied'; readonly commitBytes: Uint8Array } & IngestResult)
-  /** They lead to other rows than promised: nothing was stored. */
+  /** The deltas lead to other rows than promised: the branch is unchanged. */
   | { readonly outcome: 'wrong-root'; readonly made: RowsRoot }
-  /** The branch, or a ref of `also`, is not where it should be, or another writer was first: nothing was stored. */
+  /** The branch, or a ref of `also`, is not where it should be, or another writer was first: no row has changed. */
   | { readonly outcome: 'moved' };
 
 /**
@@ -257,7 +257,7 @@ async function feedAndCommit(
   let turnMs = performance.now();
   for await (const delta of deltas) {
     edits += await feed(core, host, ingest, delta);
-    // Many are short: several of them are a slice.
+    // Many deltas are short: a slice has several.
     if (performance.now() - turnMs < host.sliceMs / 2) continue;
     await turn();
     turnMs = performance.now();
@@ -267,11 +267,11 @@ async function feedAndCommit(
   const made = core.madeRows(ingest.op);
   if (after && !sameRows(made, after)) return { outcome: 'wrong-root', made };
   const committed = await branchHead.exclusively(async () => {
-    // A rebase would add what others have changed, and so give other rows than promised.
+    // A rebase would add the changes of others, and so give other rows than promised.
     if (branchHead.head.generation !== head.generation) return undefined;
     const made = await ingest.commitOnce();
     if (made === undefined || also.length === 0) return made;
-    // If there was nothing to commit, only the other refs move.
+    // If no row has changed, only the other refs move.
     const isAlone = branchHead.head.generation === head.generation;
     if (isAlone && !(await writeRefs(host.segments, { segments: [], also, durability }))) {
       return undefined;
@@ -284,7 +284,7 @@ async function feedAndCommit(
   return { outcome: 'applied', commitBytes, ...buildBulkResult(ingest, committed, edits, startMs) };
 }
 
-/** Hands a delta to an ingest; resolves to the number of its edits. */
+/** Passes a delta to an ingest; resolves to the number of its edits. */
 async function feed(
   core: RemoteEngine,
   host: Host,
@@ -298,7 +298,7 @@ async function feed(
       core.append(delta, part);
       bytes += part.length;
       ingest.bytes += part.length;
-      // To inflate a part has taken its time of the slice.
+      // Inflating a part has taken its time of the slice.
       if (bytes < PART_BYTES && performance.now() - startMs < host.sliceMs / 2) continue;
       await take(core, host, ingest, delta, startMs);
       await turn();
@@ -339,7 +339,7 @@ async function take(
     if (needed.length > 0) await host.load(needed);
     else {
       await turn();
-      // What was merged meanwhile is on its way to storage.
+      // The merged edits are on their way to storage.
       await ingest.drain(performance.now());
     }
     await turn();

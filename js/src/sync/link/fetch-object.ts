@@ -13,7 +13,7 @@ interface ObjectRecord {
   readonly length: number;
 }
 
-/** Fetches an object: one request. Rejects with `invalid-remote` if it is gone, or is not the one that is named. */
+/** Fetches an object: one request. Rejects with `invalid-remote` if it is gone, or does not match its record. */
 export async function fetchObject(
   { remote, tools }: Pick<SyncContext, 'remote' | 'tools'>,
   [folder, kind]: readonly [Folder, RemoteKind],

@@ -1,6 +1,6 @@
 /**
- * Brings an entry to a store that has changed nothing since its last merge: it is committed to the local branch, and the
- * branch of the remote stands at that commit. One transaction then, in place of one for each branch.
+ * Brings an entry to a store without changes since its last merge: the local branch commits it, and the branch of the
+ * remote moves to that commit. So there is one transaction, in place of one for each branch.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -10,7 +10,10 @@ import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, areSameRows } from './delta.js';
 import { deltaOf, type HeadUpdate, seenMoves } from './tail-entries.js';
 
-/** The rows that it changes; undefined if that cannot be: nothing was stored then. */
+/**
+ * Applies an entry to both branches. Resolves to the number of changed rows; to `undefined` if that is impossible, with
+ * both branches as they were.
+ */
 export async function forward(
   context: SyncContext,
   now: HeadUpdate,
@@ -20,7 +23,7 @@ export async function forward(
   const { shared, local, refs, durability } = context;
   const { state, seen } = now;
   if (!sameBytes(state.fork, state.origin)) return undefined;
-  // The commit of a checkpoint is kept for long: it is one without indexes.
+  // The commit of a checkpoint is kept for long, so it must have no indexes.
   const checkpoint = checkpointRows(seen.head.checkpoint);
   if (sameBytes(entry.rows.rootBytes, checkpoint.rootBytes)) return undefined;
   await shared.queueWork(() => local.refresh());
@@ -33,7 +36,7 @@ export async function forward(
       const isMoved = await write([], also);
       if (isMoved) {
         refs.announceMoves(also);
-        // Before watchers of the local branch hear: else they would see it ahead of the remote's.
+        // Before watchers of the local branch run: else they would see it ahead of the remote's branch.
         await refs.followNow([{ name: refs.names.origin }]);
       }
       return isMoved;
@@ -46,7 +49,7 @@ export async function forward(
     ];
     const applied = await applyDeltas(local, { deltas, after, onto, durability, signal });
     if (applied.outcome !== 'applied') return undefined;
-    // If no row has changed there was no commit.
+    // Without a changed row there was no commit, which would have moved the refs.
     if (!(await refs.move(moves(applied.commitBytes), durability))) return undefined;
     return applied.rows;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Proves that a head continues what this device has seen. The store remembers the last push of the last head. The tail
- * and the logs of a head have all pushes after its checkpoint; blocks of history list those before.
+ * Proves that a head continues the last one that this device has seen. The store remembers the last push of that head.
+ * The tail and the logs of a head have all pushes after its checkpoint; blocks of history list the earlier ones.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -21,7 +21,7 @@ import type { SyncContext, SyncJob } from './context.js';
 import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
 
-/** Rejects with `rollback` unless a head has a push, which `tail` may show. Costs up to three requests, mostly none. */
+/** Rejects with `rollback` unless a head has a push, which `tail` may show. Usually costs no request, at most three. */
 export async function checkHasPush(
   context: SyncContext,
   head: HeadRecord,
@@ -43,7 +43,7 @@ export async function checkHasPush(
   throw new HedgerowError('rollback', message);
 }
 
-/** The pushes of the block that lists the number `seq`; none if there is no such block. */
+/** Reads the pushes of the block that lists the number `seq`; an empty list if there is no such block. */
 async function blockOf(
   context: SyncContext,
   head: HeadRecord,
@@ -69,9 +69,10 @@ async function readBlock(
 }
 
 /**
- * Puts the block that a checkpoint needs after `head`, with the pushes since the one before and `push` itself, and returns
- * all blocks. A block takes in those before it that are at most twice as long: so there are few, and each push is put
- * again a few times only. Costs a request for each log, one for each block that it takes in, and one for its own.
+ * Puts the block that the checkpoint after `head` needs, with the pushes since the checkpoint before and `push` itself,
+ * and returns all blocks. The new block takes in earlier ones that are at most twice as long: so blocks are few, and
+ * each push is put again only a few times. Costs a request for each log, one for each block that is taken in, and one
+ * for the new block.
  */
 export async function extendHistory(
   context: SyncContext,
@@ -94,7 +95,7 @@ export async function extendHistory(
   return [...blocks, ...(await beginHistory(context, head, pushes, job))].slice(-MAX_BLOCKS);
 }
 
-/** A block of an epoch whose key this device does not have stays as it is. */
+/** Returns for `wrong-key`, and throws other errors: a block whose key this device lacks stays as it is. */
 function unlessWrongKey(cause: unknown): undefined {
   if (!(cause instanceof HedgerowError) || cause.code !== 'wrong-key') throw cause;
 }

@@ -1,4 +1,4 @@
-/** Reads the heads of a remote, and refuses those that take it back. */
+/** Reads the heads of a remote, and refuses heads that take it back. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -19,7 +19,7 @@ export interface SeenHead {
   readonly token: string;
 }
 
-/** A head, and what was known before it came. */
+/** A head, and the state of the link before it came. */
 export interface HeadUpdate {
   readonly state: LinkState;
   readonly seen: SeenHead;
@@ -58,7 +58,7 @@ export class Heads {
     this.#brought = found;
   }
 
-  /** Reads the head: one request, without a body if it is the last one. Undefined if there has never been one. */
+  /** Reads the head: one request, without a body if it is the last one. `undefined` if there was never one. */
   async latest(known: KnownState, signal?: AbortSignal): Promise<SeenHead | undefined> {
     const last = this.#last;
     const brought = this.#brought;
@@ -69,7 +69,7 @@ export class Heads {
         ? this.#remote.readHead(this.#branch, { signal })
         : this.#remote.readHeadSince(this.#branch, last.token, { signal })));
     if (last !== undefined && found === 'unchanged') {
-      // Another tab may have seen a newer one: then this one is of before.
+      // Another tab may have seen a newer one: then this answer is stale.
       if (last.head.seq >= known.seq) return last;
       return this.#again(known, signal);
     }
@@ -87,7 +87,7 @@ export class Heads {
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
       if (cause.code !== 'rollback' && cause.code !== 'invalid-remote') throw cause;
-      // A cache between here and there may have an old one, or a damaged one.
+      // A cache on the way may have answered with an old or damaged head.
       return this.#again(known, signal);
     }
   }
@@ -97,7 +97,7 @@ export class Heads {
     return found === undefined ? this.#absent(known) : this.take(found.bytes, found.token, known);
   }
 
-  /** Asks past all caches whether there is a later head than the last one: it is the last one then. */
+  /** Asks past all caches whether there is a later head than the last one, which it then replaces. */
   async hasMoved(known: KnownState, signal: AbortSignal | undefined): Promise<boolean> {
     const seq = this.#last?.head.seq ?? 0;
     const now = await this.#again(known, signal);
@@ -111,13 +111,13 @@ export class Heads {
   }
 
   /**
-   * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow what
-   * was seen before.
+   * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow
+   * the last seen head.
    */
   async take(bytes: Uint8Array, token: string, known: KnownState): Promise<SeenHead> {
-    // Who has only keys of before was shut out since. It is told first: this device may have no key of before.
+    // A writer with only an older key was shut out since. This check is first, as this device may lack that key.
     const { epoch } = readEnvelope('head', bytes);
-    // Else a push without news would go on from a head that the remote has no more.
+    // Else a push might go on from a head that the remote no longer has.
     this.#last = undefined;
     if (epoch < known.epoch) throw rollback(`its head has key ${epoch}, after key ${known.epoch}`);
     const head = await decodeHead(bytes, this.#scope);

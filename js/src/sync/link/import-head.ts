@@ -18,8 +18,8 @@ import { tailFor } from './logs.js';
 import { applyEntries, type HeadUpdate } from './tail-entries.js';
 
 /**
- * Moves the branch of the remote to the rows of a head, with what is remembered of the remote. Resolves to the rows of
- * the local branch that changed with it; to undefined if another tab moved it meanwhile: then read the state again.
+ * Moves the branch of the remote to the rows of a head, together with the state of the link. Resolves to the number of
+ * local rows that changed with it; to `undefined` if another tab moved a ref first: then read the state again.
  */
 export async function importHead(
   context: SyncContext,
@@ -47,8 +47,8 @@ export async function importHead(
 }
 
 /**
- * Rejects with `rollback` unless a head continues the one that was seen last: it is that head, its entries lead on from the
- * rows that it had, or it has its last push.
+ * Rejects with `rollback` unless a head continues the last seen one: it is the same head, its entries lead on from the
+ * rows of that head, or it has the last push of that head.
  */
 async function checkContinues(
   context: SyncContext,
@@ -58,14 +58,14 @@ async function checkContinues(
 ): Promise<void> {
   const { push } = state;
   if (push === undefined || sameBytes(seen.hashBytes, state.seenBytes)) return;
-  // The branch of the remote may have other rows than it should: then they show nothing.
+  // If the branch of the remote has wrong rows, they prove no continuation.
   if (found.isBaseKnown && areRowsAfter(push, found.base)) return;
   await (await histories()).checkHasPush(context, seen.head, found.tail, push, job);
 }
 
 /**
- * The rows after the entry of the tail, of the head, or of the generation of a checkpoint, that this push became. A
- * checkpoint may have no entry for its push; a generation has no nonce, so it may be another one's of that number.
+ * Finds the rows after this push: in its entry of the tail, in the head, or in a generation of the checkpoint. A
+ * checkpoint may have no entry for its push. A generation has no nonce, so it may be another device's of that number.
  */
 function ownRows(
   head: HeadRecord,
@@ -79,8 +79,8 @@ function ownRows(
 }
 
 /**
- * If a head has the push that nobody answered, both sides have had what it pushed: the next merge begins there. Resolves
- * to the state after that, or undefined if a ref moved.
+ * Accepts the unanswered push if the head has it: both sides have had its rows, so the next merge begins there.
+ * Resolves to the state after that, or to `undefined` if a ref moved.
  */
 async function acceptOwn(
   { shared, refs, durability }: SyncContext,
@@ -92,8 +92,8 @@ async function acceptOwn(
   if (pending === undefined || own === undefined) return state;
   const { commitBytes } = pending;
   const rows = await readRowsRoot(shared, commitBytes);
-  // Nobody moves it while a push is pending, but a store may be repaired or reset. Equal rows are a state that both sides have
-  // had, whoever made it.
+  // No tab moves `pushing` while a push is pending, but a store may be repaired or reset. Equal rows are a state that
+  // both sides have had, by whichever device.
   if (!sameRows(rows, own)) return state;
   const repositoryBytes = seen.head.repositoryBytes;
   const push = { seq: pending.seq, nonceBytes: pending.nonceBytes, rootBytes: own.rootBytes };

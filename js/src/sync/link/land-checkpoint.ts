@@ -1,8 +1,8 @@
 /**
- * Brings the rows of a checkpoint to the branch of a remote: a clone, and the way back for a device that was away for
- * longer than the tail reaches. Its packs are fetched several at once, and applied one after the other. What is here is
- * committed when the next pack is not, and kept by a ref of its own until all is whole, so that a clone that was cut off
- * goes on with the next pack:
+ * Brings the rows of a checkpoint to the branch of a remote: for a clone, and for a device that was away for longer
+ * than the tail reaches. Several packs are fetched at once, and applied one after the other. While the next pack is not
+ * here, the applied ones are committed. A separate ref keeps this commit until all packs are applied, so a clone that
+ * was cut off goes on with the next pack:
  *
  *     landed  number of the generation : f64 | packs of it that were applied : f64 | start of the last one's name : 16
  */
@@ -29,16 +29,16 @@ import { fetchObject } from './fetch-object.js';
 import { tailSince } from './logs.js';
 import { deltasOf, type HeadUpdate, seenMoves } from './tail-entries.js';
 
-/** Packs that are fetched at once: browsers open six connections to a host. */
+/** Packs that are fetched at the same time: browsers open six connections to a host. */
 const AT_ONCE = 4;
-/** Most packs in one commit, while they come faster than they are applied. */
+/** Most packs in one commit, while packs come faster than they are applied. */
 const COMMIT_PACKS = 4;
 const NAME_BYTES = 16;
 
-/** By the paths of packs that are here and in no commit yet: a call that ends early leaves them to the next one. */
+/** Fetched packs that are in no commit yet, by their paths: a call that ends early leaves them to the next one. */
 const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
 
-/** A pack, and where it belongs. */
+/** A pack, and its place in the checkpoint. */
 interface CheckpointPack {
   readonly generation: Generation;
   /** Its number in the generation. */
@@ -64,12 +64,12 @@ export async function landCheckpoint(
     const commitBytes = branchHead.head.commitBytes;
     const rows = await readRowsRoot(shared, commitBytes);
     if (!sameBytes(rows.rootBytes, checkpointRows(checkpoint).rootBytes)) {
-      // Not again by the same way: the next try begins without what was applied.
+      // The next try begins without the applied packs, so it does not repeat this.
       await refs.move({ landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }, durability);
       throw invalidRemote('pack', 'its packs lead to other rows than the head says', 0);
     }
-    // The next try need not fetch the packs again. The branch of the remote stays: what is known to be newer than the
-    // checkpoint is not taken back, unless the rows of the head come.
+    // The next try need not fetch the packs again. The branch of the remote stays until the rows of the head come: it
+    // may be newer than the checkpoint.
     const isKept = await refs.move({ checkpoint: commitBytes, landed: EMPTY_COMMIT }, durability);
     if (!isKept) return false;
     const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
@@ -95,7 +95,7 @@ export async function landCheckpoint(
   }
 }
 
-/** What has no edits is for readers of parts: see `write-directory.ts`. */
+/** Returns whether a pack has edits: objects without edits are for readers of parts, see `write-directory.ts`. */
 function hasRows({ edits }: PackRecord): boolean {
   return edits > 0;
 }
@@ -105,7 +105,7 @@ interface CheckpointImport {
   readonly wanted: readonly CheckpointPack[];
 }
 
-/** Where to begin: where a clone was cut off, at a generation that is here, or with nothing. */
+/** Finds where to begin: where a clone was cut off, at a generation that is here, or without rows. */
 async function begin(
   { shared, refs, durability }: SyncContext,
   { state, seen }: HeadUpdate,
@@ -139,7 +139,7 @@ async function begin(
   return { branchHead, wanted: all.slice(done) };
 }
 
-/** Fetches packs and applies them, some in each commit. */
+/** Fetches packs and applies them, several in each commit. */
 async function apply(
   context: SyncContext,
   wanted: readonly CheckpointPack[],
@@ -157,7 +157,7 @@ async function apply(
   keptOf.set(context, kept);
   const ahead: PackFetch[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
-  // What was fetched before it failed, or another pack is late, is committed first.
+  // If a fetch fails or is late, the packs before it are committed first.
   const take = async function* (moves: RefMove[]): AsyncGenerator<DeltaBytes, void, void> {
     const first = applied;
     while (applied < wanted.length && applied < first + COMMIT_PACKS) {
@@ -178,7 +178,7 @@ async function apply(
   try {
     while (applied < wanted.length) {
       const first = applied;
-      // Known when the last delta is.
+      // Known with the last delta.
       const moves: RefMove[] = [];
       const { outcome } = await applyDeltas(branchHead, {
         deltas: take(moves),
@@ -217,7 +217,7 @@ class PackFetch {
     const here = () => {
       this.isHere = true;
     };
-    // A failure is reported when its turn comes.
+    // A failure is reported when the turn of the pack comes.
     fetched.then(here, () => {});
   }
 }
@@ -233,12 +233,12 @@ async function fetchPack(
   const path = objectPath('p', pack.nameBytes);
   const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
   kept.set(path, bytes);
-  // A long one has taken a slice.
+  // Hashing a long pack has taken a slice.
   await turn();
   return { deltas: decodePack(bytes, context.tools.inflate, scope), length: bytes.length };
 }
 
-/** The bytes of the ref `landed` when a pack is the last one that was applied. */
+/** Returns the bytes of the ref `landed` after this pack was applied. */
 function bytesOf({ generation, nth, pack }: CheckpointPack): Uint8Array {
   const bytes = new Uint8Array(32);
   const view = new DataView(bytes.buffer);

@@ -1,8 +1,8 @@
 /**
- * Locks of a link that a suspended tab does not keep. A browser may freeze a tab at any time, and it keeps its locks then.
- * So who waits for one asks its holder, which answers while it is awake; the lock of one who is silent is taken (`steal`).
- * That only decides who works: what is done under these locks is right without them, since each swap of a head and each
- * move of a ref compares first.
+ * Locks of a link that a suspended tab does not keep. A browser may freeze a tab at any time, and the frozen tab keeps
+ * its locks. So a waiting tab asks the holder, which answers while it is awake, and steals the lock of a silent holder.
+ * The locks only decide which tab works: the work is right without them, since each swap of a head and each move of a
+ * ref compares first.
  */
 
 import { MAX_SILENCE_MS } from '../../base/limits.js';
@@ -11,12 +11,12 @@ import { checkSignal } from '../../base/signal.js';
 import { afterAwake, withLock } from '../../base/timeout.js';
 import { type AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
 
-/** Milliseconds after which a holder that has answered is asked again. With `MAX_SILENCE_MS` more its lock is taken. */
+/** Milliseconds after which a holder that has answered is asked again. `MAX_SILENCE_MS` later its lock is taken. */
 const ASK_MS = 15_000;
-/** Longest wait where nobody can be asked; then the work is done without the lock. */
+/** Longest wait for a holder that cannot be asked; then the work is done without the lock. */
 const LOCK_MS = 30_000;
 
-/** What runs under a lock. `lost` is aborted when the lock was taken away, which a tab hears when it goes on. */
+/** Work under a lock. `lost` is aborted when the lock was taken away; a frozen tab hears of it when it goes on. */
 type Work<T> = (lost: AbortSignal) => Promise<T>;
 
 /** The locks of one link. */
@@ -24,12 +24,12 @@ export class Leases {
   readonly #locks: Locks | undefined;
   readonly #prefix: string;
   readonly #tabs: Tabs | undefined;
-  /** The locks that are held here, and what their holders have said last. */
+  /** The locks that are held here, and the last message of each holder. */
   readonly #held = new Map<string, unknown>();
-  /** Called when the holder of a lock has answered, with what it says. */
+  /** Called when the holder of a lock has answered, with its message. */
   readonly #onAlive = new Set<(name: string, told: unknown) => void>();
 
-  /** Called when one who waits for a lock that is held here wants its work to be done now. */
+  /** Called when a tab that waits for a lock held here wants the work done now. */
   onPoke: (name: string) => void = () => {};
 
   /** `prefix` begins the names of its locks. */
@@ -54,26 +54,26 @@ export class Leases {
     this.#tabs?.tell({ is: 'alive', asker: name, told: this.#held.get(name) });
   }
 
-  /** Says something to those who wait for a lock that is held here, and to those who will. */
+  /** Sends a message to the tabs that wait for a lock held here, and to tabs that will. */
   say(name: string, told: unknown): void {
     if (!this.#held.has(name)) return;
     this.#held.set(name, told);
     this.#answer(name);
   }
 
-  /** Wants the work under a lock that is held elsewhere to be done now. */
+  /** Asks the holder of a lock to do its work now. */
   poke(name: string): void {
     this.#tabs?.tell({ is: 'poke', asker: name });
   }
 
-  /** Neither asks nor answers any more. */
+  /** Ends all questions and answers. */
   close(): void {
     this.#tabs?.close();
   }
 
   /**
-   * Runs `work` under the lock, after those who had it. Until then calls `onTold` with what the holder says. Rejects with
-   * `aborted` if the signal ends the wait.
+   * Runs `work` under the lock, after its earlier holders. Until then passes the messages of the holder to `onTold`.
+   * Rejects with `aborted` if the signal ends the wait.
    */
   async hold<T>(
     name: string,
@@ -104,7 +104,7 @@ export class Leases {
     const stop = this.#ask(name, onSilent, onTold);
     const giveUp = () => wait.abort();
     signal?.addEventListener('abort', giveUp);
-    // It took too long, the browser refused the lock, or it was taken away.
+    // The wait took too long, the browser refused the lock, or it was taken away.
     const markLost = () => lost.abort();
     await locks.request(full, { signal: wait.signal }, begin).catch(markLost);
     if (isSilent && working === undefined && signal?.aborted !== true) {
@@ -117,7 +117,7 @@ export class Leases {
     return work(lost.signal);
   }
 
-  /** Asks the holder of a lock again and again, until it is silent; returns how to stop. */
+  /** Asks the holder of a lock again and again, until it is silent; returns a function that stops this. */
   #ask(name: string, onSilent: () => void, onTold: (told: unknown) => void): () => void {
     let end = () => {};
     const ask = () => {

@@ -1,39 +1,39 @@
-/** What a store keeps of a remote: the names of its branches and refs. */
+/** The names of the branches and refs that a store keeps for a remote. */
 
 import { CONFLICTS_END, REMOTE_BRANCHES } from '../../engine/history/branch-name.js';
 import { forkOf } from '../../engine/history/branch-refs.js';
 import { BRANCH_REF, REF } from '../../engine/history/inventory.js';
 
-/** What a remote has, in the place of a branch, of its collections. */
+/** The record of a remote's collections, in the place of a branch. */
 export const RECORD_BRANCH = '~collection';
 
-/** The branch that has the rows of the remote as they were last seen. */
+/** Returns the name of the branch that has the last seen rows of the remote. */
 export const originOf = (remote: string): string => REMOTE_BRANCHES + remote;
 
-/** The branch whose rows are the log of conflicts. */
+/** Returns the name of the branch that has the log of conflicts. */
 export const conflictsOf = (remote: string): string => originOf(remote) + CONFLICTS_END;
 
-/** The refs of one remote. The first six name commits, and keep these from collections. */
+/** The refs of one remote. The first six name commits, and protect these from collections. */
 export interface Names {
   readonly origin: string;
-  /** The commit up to which the local branch has what the remote had. */
+  /** The last commit of the remote's rows that the local branch has merged. */
   readonly fork: string;
   /** The commit that is being pushed. */
   readonly pushing: string;
-  /** The commit that has the rows of the remote's checkpoint, if they were ever here. */
+  /** The commit with the rows of the remote's checkpoint, if they were ever here. */
   readonly checkpoint: string;
-  /** What a clone has so far. */
+  /** The commit of a clone so far. */
   readonly landing: string;
   readonly log: string;
-  /** BLAKE3 of the last head that was seen. */
+  /** BLAKE3 of the last seen head. */
   readonly seen: string;
   /** The ids of the repository and of this writer. */
   readonly ids: string;
-  /** The pack that a clone has applied last: see `land-checkpoint.ts`. */
+  /** The last pack that a clone has applied: see `land-checkpoint.ts`. */
   readonly landed: string;
-  /** The highest number of a key that a head was encrypted with; not there without encryption. */
+  /** The highest key number of a seen head; absent without encryption. */
   readonly epoch: string;
-  /** Number of the last head that was seen, and the push that nobody has answered. */
+  /** The number of the last seen head, and the unanswered push. */
   readonly turn: string;
   /** The last push of that head. */
   readonly push: string;
@@ -41,7 +41,7 @@ export interface Names {
   readonly place: string;
 }
 
-/** The names for the remote `remote` of the branch `branch` of the store. */
+/** Returns the names for the remote `remote` of the store's branch `branch`. */
 export function buildLinkNames(remote: string, branch: string): Names {
   const origin = originOf(remote);
   const state = `sync/${encodeURIComponent(remote)}`;

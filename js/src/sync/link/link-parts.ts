@@ -2,7 +2,7 @@
 
 import { part } from '../../base/parts.js';
 
-/** Only some pushes make one. */
+/** Loads the maker of checkpoints, which few pushes need. */
 export const checkpoints = () => part(() => import('./checkpoint.js'));
-/** For a checkpoint, and after a longer absence. */
+/** Loads the histories, for a checkpoint and after a longer absence. */
 export const histories = () => part(() => import('./head-history.js'));

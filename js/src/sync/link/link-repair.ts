@@ -1,4 +1,4 @@
-/** The ways back of a link, which are loaded at need. */
+/** The repairs of a link, loaded at need. */
 
 export { mendRemote } from './mend-remote.js';
 export { rejoin } from './rejoin.js';

@@ -1,6 +1,6 @@
 /**
- * What a store remembers of a remote, in refs. So it moves with the commits that it is about, in one transaction: a
- * crash leaves both or neither. Some refs name no commit:
+ * The state of a link: what a store remembers of a remote, in refs. It moves in one transaction with the commits that
+ * it describes: a crash leaves both or neither. Some refs name no commit:
  *
  *     seen  BLAKE3 of the last head that was seen : 32
  *     ids   id of the repository : 16 | id of this writer : 16
@@ -25,11 +25,11 @@ import type { Names } from './link-names.js';
 export interface PendingPush {
   readonly seq: number;
   readonly nonceBytes: Uint8Array;
-  /** What it pushes. */
+  /** The commit that it pushes. */
   readonly commitBytes: Uint8Array;
 }
 
-/** The last push of a head that was seen, and the start of the root of its rows. */
+/** The last push of a seen head, and the start of the root of its rows. */
 export interface SeenPush extends Push {
   readonly rootBytes: Uint8Array;
 }
@@ -41,18 +41,18 @@ export interface LinkState {
   /** 0 until a head was seen. */
   readonly seq: number;
   readonly seenBytes: Uint8Array;
-  /** The highest of a head that was seen; 0 without encryption. */
+  /** The highest epoch of a seen head; 0 without encryption. */
   readonly epoch: number;
   readonly pending: PendingPush | undefined;
   /** Undefined until a head with a push was seen. */
   readonly push: SeenPush | undefined;
-  /** The commits of the refs of those names. */
+  /** The commits of the refs with these names. */
   readonly origin: Uint8Array;
   readonly fork: Uint8Array;
   readonly checkpoint: Uint8Array | undefined;
 }
 
-/** Moves of refs, by what they are for. */
+/** Moves of refs, by their members of `Names`. */
 export type Moves = Partial<Record<keyof Names, Uint8Array>>;
 
 const ID_BYTES = 16;
@@ -74,7 +74,7 @@ function readPush(bytes: Uint8Array | undefined): SeenPush | undefined {
   return { seq, nonceBytes: bytes.subarray(from, to), rootBytes: bytes.subarray(to) };
 }
 
-/** Whether rows are those after a push. */
+/** Returns whether these are the rows after a push. */
 export function areRowsAfter(push: SeenPush, { rootBytes }: Pick<RowTree, 'rootBytes'>): boolean {
   return sameBytes(push.rootBytes.subarray(0, ROOT_START), rootBytes.subarray(0, ROOT_START));
 }
@@ -90,12 +90,12 @@ export class SyncRefs {
     this.names = names;
   }
 
-  /** The bytes of a ref, as `look` has found it. */
+  /** Returns the bytes of a ref, as `look` has found them. */
   bytes(name: keyof Names): Uint8Array | undefined {
     return this.#refs.get(this.names[name])?.commitBytes;
   }
 
-  /** Reads all refs. Without the rows of the remote, what was seen of it says nothing: it is as before the first pull. */
+  /** Reads all refs. Without the rows of the remote, its seen head does not count, as before the first pull. */
   async look(): Promise<LinkState> {
     const { inventory } = this.#shared;
     this.#refs = await this.#shared.queueWork(() => inventory.look());
@@ -123,7 +123,7 @@ export class SyncRefs {
     };
   }
 
-  /** The moves of refs from where `look` has found them. */
+  /** Returns the moves of refs from where `look` has found them. */
   moves(to: Moves): RefMove[] {
     return Object.entries(to).flatMap(([key, commitBytes]): RefMove[] => {
       const name = this.names[key as keyof Names];
@@ -135,7 +135,7 @@ export class SyncRefs {
     });
   }
 
-  /** Moves refs, all or none; `false` if one is no longer where `look` has found it. */
+  /** Moves all these refs, or leaves all: `false` if one is no longer where `look` has found it. */
   async move(to: Moves, durability: Durability): Promise<boolean> {
     const also = this.moves(to);
     if (also.length === 0) return true;
@@ -146,7 +146,7 @@ export class SyncRefs {
     return true;
   }
 
-  /** Has the handles of branches that were moved follow. Run it exclusively. What fails is tried again by `follow`. */
+  /** Makes the handles of moved branches follow. Run it exclusively. If it fails, `follow` tries again. */
   async followNow(moves: readonly Pick<RefMove, 'name'>[]): Promise<void> {
     for (const one of this.#shared.branchHeads) {
       if (!moves.some(({ name }) => name === one.ref)) continue;
@@ -154,7 +154,7 @@ export class SyncRefs {
     }
   }
 
-  /** Tells of moves that were made, by storage or with a commit. */
+  /** Announces moves that storage has made, alone or with a commit. */
   announceMoves(moves: readonly RefMove[]): void {
     this.recordMoves(moves);
     this.#shared.inventory.noteMoves(moves);
@@ -167,7 +167,7 @@ export class SyncRefs {
   }
 }
 
-/** The bytes of the refs that name no commit. */
+/** Returns the moves of the refs that name no commit. */
 export function stateMoves(
   repositoryBytes: Uint8Array,
   writerBytes: Uint8Array,

@@ -22,7 +22,7 @@ import type { Keep } from './rejoin.js';
 import type { SyncHost } from './sync-host.js';
 
 export interface PullOptions {
-  /** Ends the call with `aborted`. What has arrived of a clone stays. */
+  /** Ends the call with `aborted`. The arrived packs of a clone stay. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
@@ -33,9 +33,10 @@ export interface RejoinOptions extends PullOptions {
 
 export interface LinkRepairOptions extends RepairOptions {
   /**
-   * Puts a checkpoint of all rows over the head of the remote, which then names no other object: where some were lost, or do
-   * not lead to the rows of the head. `true` rejects with `invalid-remote` unless this device has the rows of the head.
-   * `'replace'` makes the local rows those of the remote, whatever the head says: what only the head has is lost.
+   * Puts a checkpoint of all rows in the place of the remote's head, which then names no other object: for a remote
+   * whose objects were lost, or do not lead to the rows of the head. `true` rejects with `invalid-remote` unless this
+   * device has the rows of the head. `'replace'` makes the local rows the rows of the remote, whatever the head says:
+   * rows that only the head has are lost.
    */
   readonly remote?: boolean | 'replace' | undefined;
 }
@@ -50,14 +51,14 @@ const probing = () => part(() => import('../remote/probe.js'));
 const prefetching = () => part(() => import('./prefetch.js'));
 const collecting = () => part(() => import('./collect-call.js'));
 
-/** Loads what links load at need, for `preload`. */
+/** Loads the parts that links load at need, for `preload`. */
 export const loadParts = () =>
   Promise.all([probing(), collecting(), prefetching(), mending(), checkpoints(), histories()]);
 
-/** How long a loop waits between two looks whether it is time to collect, in milliseconds. */
+/** Milliseconds between two looks of a loop whether it is time to collect. */
 const LOOK_MS = 3_600_000;
 
-/** What a link is made of, beside what its work uses. */
+/** The parts of a link besides its context. */
 export interface LinkParts {
   readonly traffic: Traffic;
   readonly name: string;
@@ -69,13 +70,13 @@ export interface LinkParts {
 
 /**
  * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
- * after any failure. What the remote's rows were when they were last seen is in the branch `remote/<name>`.
+ * after any failure. The branch `remote/<name>` has the last seen rows of the remote.
  */
 export class Link {
   readonly #host: SyncHost;
   readonly #context: SyncContext;
   readonly #traffic: Traffic;
-  /** What tabs do under these would be right without them, but done twice. */
+  /** Without these locks the work of tabs would be right, but done twice. */
   readonly #leases: Leases;
   readonly #turns: CallQueue;
   readonly #renew: () => Promise<void>;
@@ -84,7 +85,7 @@ export class Link {
   #lookAt = 0;
   readonly #loop: OneLoop;
   #reset: readonly ResetRef[];
-  /** What the store calls this remote. */
+  /** The store's name for this remote. */
   readonly name: string;
 
   /** Call `db.remote()`. */
@@ -107,7 +108,7 @@ export class Link {
     return { ...this.#traffic };
   }
 
-  /** The branch that has the rows of the remote as they were last seen: read it by `db.branch(link.originName)`. */
+  /** The branch that has the last seen rows of the remote: read it by `db.branch(link.originName)`. */
   get originName(): string {
     return originOf(this.name);
   }
@@ -118,18 +119,17 @@ export class Link {
   }
 
   /**
-   * The records of the remote that this handle found damaged, and has begun again: none, mostly. After
-   * `origin` and `fork` the next pull keeps the rows of both sides, so rows that one side had deleted come back, and a row that
-   * differs is a conflict.
+   * The records of the remote that this handle found damaged and reset; usually empty. After `origin` and `fork` the
+   * next pull keeps the rows of both sides: rows that one side had deleted come back, and differing rows conflict.
    */
   get reset(): readonly ResetRef[] {
     return this.#reset;
   }
 
   /**
-   * Brings what others have pushed: to the branch of the remote, and from there into the local one, in one commit. One
-   * request, unless the changes are long or of long ago. Rejects with `offline`, `rollback`, `invalid-remote` and the
-   * other codes of remotes; the local rows are then as they were.
+   * Brings the pushes of others to the branch of the remote, and from there into the local one, in one commit. One
+   * request, unless the changes are long or old. Rejects with `offline`, `rollback`, `invalid-remote` and the other
+   * codes of remotes; the local rows are then as they were.
    */
   pull(options: PullOptions = {}): Promise<PullResult> {
     const job = optionsOf('pull', options, 'signal onProgress');
@@ -137,9 +137,9 @@ export class Link {
   }
 
   /**
-   * Makes what is in the local branch the state of the remote. Where another device was first, pulls, merges and tries
-   * again. One request, if the head is known; objects of their own for more than 4 KiB of changes. Rejects with
-   * `conflict` when others were first 40 times.
+   * Makes the local rows the state of the remote. If another device was first, pulls, merges and tries again. One
+   * request, if the head is known; more for over 4 KiB of changes, which are separate objects. Rejects with `conflict`
+   * when others were first 40 times.
    */
   push(options: PullOptions = {}): Promise<PushResult> {
     const job = optionsOf('push', options, 'signal onProgress');
@@ -147,8 +147,8 @@ export class Link {
   }
 
   /**
-   * Brings all rows of a range that a lazy clone does not have: they can be read without a network then. Costs a read of
-   * those that it has.
+   * Brings all rows of a range that a lazy clone lacks, so that they can be read without a network. Costs a read of the
+   * rows that it has.
    */
   async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
     const { signal, ...range } = checkRangeOptions('prefetch', options, RANGE.signal);
@@ -159,10 +159,10 @@ export class Link {
   }
 
   /**
-   * Joins a remote that went back, was replaced or was deleted, after `rollback` or `remote-gone`: forgets what was seen of it,
-   * and pulls. `'union'` keeps the rows of both sides, so what one of them had deleted comes back; conflicts are decided and
-   * logged as in a pull; the next push pushes what only this side has. `'remote'` takes the rows of the remote alone: what was
-   * not pushed is lost.
+   * Joins a remote that went back, was replaced or was deleted, after `rollback` or `remote-gone`: forgets its seen
+   * head, and pulls. `'union'` keeps the rows of both sides: rows that one side had deleted come back; conflicts are
+   * decided and logged as in a pull; the next push pushes the rows that only this side has. `'remote'` takes only the
+   * rows of the remote: changes that were not pushed are lost.
    */
   rejoin(options: RejoinOptions): Promise<PullResult> {
     const { keep, ...job } = optionsOf('rejoin', options, 'keep signal onProgress');
@@ -170,9 +170,9 @@ export class Link {
   }
 
   /**
-   * Repairs the store: fetches the chunks that `db.verify()` finds damaged, and no others, and ends at the same root. Of what
-   * the remote does not have, such as rows that were never pushed, it does what `db.repair(options)` does. With `remote` it
-   * repairs the remote, too.
+   * Repairs the store: fetches only the chunks that `db.verify()` finds damaged, and ends at the same root. For chunks
+   * that the remote lacks, such as chunks of rows that were never pushed, it does what `db.repair(options)` does. With
+   * `remote` it repairs the remote, too.
    */
   async repair(options: LinkRepairOptions = {}): Promise<LinkRepairResult> {
     const { signal, remote, ...wanted } = optionsOf(
@@ -197,22 +197,22 @@ export class Link {
     return { ...result, seq };
   }
 
-  /** Whether there is something to push, as far as is known here. Reads no rows. */
+  /** Returns whether there is something to push, as far as this device knows. Reads no rows. */
   async isPending(): Promise<boolean> {
     this.#host.check();
     return this.#loopHost().isPending();
   }
 
   /**
-   * Keeps the store in sync until `stop()` is called, or the store is closed: pushes what is committed, and pulls at
-   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
-   * call returns the loop that is running.
+   * Keeps the store in sync until `stop()` is called, or the store is closed: pushes commits, and pulls at intervals,
+   * when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second call returns
+   * the running loop.
    */
   sync(options: SyncOptions = {}): SyncLoop {
     return this.#loop.begin(() => [this.#loopHost(options), options]);
   }
 
-  /** The conflicts that were decided on this device, the oldest first. */
+  /** Reads the conflicts that were decided on this device, the oldest first. */
   conflicts(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncIterable<LoggedConflict> {
@@ -227,9 +227,9 @@ export class Link {
   }
 
   /**
-   * Deletes what no head of the remote needs any more, of all its branches: what was not named for the grace, by the clock
-   * of the remote. Needs the rights to list and to delete there; rejects with `remote-auth` without them, and does no harm.
-   * May be called on any device, at any time, and made again after any failure. See `docs/sync.md`.
+   * Deletes the objects that no head of any branch of the remote has named for the grace, by the clock of the remote.
+   * Needs the rights to list and to delete there; rejects with `remote-auth` without them, and does no harm. May be
+   * called on any device, at any time, and made again after any failure. See `docs/sync.md`.
    */
   collect(options: CollectOptions = {}): Promise<CollectResult> {
     const { signal, ...job } = optionsOf('collect', options, 'graceMs signal onProgress');
@@ -238,7 +238,7 @@ export class Link {
     );
   }
 
-  /** Ends the handle, and its loop. The store goes on, and so does what it knows of the remote. */
+  /** Ends the handle, and its loop. The store goes on, and keeps its state of the remote. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.#turns.over;
@@ -262,13 +262,13 @@ export class Link {
     });
   }
 
-  /** Whether a push has brought rows to either side. What cannot be pushed keeps nobody from what others push. */
+  /** Pushes; resolves to whether that has brought rows to either side. After a failed push it still pulls. */
   async #isPushed(job: SyncJob): Promise<boolean> {
     try {
       const { isPushed, applied } = await this.#push(job);
       return isPushed || applied > 0;
     } catch (cause) {
-      // The failure of the push is the one that is told.
+      // The failure of the push is the one to report.
       if (!job.signal?.aborted) await this.#pull(job).catch(() => {});
       throw cause;
     }
@@ -287,7 +287,7 @@ export class Link {
     looked.then(after, () => {});
   }
 
-  /** Runs what does not wait for calls of this link, nor they for it. */
+  /** Runs work that waits for no call of this link, and that no call waits for. */
   #beside<T>(
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal | undefined) => Promise<T>,
@@ -310,7 +310,7 @@ export class Link {
         if (isPending) hasNews = await isPushed(job);
         else if (mustPull) {
           hasNews = (await pullNow(job)).applied > 0;
-          // Rows that were here before the remote was known, or that a merge has made.
+          // Rows may have been here before the remote was known, or come from a merge.
           if (await host.isPending()) hasNews = (await isPushed(job)) || hasNews;
         }
         look(job.signal);
@@ -334,7 +334,7 @@ export class Link {
     return host;
   }
 
-  /** A repair deletes what it finds damaged of a link. */
+  /** Makes the refs of the link again, which a repair deletes if they are damaged. */
   async #beginAgain(): Promise<void> {
     const { shared, refs, durability } = this.#context;
     if (shared.inventory.refs.has(refs.names.origin)) return;

@@ -11,20 +11,20 @@ import type {
   WriteBatch,
 } from '../../storage/segment-store.js';
 
-/** Writes segments, and moves refs; `false` if one of the refs is not where it should be. */
+/** Writes segments, and moves refs; `false` if a ref is not where it should be. */
 export type LinkedWrite = (
   segments: readonly SegmentRecord[],
   also: readonly RefMove[],
 ) => Promise<boolean>;
 
-/** Adds to a move what moves with it; `write` makes the move. */
+/** Adds other segments and refs to a move; `write` makes the move. */
 export type Partner = (write: LinkedWrite, commitBytes: Uint8Array) => Promise<boolean>;
 
-/** A head whose moves have a partner: it adds what moves with them. */
+/** A head whose moves have a partner, which adds other segments and refs to them. */
 export class LinkedHead extends BranchHead {
   partner: Partner | undefined;
 
-  /** Has `move` go along with what `commit` makes of this head; `alone` is for a commit that has nothing to move. */
+  /** Makes `move` go along with the move of this head by `commit`; `alone` is for a commit that moves no ref. */
   async together<T>(
     move: Partner,
     alone: () => Promise<boolean>,
@@ -63,7 +63,10 @@ export class LinkedHead extends BranchHead {
 export class QueueHead extends BranchHead {
   #write: LinkedWrite = async () => false;
 
-  /** Commits edits of it by `write`, or alone, with moves `along`. Resolves to the commit; `undefined` if another writer was first. */
+  /**
+   * Commits edits of it by `joint`, or alone, with moves `along`. Resolves to the commit, or to `undefined` if another
+   * writer was first.
+   */
   async commit(
     edits: OwnEdits,
     durability: Durability,
@@ -79,7 +82,7 @@ export class QueueHead extends BranchHead {
     const made = await tryEdits(this.shared.host, this, durability, edits.blocks());
     if (made === undefined) return undefined;
     const { commitBytes } = made;
-    // Edits that change nothing move no ref. The write of the other head must be made all the same.
+    // Edits without a change move no ref. The write of the other head must be made all the same.
     if (!isWritten && !(await this.#moveOntoItself(commitBytes))) return undefined;
     this.inventory.noteMoves(along);
     return commitBytes;

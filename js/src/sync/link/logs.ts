@@ -1,4 +1,4 @@
-/** The logs of a head: read by who needs older entries than a head has, and put before one has no more room. */
+/** The logs of a head: read for entries that are older than the head's own, and put when a head has no more room. */
 
 import { objectPath } from '../remote/format/content-names.js';
 import type { HeadRecord, LogRecord, Tail } from '../remote/format/head-record.js';
@@ -10,11 +10,11 @@ import { readRowsRoot } from './delta.js';
 import { fetchObject } from './fetch-object.js';
 import type { HeadUpdate } from './tail-entries.js';
 
-/** The tail of a head, as far back as this device needs it: the head's own, mostly, without a request. */
+/** Reads the tail of a head, as far back as this device needs it: usually the head's own, without a request. */
 export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJob): Promise<Tail> {
   const { head } = now.seen;
   const { seq, origin, pending } = now.state;
-  // The push that nobody has answered would have that number.
+  // The unanswered push would have that number.
   const hasPending = pending === undefined || logsSince(head, pending.seq - 1).length === 0;
   if (hasPending) {
     const { rootBytes } = await readRowsRoot(context.shared, origin);
@@ -24,7 +24,7 @@ export async function tailFor(context: SyncContext, now: HeadUpdate, job: SyncJo
   return isInLogs ? tailSince(context, head, seq, job) : head;
 }
 
-/** The tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
+/** Reads the tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
 export async function tailSince(
   context: SyncContext,
   head: HeadRecord,
@@ -38,7 +38,7 @@ export async function tailSince(
   return joinedTail(head, await Promise.all(logsSince(head, seq).map(fetchLog)));
 }
 
-/** Puts the tail of a head into a log. The head that it returns has room for an entry, and is none until then. */
+/** Puts the tail of a head into a log. The returned head has room for an entry, and is incomplete without one. */
 export async function moveIntoLog(
   { remote, tools, scope }: SyncContext,
   head: HeadRecord,

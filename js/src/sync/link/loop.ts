@@ -1,4 +1,4 @@
-/** Keeps a store in sync: when to pull and to push, and what to say of it. */
+/** Keeps a store in sync: decides when to pull and to push, and reports its state. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
@@ -7,27 +7,27 @@ import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { PullResult, SyncJob, SyncProgress } from './context.js';
 
 /**
- * What a person may be told:
- * - `waiting`: another tab does it, and has not told how it stands
+ * The states of a sync, as a person may see them:
+ * - `waiting`: another tab syncs, and has not reported its state
  * - `syncing`: at work
- * - `synced`: all that was committed here is there, and all that was there is here
- * - `offline`: nobody answers; goes on by itself
+ * - `synced`: the remote has all commits of this store, and the store has all of the remote
+ * - `offline`: no answer comes; goes on by itself
  * - `failing`: the remote refuses, or is not what it was: see `error`. Goes on after a wait, which doubles
  */
 export type SyncStatus = 'waiting' | 'syncing' | 'synced' | 'offline' | 'failing' | 'stopped';
 
 export interface SyncState {
   readonly status: SyncStatus;
-  /** Whether something is committed here that is not there yet. */
+  /** Whether the remote lacks a commit of this store. */
   readonly isPending: boolean;
   readonly error: HedgerowError | undefined;
-  /** After a failure: when the next try comes at the latest, in milliseconds since 1970. */
+  /** After a failure: the latest time of the next try, in milliseconds since 1970. */
   readonly retryAt: number | undefined;
-  /** Another tab does it, and has told this state. */
+  /** Another tab syncs, and has reported this state. */
   readonly isElsewhere: boolean;
 }
 
-/** The state as tabs tell it each other: an error is none there. */
+/** The state as tabs send it to each other: its error is a plain object. */
 type ToldState = Omit<SyncState, 'error' | 'isElsewhere'> & {
   readonly error: Pick<HedgerowError, 'code' | 'message' | 'status'> | undefined;
 };
@@ -40,52 +40,52 @@ const FIRST_STATE: SyncState = {
   isElsewhere: false,
 };
 
-/** The members by which states are told apart. */
+/** Returns whether `other` has all members of `one`. */
 export const isSameState = <State extends object>(one: State, other: Partial<State> | undefined) =>
   Object.entries(one).every(([name, value]) => other?.[name as keyof State] === value);
 
 export interface SyncOptions {
   /** Longest time between two pulls, in milliseconds, from 1,000; 60,000 by default. */
   readonly everyMs?: number | undefined;
-  /** Shortest time between two pushes, in milliseconds; 1,000 by default. What is committed meanwhile goes together. */
+  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Commits between them go together. */
   readonly pauseMs?: number | undefined;
-  /** Subscribes to news of the remote: is given what to call, and returns how to end that. See `serverPokes`. */
+  /** Subscribes to news of the remote by calls of `poke`; returns a function that unsubscribes. See `serverPokes`. */
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
   /** Called with the first state, which is `waiting`, soon after the call; then with each change. */
   readonly onState?: ((state: SyncState) => void) | undefined;
   /** Called when rows have come in, or conflicts were decided: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
-  /** Called as packs come and go, as that of `pull` and `push` is. */
+  /** Called as packs come and go, like `onProgress` of `pull` and `push`. */
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-  /** Whether this device deletes what the remote needs no more, about once a day: see `collect`. Not by default. */
+  /** Whether this device collects the garbage of the remote about once a day: see `collect`. Not by default. */
   readonly collect?: boolean | Pick<CollectOptions, 'graceMs'> | undefined;
   /** Called after each such collection. An error of it does not disturb the sync. */
   readonly onCollect?: ((outcome: CollectResult | HedgerowError) => void) | undefined;
 }
 
-/** What one round has done. */
+/** The result of one round. */
 export interface RoundResult {
   /** Something has changed, here or there. */
   readonly hasNews: boolean;
   readonly isPending: boolean;
 }
 
-/** What a loop uses of a link. */
+/** The link, as a loop uses it. */
 export interface LoopHost {
   isPending(): Promise<boolean>;
-  /** Pushes if something is pending, and else pulls if it must: always, but after a commit when all was well. */
+  /** Pushes if something is pending, and else pulls if `mustPull`: always, except after a commit when all was well. */
   work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult>;
   onCommit(listener: () => void): () => void;
   /**
-   * Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. Until then calls `onTold` with
-   * what the tab at work says.
+   * Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. While this tab waits, passes
+   * the messages of the tab at work to `onTold`.
    */
   hold(
     work: (lost: AbortSignal) => Promise<void>,
     signal: AbortSignal,
     onTold: (told: unknown) => void,
   ): Promise<void>;
-  /** Tells the tabs that wait. */
+  /** Sends a message to the tabs that wait. */
   say(told: unknown): void;
   /** Pokes the tab at work. */
   pass(): void;
@@ -98,14 +98,14 @@ const FIRST_WAIT_MS = 2000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** When to try again after a failure. */
+/** The wait after a failure. */
 interface Retry {
   readonly ms: number;
-  /** The part of that in which no commit or poke begins the next try: the server has asked for it. */
+  /** The part of the wait that no commit or poke ends: the server has asked for it. */
   readonly heldMs: number;
 }
 
-/** A store that is kept in sync. Made by `link.sync()`. */
+/** The loop that keeps a store in sync. Made by `link.sync()`. */
 export class SyncLoop {
   readonly #host: LoopHost;
   readonly #options: SyncOptions;
@@ -119,7 +119,7 @@ export class SyncLoop {
   #lost: AbortSignal | undefined;
   #isPoked = true;
   #isAtWork = false;
-  /** Woken by a commit alone, which is no news of the remote. */
+  /** Whether only a commit woke the loop, which is no news of the remote. */
   #isCommit = false;
   /** Settles when the loop has ended. */
   readonly over: Promise<void>;
@@ -150,7 +150,7 @@ export class SyncLoop {
     return this.#isOver;
   }
 
-  /** Pulls and pushes now, in the tab that does it. */
+  /** Pulls and pushes now, in the tab that syncs. */
   readonly poke = (): void => {
     if (!this.#isAtWork) this.#host.pass();
     this.#isCommit = false;
@@ -164,7 +164,7 @@ export class SyncLoop {
     this.#wake();
   };
 
-  /** Ends the loop, and resolves when it has. */
+  /** Ends the loop, and resolves when it has ended. */
   async stop(): Promise<void> {
     this.#controller.abort(new HedgerowError('aborted', 'the sync was stopped'));
     this.#wake();
@@ -175,7 +175,7 @@ export class SyncLoop {
     return this.#controller.signal;
   }
 
-  /** Returns whether anything has changed. */
+  /** Changes the state, and reports it; returns whether it has changed. */
   #tell(change: Partial<SyncState>): boolean {
     const state = { ...this.#state, ...change };
     if (isSameState(state, this.#state)) return false;
@@ -184,7 +184,7 @@ export class SyncLoop {
     return true;
   }
 
-  /** Of this tab, which is at work: others hear of it. */
+  /** Changes the state of this tab, which is at work, and sends it to the others. */
   #work(change: Partial<SyncState>): void {
     if (!this.#tell({ retryAt: undefined, ...change, isElsewhere: false })) return;
     const { isElsewhere: _, error, ...state } = this.#state;
@@ -192,7 +192,7 @@ export class SyncLoop {
     this.#host.say({ ...state, error: error && { code, message, status } });
   }
 
-  /** What the tab at work says. Before it knows, it says nothing. */
+  /** Takes the state of the tab at work; `undefined` until that tab has one. */
   readonly #hear = (told: unknown): void => {
     if (told === undefined) return;
     const { error, ...state } = told as ToldState;
@@ -205,11 +205,11 @@ export class SyncLoop {
   };
 
   async #begin(): Promise<void> {
-    // Not in the turn of the call: a listener may use what it returns.
+    // Not in the turn of the call: a listener may use the returned loop.
     await null;
     if (this.#options.onState) notify(this.#options.onState, this.#state);
     const target = globalThis as Partial<EventTarget> & { document?: Document };
-    // Also of a tab that waits: the one at work may be hidden.
+    // A tab that waits listens, too: the one at work may be hidden.
     const stop = [this.#on(target, 'online'), this.#on(target.document, 'visibilitychange')];
     try {
       while (!this.#signal.aborted) await this.#turn();
@@ -263,14 +263,14 @@ export class SyncLoop {
     }
   }
 
-  /** One round. After a failure, how long to wait. */
+  /** Runs one round. Resolves to the wait after a failure. */
   async #once(isCommit: boolean): Promise<'news' | 'quiet' | Retry> {
     const { onPull, onProgress } = this.#options;
     const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
       const { status, isElsewhere } = this.#state;
-      // A look while all is well is not told of.
+      // A look while all is well is not reported.
       const wasWell = status === 'synced' && !isElsewhere;
       if (!wasWell || isPending) this.#work({ isPending, status: 'syncing' });
       const mustPull = !isCommit || !wasWell;

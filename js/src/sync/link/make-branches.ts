@@ -6,7 +6,7 @@ import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
 
-/** Makes branches without rows, unless they are there. */
+/** Makes the branches that do not exist, without rows. */
 export async function makeBranches(
   shared: SharedStore,
   refsOfBranches: readonly string[],
@@ -20,7 +20,7 @@ export async function makeBranches(
       return { name, commitBytes, generation: firstGeneration(), format: FORMAT, expected: 0 };
     });
   if (also.length === 0) return;
-  // If another tab is first, they are there.
+  // If another tab is first, they exist.
   if (await writeRefs(shared.host.segments, { segments: [], also, durability })) {
     shared.inventory.noteMoves(also);
   }

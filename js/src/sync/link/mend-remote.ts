@@ -1,4 +1,4 @@
-/** Mends a remote whose objects were lost, or do not lead to the rows of its head: by a head that names none of them. */
+/** Mends a remote whose objects were lost, or do not lead to the rows of its head: by a head with only new ones. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -13,12 +13,12 @@ import { beginHistory, extendHistory } from './head-history.js';
 import { pull } from './pull.js';
 import { isDone, startNextHead, swap } from './push.js';
 
-/** Most times that another device is first. */
+/** Most tries, while other devices are first. */
 const MAX_TRIES = 8;
 
 /**
- * Puts a checkpoint of all rows of the head, which must be here; with `replaces` of all rows of the local branch, whatever the
- * head says. Resolves to the number of the new head. Rejects with the fault of the remote if its rows are not here.
+ * Puts a checkpoint of the head's rows, which must be here; with `replaces` of the local rows, whatever the head says.
+ * Resolves to the number of the new head. Rejects with the fault of the remote if its rows are not here.
  */
 export async function mendRemote(
   context: SyncContext,
@@ -48,7 +48,7 @@ export async function mendRemote(
       const [nonceBytes, seq] = [context.tools.random(16), before.seq + 1];
       const author = { writerBytes: state.writerBytes, nonceBytes, previousBytes: last.hashBytes };
       const to = { commitBytes, rows, seq };
-      // As a device that knows no checkpoint: so the packs have all rows.
+      // Without a known checkpoint the packs have all rows.
       const from = { checkpoint: undefined };
       const generations =
         rows.count === 0 ? [] : await makeCheckpoint(context, before, from, to, job);
@@ -73,7 +73,7 @@ export async function mendRemote(
   throw new HedgerowError('conflict', `other devices were first ${MAX_TRIES} times: try again`);
 }
 
-/** Whether the head that nobody has answered for is that of the remote now. */
+/** Returns whether the remote now has the head whose swap got no answer. */
 async function isThere(
   { refs, heads }: SyncContext,
   nonceBytes: Uint8Array,
@@ -83,7 +83,7 @@ async function isThere(
   return now !== undefined && sameBytes(now.head.nonceBytes, nonceBytes);
 }
 
-/** The error that a mend is for; throws other errors. */
+/** Returns an error that a mend is for; throws other errors. */
 function faultOfRemote(cause: unknown): HedgerowError {
   const codes: readonly string[] = ['invalid-remote', 'invalid-delta'];
   if (cause instanceof HedgerowError && codes.includes(cause.code)) return cause;

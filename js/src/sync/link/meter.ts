@@ -1,21 +1,21 @@
-/** Counts what travels between a store and its remote. */
+/** Counts the requests and bytes between a store and its remote. */
 
 import type { Remote, RemoteHead, RemoteOptions } from '../remote/remote.js';
 import { hasNoLine, isUnsent } from '../remote/unsent-check.js';
 
 export interface Traffic {
   /**
-   * Calls of the remote that were answered, or may have been sent; they count when they end. Each is one request, but for
-   * lost swaps (2) and lists.
+   * Calls of the remote that were answered, or may have been sent; they count when they end. Each is one request, but
+   * for lost swaps (2) and lists.
    */
   requests: number;
-  /** Bytes of bodies. Of a call that failed on its way all that it had to send. */
+  /** Bytes of bodies. A call that failed on its way counts with all that it had to send. */
   sentBytes: number;
-  /** Those of answers that came whole. */
+  /** Bytes of answers that came whole. */
   receivedBytes: number;
 }
 
-/** The remote, whose calls are counted in `traffic`. */
+/** Wraps a remote, and counts its calls in `traffic`. */
 export function meterRemote(remote: Remote, traffic: Traffic): Remote {
   const countCall = async <T>(
     call: Promise<T>,

@@ -1,10 +1,10 @@
-/** The loop of a link: it has one at a time, which ends with the store. */
+/** The loop of a link: one at a time, which ends with the store. */
 import { sleep } from '../../base/timeout.js';
 import type { Leases } from './leases.js';
 import { type LoopHost, SyncLoop, type SyncOptions, type SyncState } from './loop.js';
 import type { SyncHost } from './sync-host.js';
 
-/** What a link brings: the rest is the same for all. */
+/** The members of a loop's host that a link brings: the others are the same for all. */
 export type LinkWork = Pick<LoopHost, 'isPending' | 'work' | 'onCommit'> & Partial<LoopHost>;
 
 export class OneLoop {
@@ -17,12 +17,12 @@ export class OneLoop {
     this.#leases = leases;
   }
 
-  /** `undefined` as long as there was none. */
+  /** The state of the loop; `undefined` before the first one. */
   get state(): SyncState | undefined {
     return this.#loop?.state;
   }
 
-  /** The loop that is running, or the one that `make` describes. */
+  /** Returns the running loop, or starts the one that `make` describes. */
   begin(make: () => readonly [work: LinkWork, options: SyncOptions]): SyncLoop {
     const { changes } = this.#store;
     this.#store.check();

@@ -1,4 +1,4 @@
-/** Opens a link: checks its options, and what the store knows of the remote. */
+/** Opens a link: checks its options, and the store's state of the remote. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -27,29 +27,29 @@ import { meterRemote, type Traffic } from './meter.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import type { SyncHost } from './sync-host.js';
 
-/** How a store is linked to a remote. */
+/** Options of a link. */
 export interface LinkOptions {
-  /** What the store calls this remote; `origin` by default. Its branches are `remote/<name>` and below. */
+  /** The store's name for this remote; `origin` by default. Its branches are `remote/<name>` and below. */
   readonly name?: string | undefined;
   /** The branch of the store; the handle's by default. */
   readonly branch?: string | undefined;
   /** The branch at the remote; `main` by default. */
   readonly remoteBranch?: string | undefined;
-  /** What becomes of a row that both sides have changed; `'fields'` by default. */
+  /** Decides rows that both sides have changed; `'fields'` by default. */
   readonly policy?: ConflictPolicy | undefined;
   /**
-   * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. Where a later version has written, this one
-   * pulls, and `push` rejects with `unsupported-format`.
+   * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. After a later version has written, this one
+   * pulls, but `push` rejects with `unsupported-format`.
    */
   readonly app?: number | undefined;
   /**
-   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`), unless another device
-   * has; true by default. `push` rejects with `remote-unsafe` if the remote grants it.
+   * Whether the first push of this store probes the remote (`probeRemote`), unless another device has; true by default.
+   * `push` rejects with `remote-unsafe` if the remote grants what it must refuse.
    */
   readonly probe?: boolean | undefined;
   /**
-   * What all objects of the remote are encrypted with: `remoteKeys` of `hedgerow/encryption` makes it. A remote is
-   * encrypted from its first push on, or never: the other way round `pull` and `push` reject with `wrong-key`.
+   * The encryption of all objects of the remote: `remoteKeys` of `hedgerow/encryption` makes it. A remote is encrypted
+   * from its first push on, or never: otherwise `pull` and `push` reject with `wrong-key`.
    */
   readonly encryption?: RemoteEncryption | undefined;
 }
@@ -58,7 +58,7 @@ const LINK_OPTIONS = 'name branch remoteBranch policy app probe encryption';
 
 const contexts = new WeakMap<Link, SyncContext>();
 
-/** What the work of a link uses, for other rooms. */
+/** Returns the context of a link, for other rooms. */
 export function contextOf(link: Link): SyncContext {
   return contexts.get(link) as SyncContext;
 }
@@ -89,7 +89,7 @@ export async function createLink(
   }
   const { shared, durability } = host;
   let core = await remoteEngine(shared.host);
-  // After a trap there is a new instance: each call begins with the one that there is.
+  // After a trap the core has a new instance: each call begins with the current one.
   const renew = async () => {
     core = await remoteEngine(shared.host);
   };
@@ -125,14 +125,14 @@ export async function createLink(
     ...{ shared, remote: own, remoteBranch, scope, heads, refs, origin, local, log, policy, app },
     ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
   };
-  // Who has pushed once has found it safe.
+  // A store that has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
   const link = new Link(host, context, { traffic, name, mustProbe, renew, reset });
   contexts.set(link, context);
   return link;
 }
 
-/** Has a link follow a branch of its remote; once it has seen a head, it follows no other. */
+/** Makes a link follow a branch of its remote; once it has seen a head, it follows no other branch. */
 async function follow(
   refs: SyncRefs,
   name: string,

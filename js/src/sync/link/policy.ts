@@ -1,15 +1,15 @@
-/** How a row that both sides have changed, to different values, is decided. */
+/** Decides conflicts: rows that both sides have changed, to different values. */
 
 import { type Conflict, HedgerowError } from '../../base/errors.js';
 import { sameValue } from '../../base/same-value.js';
 
 /**
- * Who wins:
- * - `'fields'`: of two objects each field that only one side has changed is taken from it, and a field that both have
- *   changed from the remote. Of other values the remote's. An edit wins against a deletion.
- * - `'remote'` or `'local'`: the row of that side, a deletion, too.
- * - a function: what it returns or resolves to. `undefined` is for no row, where one side has deleted it; otherwise it is
- *   taken for a forgotten `return`, and the call rejects with `invalid-value`. It may be called again for the same key.
+ * The side that wins:
+ * - `'fields'`: of two objects, a field that only one side has changed comes from that side, and a field that both have
+ *   changed from the remote. Of other values the remote's wins. An edit wins against a deletion.
+ * - `'remote'` or `'local'`: the row of that side, or its deletion.
+ * - a function: its result. `undefined` means no row, if one side has deleted it; otherwise it counts as a forgotten
+ *   `return`, and the call rejects with `invalid-value`. It may be called again for the same key.
  */
 export type ConflictPolicy =
   | 'fields'
@@ -17,10 +17,10 @@ export type ConflictPolicy =
   | 'local'
   | ((conflict: Conflict) => unknown | PromiseLike<unknown>);
 
-/** What came of a conflict. */
+/** The decision of a conflict. */
 export interface ConflictDecision {
   readonly value: unknown;
-  /** Whether something of either side is not in `value`. */
+  /** Whether `value` lacks something of either side. */
   readonly isLoss: boolean;
   /** The fields that both sides had changed. */
   readonly fields?: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export interface ConflictDecision {
 
 const POLICIES: readonly unknown[] = ['fields', 'remote', 'local'];
 
-/** Throws `invalid-argument` for what is no policy. */
+/** Throws `invalid-argument` unless this is a policy. */
 export function checkPolicy(policy: unknown): void {
   if (typeof policy === 'function' || POLICIES.includes(policy)) return;
   throw new HedgerowError(
@@ -83,7 +83,7 @@ function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): ConflictDec
 const fieldOf = (object: Fields, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** `bases` are the rows that the other side may have begun with. */
+/** Merges two objects by their fields. `bases` are the rows that the other side may have begun with. */
 function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): ConflictDecision {
   const entries: [string, unknown][] = [];
   const fields: string[] = [];
@@ -95,6 +95,6 @@ function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): Conflic
     const value = isOurs ? own : other;
     if (value !== undefined) entries.push([name, value]);
   }
-  // Not by assignment, by which a field `__proto__` would become the prototype.
+  // Not by assignment: a field `__proto__` would become the prototype.
   return { value: Object.fromEntries(entries), isLoss: fields.length > 0, fields };
 }

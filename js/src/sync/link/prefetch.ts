@@ -1,4 +1,4 @@
-/** Reads a range without handing it out: of a store that is partly at a remote, so that it is here. */
+/** Reads a range of a lazy clone, so that its rows are here. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';

@@ -1,4 +1,4 @@
-/** Pulls: what the remote has comes to its branch here, and is merged into the local one. */
+/** Pulls: brings the rows of the remote to its branch here, and merges that into the local one. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -14,7 +14,7 @@ import { importHead } from './import-head.js';
 import type { LinkState } from './link-state.js';
 import { decide } from './policy.js';
 
-/** Most times that a pull begins again, since another tab was first. */
+/** Most tries of a pull, while other tabs are first. */
 const MAX_TRIES = 100;
 
 /** Pulls once. */
@@ -43,7 +43,7 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
   }
 }
 
-/** Whether a head was seen, and the branch of the remote has its rows. */
+/** Returns whether this head was seen, and the branch of the remote has its rows. */
 export async function hasRowsOf(
   { shared }: SyncContext,
   { origin, seenBytes }: LinkState,
@@ -54,8 +54,8 @@ export async function hasRowsOf(
 }
 
 /**
- * What a head names may have been deleted since it was read, or come damaged: resolves if there is a later head by now.
- * Rejects with the cause otherwise, so each head is tried once.
+ * Resolves if there is a later head by now: objects of the first may have been deleted since it was read, or come
+ * damaged. Rejects with the cause otherwise, so each head is tried once.
  */
 async function rethrowUnlessMoved(
   { heads }: SyncContext,
@@ -94,8 +94,8 @@ export async function mergeIn(
 }
 
 /**
- * A local branch that never had a row takes the commit of the remote's branch as it is; resolves to its rows, or undefined
- * if that cannot be. Sum trees that follow rows are made by a merge alone.
+ * Moves a local branch that never had a row to the commit of the remote's branch. Resolves to its number of rows, or to
+ * `undefined` if that is impossible. Only a merge makes sum trees that follow rows.
  */
 async function takeWhole(
   context: MergeContext,
@@ -106,7 +106,7 @@ async function takeWhole(
   return takeCommit(context, origin, async (commit) => sameBytes(commit, EMPTY_COMMIT));
 }
 
-/** Moves the local branch to a commit, if its own one `mayGo`; both have what the remote had at the commit `fork` then. */
+/** Moves the local branch to a commit, if its own one `mayGo`. The merge base is then the commit `fork`. */
 export async function takeCommit(
   { shared, refs, local, durability, settle }: MergeContext,
   commitBytes: Uint8Array,

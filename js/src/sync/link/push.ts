@@ -1,4 +1,4 @@
-/** Pushes: what was changed here becomes the next head, if nobody else was first. */
+/** Pushes: makes the local changes the next head, unless another device was first. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -31,36 +31,36 @@ import { moveIntoLog } from './logs.js';
 import { hasRowsOf, pull } from './pull.js';
 import { seenPush } from './tail-entries.js';
 
-/** What a push has done. */
+/** The result of a push. */
 export interface PushResult {
-  /** The number of the head that has all that was here; 0 if nothing ever was. */
+  /** The number of the head that has all local rows; 0 if there never were any. */
   readonly seq: number;
-  /** Whether this push has made it. */
+  /** Whether this push has made that head. */
   readonly isPushed: boolean;
   /** Rows that it changed at the remote; undefined if a checkpoint carried them. */
   readonly edits: number | undefined;
   /** Times that another device was first. */
   readonly races: number;
-  /** Rows that the pulls between have changed in the local branch. */
+  /** Rows that the pulls of this push have changed in the local branch. */
   readonly applied: number;
-  /** Keys that both sides had changed, to different values, in the pulls between. */
+  /** Keys that both sides had changed, to different values, in these pulls. */
   readonly conflicts: number;
 }
 
 /** The longest wait after a lost race, in milliseconds; it doubles up to this. */
 const MAX_RACE_MS = 2000;
 const FIRST_RACE_MS = 20;
-/** Swaps in a row of which nobody knows whether they took effect, after which a push rejects with the cause of the last one. */
+/** Swaps in a row with an unknown outcome after which a push rejects with the cause of the last one. */
 const MAX_UNKNOWN = 3;
-/** Tries after which a push gives up, so that its caller hears of it. */
+/** Tries after which a push gives up, so that its caller learns of it. */
 const MAX_TRIES = 40;
 
-/** Pushes what is in the local branch. */
+/** Pushes the rows of the local branch. */
 export async function push(context: SyncContext, job: SyncJob): Promise<PushResult> {
   try {
     return await pushUntilFirst(context, job);
   } finally {
-    // By the next call it would be old.
+    // By the next call this head would be old.
     context.heads.bring(undefined);
   }
 }
@@ -76,16 +76,16 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
     const tried = await tryOnce(context, job, refusals);
     const cause = causeOf(tried);
     unknown = cause === undefined ? 0 : unknown + 1;
-    // A store that takes no more for now was asked as often by the swap itself.
+    // The swap itself has already tried again at a store that takes no more writes for now.
     if (cause && (unknown === MAX_UNKNOWN || slowedMs(cause) !== undefined)) throw cause;
-    // One that was tried again as it was has nothing of what was committed since.
+    // A push that was tried again as it was lacks the commits since.
     if (tried === 'again') continue;
     if (isDone(tried)) return { ...tried, races, applied, conflicts };
     if (tried === 'lost') races += 1;
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
   }
-  // If it is no race, it is another tab, which has moved what this store knows of the remote.
+  // Without a race, another tab has moved the state of the link.
   throw new HedgerowError('conflict', `others were first ${MAX_TRIES} times: push again later`);
 }
 
@@ -106,16 +106,16 @@ async function catchUp(
 }
 
 type PushSuccess = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
-/** Why a try has pushed nothing. With a cause, nobody knows whether it has: the next pull finds out. */
+/** The reason why a try has not pushed. With a cause, the outcome is unknown: the next pull finds out. */
 type PushFailure = 'lost' | 'moved' | { readonly cause: HedgerowError };
 
 const causeOf = (tried: PushSuccess | PushFailure | 'again'): HedgerowError | undefined =>
   typeof tried === 'object' && 'cause' in tried ? tried.cause : undefined;
-/** Whether a try has pushed, or had nothing to push. */
+/** Returns whether a try has pushed, or had no change to push. */
 export const isDone = (tried: PushSuccess | PushFailure): tried is PushSuccess =>
   typeof tried === 'object' && 'isPushed' in tried;
 
-/** What is to become the head. */
+/** The head to write. */
 interface Next {
   readonly head: HeadRecord;
   readonly edits: number | undefined;
@@ -133,13 +133,13 @@ async function tryOnce(
   await shared.queueWork(() => local.refresh());
   const held = await local.holdHead();
   try {
-    // A push that nobody has answered may still come true: it is tried again as it was.
+    // An unanswered push may still take effect: it is tried again as it was.
     const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
     const rows = await readRowsRoot(shared, commitBytes);
     if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
-    // Edits lead on from the rows of the head, or nobody can apply them: another tab may have moved either.
+    // Edits must lead on from the rows of the head, or no device can apply them: another tab may have moved either.
     if (last !== undefined && !(await hasRowsOf(context, state, last))) return 'moved';
     if (last === undefined) {
       const begun = await begin(context, state, job, refusals);
@@ -168,7 +168,7 @@ async function tryOnce(
   }
 }
 
-/** The head to go on from: the last one, if this version of the app may write rows after it. */
+/** Returns the head to go on from: the last one, if this version of the app may write rows after it. */
 export function startNextHead({ app, scope }: SyncContext, { head }: SeenHead): HeadRecord {
   if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
   const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
@@ -176,8 +176,8 @@ export function startNextHead({ app, scope }: SyncContext, { head }: SeenHead): 
 }
 
 /**
- * Makes the first head of a branch, without rows. No object is put for a branch before there is one: so who has read all
- * heads knows of each object that was there before whether a push may yet name it.
+ * Makes the first head of a branch, without rows. No object is put for a branch without a head: so a collector that has
+ * read all heads knows which of the earlier objects a push may yet name.
  */
 async function begin(
   { remote, remoteBranch, heads, app, tools, scope }: SyncContext,
@@ -259,7 +259,7 @@ async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): 
   return { head, edits: made === 'too-long' ? undefined : made.edits };
 }
 
-/** Swaps the head, and keeps what came of it. */
+/** Swaps the head, and records the outcome. */
 export async function swap(
   context: SyncContext,
   { head, edits }: Next,

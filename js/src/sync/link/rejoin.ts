@@ -1,4 +1,4 @@
-/** Joins a remote that went back, or is another one: what was seen of it before counts no more. */
+/** Joins a remote that went back, or is another one: forgets its earlier state. */
 
 import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
@@ -9,14 +9,14 @@ import type { PullResult, SyncContext, SyncJob } from './context.js';
 import type { Moves } from './link-state.js';
 import { pull } from './pull.js';
 
-/** Which rows stay. */
+/** The rows that stay. */
 export type Keep = 'union' | 'remote';
 
-/** Most times that another tab moves the refs first. */
+/** Most tries, while other tabs move the refs first. */
 const MAX_TRIES = 20;
 const NOTHING = { repositoryBytes: undefined, seq: 0, seenBytes: NO_HASH, epoch: 0 };
 
-/** Forgets what was seen of the remote, and pulls. Nothing is forgotten while the remote cannot be read. */
+/** Forgets the seen head of the remote, and pulls. Remembers it while the remote cannot be read. */
 export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Promise<PullResult> {
   if (keep !== 'union' && keep !== 'remote') {
     throw new HedgerowError('invalid-argument', "rejoin: keep is 'union' or 'remote'");
@@ -35,8 +35,8 @@ export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Pr
 }
 
 /**
- * Begins the link again, in one move. The fork decides what a merge takes for a change of this side: all rows that are here, or
- * none.
+ * Begins the link again, in one move. The fork decides which rows count as changes of this side in a merge: all local
+ * rows, or no rows.
  */
 async function forget({ refs, local, shared, durability }: SyncContext, keep: Keep) {
   await shared.queueWork(() => local.refresh());

@@ -1,4 +1,4 @@
-/** What a store gives to its remotes. */
+/** The parts of a store that its remotes use. */
 
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Changes } from '../../engine/read/changes.js';
@@ -13,6 +13,6 @@ export interface SyncHost {
   readonly changes: Changes;
   /** Throws when the handle is closed. */
   check(): void;
-  /** Indexes may be missing, after the branch was moved to a commit without them. */
+  /** Notes that indexes may be missing, after the branch was moved to a commit without them. */
   settle(): void;
 }

@@ -18,7 +18,7 @@ import { type Moves, type SeenPush, stateMoves } from './link-state.js';
 
 export type { HeadUpdate };
 
-/** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
+/** Returns the moves that record a seen head. A push that is in it, or has lost against it, is no longer pending. */
 export function seenMoves({ state, seen }: HeadUpdate): Moves {
   const { repositoryBytes, seq, epoch } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
@@ -27,7 +27,7 @@ export function seenMoves({ state, seen }: HeadUpdate): Moves {
   return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
 }
 
-/** The last push of a head, as it is remembered. */
+/** Returns the last push of a head, as the store remembers it. */
 export function seenPush(head: HeadRecord): SeenPush | undefined {
   const push = lastPush(head);
   return push && { seq: push.seq, nonceBytes: push.nonceBytes, rootBytes: head.rows.rootBytes };
@@ -43,7 +43,7 @@ export async function applyEntries(
   const { refs, durability } = context;
   const scope = scopeInside(context.scope, now.seen.head);
   const checkpoint = checkpointRows(now.seen.head.checkpoint);
-  // The next checkpoint is made of what has changed since this one: so its commit is kept.
+  // The next checkpoint has the changes since this one, so its commit is kept.
   const upTo = entries.findIndex(({ rows }) => sameBytes(rows.rootBytes, checkpoint.rootBytes));
   let { origin } = now.state;
   for (const part of [entries.slice(0, upTo + 1), entries.slice(upTo + 1)]) {
@@ -71,8 +71,8 @@ export async function applyEntries(
 }
 
 /**
- * The edits of entries. Each delta is fetched and inflated when the one before it is applied: a few bytes at the remote may be
- * 16 MiB when they are inflated, so only one delta may be in memory.
+ * Yields the edits of entries. Each delta is fetched and inflated after the one before it was applied: a few bytes at
+ * the remote may inflate to 16 MiB, so only one delta may be in memory.
  */
 export async function* deltasOf(
   context: SyncContext,
@@ -83,7 +83,7 @@ export async function* deltasOf(
   for (const entry of entries) yield await deltaOf(context, entry, scope, job);
 }
 
-/** The edits of an entry, which may be an object of their own: one request then. */
+/** Reads the edits of an entry. Costs a request if they are a separate object. */
 export async function deltaOf(
   context: SyncContext,
   { delta }: TailEntry,

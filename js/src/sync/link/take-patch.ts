@@ -7,16 +7,16 @@ import type { HttpAnswer } from '../remote/adapters/exchange.js';
 import { PullBody, patchFault } from '../wire/pull-body.js';
 
 interface TakeOptions {
-  /** Whether the patch is the whole state: whatever is left of before goes. */
+  /** Whether the patch is the whole state: no earlier rows stay. */
   readonly clears: boolean;
   readonly maxPullBytes: number;
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
-  /** Called as rows come; not for a patch without any. */
+  /** Called as rows come; not for a patch without rows. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** Runs `commit` when all of the answer has come. Rejects with `bad-response` for a patch that is malformed. */
+/** Takes the patch, and runs `commit` when all of it has come. Rejects with `bad-response` for a malformed patch. */
 export async function takePatch<T>(
   head: BranchHead,
   answer: HttpAnswer,

@@ -1,6 +1,6 @@
 /**
- * Writes what a reader needs that wants only some rows of a generation: its new internal nodes, and its directory. Both are
- * named among its packs, with 0 edits: first the objects of nodes, if there are any, then the directory.
+ * Writes the objects for readers of only some rows of a generation: its new internal nodes, and its directory. The
+ * generation lists both with its packs, with 0 edits: first the objects of nodes, if there are any, then the directory.
  */
 
 import * as Status from '../../base/abi/status.js';
@@ -22,7 +22,7 @@ import { encodeFrames } from '../remote/format/pack-write.js';
 import type { Scope } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
 
-/** An internal node that is new, with what a directory tells of it. */
+/** A new internal node, with its facts for a directory. */
 interface NewNode {
   readonly level: number;
   readonly recordBytes: Uint8Array;
@@ -34,11 +34,11 @@ export interface NewGeneration {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
   readonly packs: readonly RowFrames[];
-  /** Where its objects belong. */
+  /** The scope of its objects. */
   readonly scope: Scope;
 }
 
-/** Puts the nodes and the directory of the generation that leads from one commit to another; returns how it names them. */
+/** Puts the nodes and the directory of the generation that leads from `from` to `to`; resolves to their records. */
 export async function writeDirectory(
   context: SyncContext,
   { from, to, packs, scope }: NewGeneration,
@@ -73,7 +73,7 @@ export async function writeDirectory(
   };
   let isTop = true;
   for await (const node of newNodes(context, from, to, signal)) {
-    // From the top down: the first one may be alone on its level.
+    // Nodes come from the top down: the first one may be alone on its level.
     if (isTop || node.level > 1) top.push(node.recordBytes);
     else {
       frame.push(node);
@@ -91,7 +91,7 @@ export async function writeDirectory(
   return records;
 }
 
-/** The internal nodes of the rows of a commit that those of another one do not have, from the top down. */
+/** Yields the internal nodes of the rows of `to` that the rows of `from` lack, from the top down. */
 async function* newNodes(
   { shared, tools }: SyncContext,
   from: Uint8Array,

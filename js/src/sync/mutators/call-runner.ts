@@ -1,6 +1,6 @@
 /**
- * Calls of mutators. Those made in one turn, or while a commit is in progress, share the next commit: each runs on the rows
- * that those before it have made.
+ * Runs calls of mutators. Calls of one turn, or during a commit, share the next commit: each runs on the rows that the
+ * calls before it have made.
  */
 import { isDevelopment } from '../../base/development.js';
 import { HedgerowError, isRefusal } from '../../base/errors.js';
@@ -18,30 +18,30 @@ import { isInMutator, runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
 import type { Mutator } from './types.js';
 
-/** Most calls of one commit. */
+/** The most calls of one commit. */
 const MAX_CALLS = 1000;
 
-/** A call that was made. */
+/** A call of a mutator. */
 interface Call {
   readonly name: string;
-  /** As JSON text. */
+  /** The arguments as JSON text. */
   readonly args: string;
   readonly timestamp: number;
-  /** Refs that move with its commit. */
+  /** Refs that move with the commit of this call. */
   readonly along: readonly RefMove[];
   resolve(value: unknown): void;
   reject(cause: unknown): void;
 }
 
-/** What a call came to when it ran. */
+/** The result of a call that ran. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'slow';
 
 const isMade = (outcome: Outcome): boolean => outcome !== 'slow' && 'value' in outcome;
 
-/** No call has anything to commit. */
+/** The error when no call has anything to commit. */
 class NothingToCommitError extends Error {}
 
-/** The text of arguments. Throws `invalid-value` unless they are JSON; in builds for development also if that changes them. */
+/** Returns arguments as text. Throws `invalid-value` unless they are JSON; in development also if JSON changes them. */
 function textOf(args: unknown): string {
   const text = keptValue(args);
   if (typeof text !== 'string') throw new HedgerowError('invalid-value', 'arguments must be JSON');
@@ -69,7 +69,7 @@ export class CallRunner {
     return this.#making;
   }
 
-  /** Runs a mutator and puts the call into the queue, in one commit. Resolves to what it has returned. */
+  /** Runs a mutator and puts the call into the queue, in one commit. Resolves to the mutator's result. */
   async make(name: string, args: unknown, along: readonly RefMove[] = []): Promise<unknown> {
     const { store, shared, options } = this.#context;
     store.check();
@@ -92,7 +92,7 @@ export class CallRunner {
     });
   }
 
-  /** Makes the call that a mutator has returned as its `undo`. */
+  /** Makes the call that a mutator returned as its `undo`. */
   async undo(done: unknown): Promise<unknown> {
     const [call, ...others] = Object.entries(Object(memberOf(done, 'undo')));
     if (call !== undefined && others.length === 0) return this.make(...call);
@@ -107,7 +107,7 @@ export class CallRunner {
     this.#making = undefined;
   }
 
-  /** Makes calls, and settles their promises. One that takes long does not hold up the others. */
+  /** Makes calls, and settles their promises. A slow call does not hold up the others. */
   async #commit(calls: readonly Call[], isAlone = false): Promise<void> {
     const { shared, local, queue, store, durability } = this.#context;
     let outcomes: readonly Outcome[] = [];
@@ -140,7 +140,7 @@ export class CallRunner {
       });
     } catch (cause) {
       if (calls.length > 1 && isRefusal(cause)) {
-        // What one of them has written is refused. Which one is not told: bisect.
+        // The writes of one of them are refused. The error does not say which one: bisect.
         const half = calls.length >> 1;
         await this.#commit(calls.slice(0, half));
         return this.#commit(calls.slice(half));
@@ -158,7 +158,7 @@ export class CallRunner {
     }
   }
 
-  /** Runs calls one after the other. Unless it is alone, one is left out that is seen at two looks, `MAX_HOLD_MS` apart. */
+  /** Runs calls one by one. It leaves out a call that runs at two looks, `MAX_HOLD_MS` apart, unless it is alone. */
   async #runAll(run: Run, calls: readonly Call[], isAlone: boolean): Promise<Outcome[]> {
     const { shared, options } = this.#context;
     const outcomes: Outcome[] = [];

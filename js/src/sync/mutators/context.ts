@@ -1,4 +1,4 @@
-/** What all work with the app's own server uses. */
+/** The parts that all work with the app's own server uses. */
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { LinkedHead } from '../link/linked-heads.js';
@@ -12,7 +12,7 @@ export interface ServerContext {
   readonly shared: SharedStore;
   /** The branch of the app. */
   readonly local: LinkedHead;
-  /** The branch that has the rows of the server as they were last seen. */
+  /** The branch with the rows of the server as they were last seen. */
   readonly server: LinkedHead;
   readonly queue: Queue;
   readonly wire: Wire;
@@ -22,10 +22,10 @@ export interface ServerContext {
   readonly maxPushBytes: number;
 }
 
-/** The queue, or what is known of the server, is no longer as it was: look, and begin again. */
+/** The error when the queue, or the record of the server, has moved: look, and begin again. */
 export class QueueMovedError extends Error {}
 
-/** What a promise resolves to; `undefined` if it rejects with `QueueMovedError`. */
+/** Resolves as a promise does; to `undefined` if it rejects with `QueueMovedError`. */
 export async function unlessMoved<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;

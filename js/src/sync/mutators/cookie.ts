@@ -1,4 +1,4 @@
-/** Cookies: they order the states of a server, by the rules of Replicache. */
+/** Compares cookies, which order the states of a server by the rules of Replicache. */
 import { sameValue } from '../../base/same-value.js';
 
 const orderOf = (cookie: unknown): unknown =>
@@ -6,17 +6,17 @@ const orderOf = (cookie: unknown): unknown =>
     ? (cookie as { readonly order?: unknown }).order
     : cookie;
 
-/** Whether a value may be a cookie. */
+/** Returns whether a value may be a cookie. */
 export function isCookie(value: unknown): boolean {
   if (value === null) return true;
   const order = orderOf(value);
   return typeof order === 'string' || (typeof order === 'number' && !Array.isArray(value));
 }
 
-/** Whether two cookies are the same, not only of equal order. */
+/** Returns whether two cookies are the same, not only of equal order. */
 export const isSameCookie = (a: unknown, b: unknown): boolean => sameValue(a, b);
 
-/** Whether a cookie is of an earlier state than another one. A number beside a string counts as its digits. */
+/** Returns whether a cookie is of an earlier state than another. Next to a string, a number counts as its digits. */
 export function isBefore(one: unknown, other: unknown): boolean {
   const [a, b] = [orderOf(one), orderOf(other)];
   if (b === null) return false;

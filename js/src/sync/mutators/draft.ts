@@ -1,4 +1,4 @@
-/** Merges a branch by a call: what it has changed is the argument of a mutator, since the rows here are the server's. */
+/** Merges a branch by a call: its changes are the argument of a mutator, since the rows here are the server's. */
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import { encodeRange } from '../../base/range.js';
@@ -9,7 +9,7 @@ import { blocks } from '../../engine/read/scan.js';
 import type { CallRunner } from './call-runner.js';
 import { type ServerContext, unlessMoved } from './context.js';
 
-/** Makes the call, and moves the fork in its commit: a later merge has only what was changed since. */
+/** Makes the call, and moves the fork in its commit: a later merge has only later changes. */
 export async function mergeDraft(
   context: ServerContext,
   calls: CallRunner,

@@ -1,4 +1,4 @@
-/** Work on many calls. */
+/** Spreads work on many items over slices. */
 import { turn } from '../../base/scheduler.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 
@@ -11,7 +11,7 @@ export async function eachInSlices<T>(
   let startMs = performance.now();
   for (const item of items) {
     await work(item);
-    // The other half is for what comes before and after, and for the garbage of so many items.
+    // The other half is for the work before and after, and for the garbage of so many items.
     if (performance.now() - startMs < host.sliceMs / 2) continue;
     await turn();
     startMs = performance.now();

@@ -29,10 +29,10 @@ export type {
 } from './types.js';
 
 /**
- * Binds a store to the app's own server, which speaks the push and pull of Replicache. Costs no request. The rows of the
- * store's branch are from then on those of the server, with the calls of mutators that it has not acknowledged made on
- * them. Other writes of that branch reject with `invalid-argument`, since the next pull would undo them. Rejects with `invalid-argument` for a store that has rows
- * and was never bound.
+ * Binds a store to the app's own server, which speaks the push and pull of Replicache. Costs no request. From then on
+ * the rows of the store's branch are the server's, with the calls that it has not acknowledged made on them. Other
+ * writes of that branch reject with `invalid-argument`, since the next pull would undo them. Rejects with
+ * `invalid-argument` for a store that has rows and was never bound.
  */
 export async function mutators<
   Db extends LinkableStore,

@@ -1,4 +1,4 @@
-/** Binds a store to its own server. Loaded when `mutators()` is first called. */
+/** Binds a store to its own server. The first call of `mutators()` loads this file. */
 import { HedgerowError } from '../../base/errors.js';
 import { isRevoked } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
@@ -19,7 +19,7 @@ import type { MutatorOptions, Mutators } from './types.js';
 const OPTIONS =
   'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability localWrites onRejected onReset';
 
-/** Checks what the app has given. */
+/** Checks the options of the app. */
 function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
   const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
   const { mutators, schemaVersion = '', localWrites = false } = options;

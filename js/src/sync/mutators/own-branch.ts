@@ -1,4 +1,4 @@
-/** A bound branch has one writer: the next pull would undo what another one writes. */
+/** Gives a bound branch one writer: the next pull would undo the writes of another one. */
 import { HedgerowError } from '../../base/errors.js';
 import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
@@ -6,7 +6,7 @@ import type { SharedStore } from '../../engine/history/shared-store.js';
 const owners = new WeakSet<object>();
 const ownedRefs = new WeakMap<SharedStore, Set<string>>();
 
-/** Has every other head of this open store refuse to write rows of the branch, unless they are `allowed` to. */
+/** Makes every other head of this open store refuse to write rows of the branch, unless they are `allowed` to. */
 export function ownBranch(owner: BranchHead, allowed: boolean): void {
   owners.add(owner);
   if (allowed) return;

@@ -1,15 +1,15 @@
-/** One call among others. */
+/** Runs one call among others. */
 import type { Host } from '../../core/engine-host.js';
 import { type Run, Transaction } from '../../engine/transaction/transaction.js';
 import type { Mutator } from './types.js';
 
-/** The store whose mutator runs its own code just now. */
+/** The store whose mutator runs its own code now. */
 let running: Host | undefined;
 
-/** Whether code of a mutator of this store is what calls: right at its start, or right after a call of its `tx`. */
+/** Returns whether a mutator of this store is calling: right at its start, or right after a call of its `tx`. */
 export const isInMutator = (host: Host): boolean => running === host;
 
-/** Runs code of a mutator of a store, and what of it goes on in a turn of its own, right after this one. */
+/** Runs code of a mutator of a store, and the rest of it that goes on in a turn of its own, right after this one. */
 function inMutator<T>(host: Host, code: () => T): T {
   const enter = () => {
     running = host;
@@ -28,7 +28,7 @@ function inMutator<T>(host: Host, code: () => T): T {
   }
 }
 
-/** Runs a mutator as a part of `run`, and waits for it by `wait`. If that throws, its edits are taken back. */
+/** Runs a mutator as a part of `run`, and waits for it by `wait`. If that throws, its edits are undone. */
 export async function runMutator(
   run: Run,
   mutator: Mutator,

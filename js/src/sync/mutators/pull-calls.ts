@@ -1,4 +1,4 @@
-/** Pulls: what the server has comes to its branch here, with the cookie and the ids, in one commit. */
+/** Pulls: brings the rows of the server to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../../base/errors.js';
 import { takePatch } from '../link/take-patch.js';
 import { badResponse, type PullBody } from '../wire/pull-body.js';
@@ -9,10 +9,10 @@ import { refusalOf } from './refusal.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import type { PendingCall, PullJob, PullRequest } from './types.js';
 
-/** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
+/** The end of a pull: the server had news, had no news, or no longer knows this store, or another tab has pulled. */
 export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';
 
-/** Pulls once. Nothing is changed here when it rejects. */
+/** Pulls once. It leaves everything as it was when it rejects. */
 export async function pullCallsOnce(
   context: ServerContext,
   { signal, onProgress }: PullJob,
@@ -29,7 +29,7 @@ export async function pullCallsOnce(
     schemaVersion: options.schemaVersion ?? '',
   };
   const answer = await wire.send('pull', request, signal);
-  // Who has no cookie has no rows.
+  // Without a cookie there are no rows of the server here.
   const how = { clears: cookie === null, maxPullBytes, durability, signal, onProgress };
   return takePatch(server, answer, how, async (body, ingest) => {
     const read = readAnswer(body, record);
@@ -50,7 +50,7 @@ export async function pullCallsOnce(
     };
     try {
       await server.exclusively(async () => {
-        // Only parts of indexes are committed to it meanwhile: the patch goes on top of them.
+        // Only parts of indexes are committed to it during a pull: the patch goes on top of them.
         await server.refresh();
         return queue.together(server, edit, () => server.retry(() => ingest.commitOnce()));
       }, signal);
@@ -63,7 +63,7 @@ export async function pullCallsOnce(
   });
 }
 
-/** What an answer says beside its patch. */
+/** Reads the members of an answer besides its patch. */
 function readAnswer(
   body: PullBody,
   record: MutatorServerRecord,
@@ -89,12 +89,12 @@ function readAnswer(
     throw new HedgerowError('rollback', 'the server sent an earlier cookie');
   }
   if (!isSameCookie(cookie, record.cookie)) return { cookie, acknowledged, refused };
-  // By the rules of Replicache nothing else counts then. It would never be acknowledged: so it is told.
+  // By the rules of Replicache no other member counts then. The calls would never be acknowledged: so this throws.
   if (acknowledged === record.acknowledged) return 'nothing';
   throw badResponse('it acknowledges calls under the same cookie');
 }
 
-/** The last id of this store that the server has acknowledged. */
+/** Returns the last id of this store that the server has acknowledged. */
 function idOf(ids: unknown, { clientID, acknowledged }: MutatorServerRecord): number {
   const isObject = typeof ids === 'object' && ids !== null && !Array.isArray(ids);
   const all = isObject ? (ids as Record<string, number>) : {};
@@ -107,8 +107,8 @@ function idOf(ids: unknown, { clientID, acknowledged }: MutatorServerRecord): nu
 }
 
 /**
- * Begins anew with a server that knows this store no longer: as a new client, with all calls under new ids. Resolves to
- * those that it may have carried out before; `undefined` if another tab was first.
+ * Begins again with a server that no longer knows this store: as a new client, with all calls under new ids. Resolves
+ * to the calls that it may have carried out before; to `undefined` if another tab was first.
  */
 export async function startOver(
   { local, queue }: ServerContext,
@@ -120,7 +120,7 @@ export async function startOver(
       if (queue.record.clientGroupID !== unknown) throw new QueueMovedError();
       const puts = [...queue.waiting()].map((call, nth) => ({ ...call, id: nth + 1 }));
       const record = { ...freshRecord(queue.record), nextID: puts.length + 1 };
-      // A server that knows them no longer decides anew.
+      // A server that no longer knows the calls decides again.
       const forgets = puts.filter(({ place }) => queue.rejection(place)).map(({ place }) => place);
       return { record, puts, drops: queue.listAcknowledgedPlaces(), forgets };
     };

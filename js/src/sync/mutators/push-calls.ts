@@ -1,4 +1,4 @@
-/** Pushes: the calls that wait are sent, in their order. That they took effect is told by a pull. */
+/** Pushes: sends the waiting calls, in their order. A pull shows whether they took effect. */
 import { HedgerowError } from '../../base/errors.js';
 import { utf8Length } from '../../base/key.js';
 import type { HttpAnswer } from '../remote/adapters/exchange.js';
@@ -11,20 +11,20 @@ import { type PullRefusal, refusalOf } from './refusal.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import type { PushRequest } from './types.js';
 
-/** Most calls of one request. */
+/** The most calls of one request. */
 const MAX_CALLS = 1000;
-/** About how many bytes a call takes beside what is kept of it. */
+/** About how many bytes a call takes besides its stored form. */
 const CALL_BYTES = 64;
-/** Most bytes of the answer that are read. */
+/** The most bytes of an answer that are read. */
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** A call that the server refuses for its size, and that has not reached it. */
+/** A call that has not reached the server, which refuses it for its size. */
 export interface TooLarge {
   readonly tooLarge: QueuedCall;
   readonly error: unknown;
 }
 
-/** Sends all calls that wait, in halves if the server refuses a request for its size. */
+/** Sends all waiting calls, in halves if the server refuses a request for its size. */
 export async function pushAll(
   context: ServerContext,
   signal: AbortSignal | undefined,
@@ -52,7 +52,7 @@ export async function pushAll(
       answer = await wire.send('push', request, signal);
     } catch (cause) {
       const mayHalve = isTooLarge(cause);
-      // If that cannot be noted, it counts as sent.
+      // If that cannot be stored, they count as sent.
       if (mayHalve || isUnsent(cause, false, isCutOff && hasNoLine()))
         await takeBack().catch(() => {});
       if (!mayHalve) throw cause;
@@ -70,7 +70,7 @@ export async function pushAll(
   return upTo === 0 ? 'nothing' : 'pushed';
 }
 
-/** As many calls as one request takes, at least one. */
+/** Returns as many calls as one request takes, at least one. */
 function nextOf(waiting: Iterable<QueuedCall>, maxCalls: number, maxBytes: number): QueuedCall[] {
   const calls: QueuedCall[] = [];
   let bytes = 0;
@@ -83,8 +83,8 @@ function nextOf(waiting: Iterable<QueuedCall>, maxCalls: number, maxBytes: numbe
 }
 
 /**
- * The next calls, once it is recorded that they may reach the server: from then on they keep their ids. `takeBack` is for
- * a request that has not left.
+ * Records that the next calls may reach the server, and resolves to them: from then on they keep their ids. `takeBack`
+ * is for a request that has not left.
  */
 async function takeNext(
   { local, queue, maxPushBytes }: ServerContext,
@@ -116,7 +116,7 @@ async function takeNext(
   return { calls, takeBack: () => unlessMoved(change(undo)) };
 }
 
-/** Keeps what the server refuses until a pull acknowledges it. */
+/** Keeps the calls that the server refuses until a pull acknowledges them. */
 async function noteRefused(
   { local, queue }: ServerContext,
   refused: readonly RefusedCall[],
@@ -138,7 +138,7 @@ interface PushRefusals {
   readonly refused: readonly RefusedCall[];
 }
 
-/** What the answer of a push says. Servers may send nothing. */
+/** Reads the answer of a push, which may be empty. */
 async function said(answer: HttpAnswer, clientID: string): Promise<PushRefusals> {
   const bytes = await answer.bytes(MAX_ANSWER_BYTES);
   let members: unknown;

@@ -1,8 +1,8 @@
 /**
- * The queue of calls, and what is known of the server: rows of a branch of its own, which moves in the transaction of
- * what it is about. One row is the record, each other one a call, or a rejection of which the app was not told yet:
+ * The queue of calls, and the record of the server: rows of a branch of its own, which moves in one transaction with
+ * the rows that it is about. One row is the record, the others are calls, and rejections that the app has not received:
  *
- *     record             { record: ServerRecord }
+ *     record             { record: MutatorServerRecord }
  *     call/<place>       { call: StoredCall }
  *     rejected/<place>   { rejected: StoredRejection }
  *
@@ -23,7 +23,7 @@ import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-hea
 import { eachInSlices } from './each-in-slices.js';
 import type { PendingCall } from './types.js';
 
-/** What is known of the server. */
+/** The record of the server. */
 export interface MutatorServerRecord {
   readonly profileID: string;
   readonly clientGroupID: string;
@@ -40,13 +40,13 @@ export interface MutatorServerRecord {
   readonly pushes: number;
   /** The last id that the server has acknowledged. */
   readonly acknowledged: number;
-  /** Of the rows of the server's branch. */
+  /** The cookie of the rows of the server's branch. */
   readonly cookie: unknown;
-  /** Whether they have ever come. */
+  /** Whether these rows have ever come. */
   readonly isFilled: boolean;
-  /** Counts the changes of that branch, */
+  /** Counts the changes of that branch. */
   readonly pulls: number;
-  /** up to which the rows of the app are rebased. */
+  /** The count of changes up to which the rows of the app are rebased. */
   readonly rebased: number;
 }
 
@@ -58,45 +58,45 @@ export interface StoredCall {
   readonly timestamp: number;
 }
 
-/** A call, and where it stands in the queue. */
+/** A call, and its place in the queue. */
 export interface QueuedCall extends StoredCall {
   readonly place: number;
 }
 
-/** A call without an effect, as it is stored until the app was told of it. */
+/** A call without an effect, as it is stored until the app has received it. */
 export interface StoredRejection {
   readonly call: QueuedCall;
   readonly clientID: string;
   readonly isSent: boolean;
-  /** Of the error. */
+  /** The message of the error. */
   readonly message: string;
-  /** The answer of a server that has refused the call; it is absent if the call failed here. */
+  /** The answer of a server that has refused the call; absent if the call failed here. */
   readonly why?: unknown;
 }
 
-/** A row of the queue's branch: it has one of these. */
+/** A row of the queue's branch, which has one of these members. */
 interface QueueRow {
   readonly record: MutatorServerRecord;
   readonly call: StoredCall;
   readonly rejected: StoredRejection;
 }
 
-/** A copy, for code of the app, which may change it. */
+/** Copies arguments for code of the app, which may change them. */
 export const copyOf = (args: unknown): unknown => JSON.parse(JSON.stringify(args));
 
-/** What is changed of the queue. */
+/** The changes of the queue. */
 export interface QueueEdits {
   readonly record: MutatorServerRecord;
   readonly puts?: readonly QueuedCall[];
   readonly drops?: readonly number[];
-  /** Calls that have no effect, and the places of those of which the app was told. */
+  /** Calls without an effect, and the places of calls that the app has received as such. */
   readonly rejects?: readonly StoredRejection[];
   readonly forgets?: readonly number[];
-  /** Refs that move with it. */
+  /** Refs that move with the queue. */
   readonly along?: readonly RefMove[];
 }
 
-/** Makes the edits of the queue as it is now. It throws if they no longer apply. */
+/** The function that makes the edits of the queue as it is now. It throws if they no longer apply. */
 export type EditQueue = (queue: Queue) => QueueEdits;
 
 const RECORD_KEY = 'record';
@@ -106,10 +106,10 @@ const digitsOf = (place: number): string => String(place).padStart(16, '0');
 const keyOf = (place: number): string => CALL_PREFIX + digitsOf(place);
 const rejectedKeyOf = (place: number): string => REJECTED_PREFIX + digitsOf(place);
 
-/** Of 32 digits: back ends keep ids in columns of 36. */
+/** Returns an id of 32 digits: back ends keep ids in columns of 36. */
 const unique = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 
-/** The record of a store that the server has never seen, or no longer knows. */
+/** Makes the record of a store that the server has never seen, or no longer knows. */
 export function freshRecord(before?: MutatorServerRecord): MutatorServerRecord {
   const counts = { nextID: 1, sent: 0, acknowledged: 0, cookie: null };
   const first = {
@@ -131,7 +131,7 @@ export class Queue {
   #record: MutatorServerRecord | undefined;
   #calls = new Map<number, StoredCall>();
   #rejected = new Map<number, StoredRejection>();
-  /** The commit that these are of. */
+  /** The commit that these were read from. */
   #at: Uint8Array = EMPTY_COMMIT;
 
   constructor(shared: SharedStore, ref: string, durability: Durability) {
@@ -150,12 +150,12 @@ export class Queue {
     return this.#record === undefined;
   }
 
-  /** Another tab has moved it since it was read. */
+  /** Whether another tab has moved the queue since it was read. */
   get isBehind(): boolean {
     return !sameBytes(this.head.head.commitBytes, this.#at);
   }
 
-  /** Calls that the server has not acknowledged, as they were called, of a range of places. */
+  /** Yields the calls of a range of places that the server has not acknowledged, in their order. */
   *waiting(after = 0, upTo = Number.POSITIVE_INFINITY): Generator<QueuedCall, void, void> {
     const { acknowledged } = this.record;
     for (const [place, call] of this.#calls) {
@@ -164,7 +164,7 @@ export class Queue {
     }
   }
 
-  /** As `waiting`, for the app. */
+  /** Lists the calls of `waiting` for the app. */
   pending(): PendingCall[] {
     return [...this.waiting()].map((call) => this.toPendingCall(call));
   }
@@ -179,12 +179,12 @@ export class Queue {
     return this.record.nextID - 1 - this.record.acknowledged;
   }
 
-  /** The places of calls that are acknowledged: the first ones. */
+  /** Lists the places of acknowledged calls, which are the first ones. */
   listAcknowledgedPlaces(): number[] {
     return [...this.#calls.keys()].slice(0, this.#calls.size - this.size);
   }
 
-  /** The rejections of calls that have left the queue. */
+  /** Lists the rejections of calls that have left the queue. */
   listSettledRejections(): StoredRejection[] {
     const { acknowledged } = this.record;
     const isGone = (call: StoredCall | undefined) => call === undefined || call.id <= acknowledged;
@@ -195,7 +195,7 @@ export class Queue {
     return this.#rejected.get(place);
   }
 
-  /** Takes calls out that the server has not got: those behind them get other ids, without gaps. */
+  /** Makes the edits that take out calls which the server has not got: later calls get other ids, without gaps. */
   without(places: readonly number[]) {
     const { record } = this;
     const gone = new Set(places);
@@ -213,7 +213,7 @@ export class Queue {
     return call && { place, ...call };
   }
 
-  /** Reads what other tabs have changed. Run it exclusively. */
+  /** Reads the changes of other tabs. Run it exclusively. */
   async look(): Promise<void> {
     await this.head.refresh();
     if (!this.isBehind) return;
@@ -260,7 +260,7 @@ export class Queue {
     this.#at = to;
   }
 
-  /** Has what `commit` makes of a head move together with the queue; also if it has nothing to move. */
+  /** Moves the queue together with what `commit` makes of a head; alone if that does not move. */
   async together<T>(
     head: LinkedHead,
     edit: EditQueue,
@@ -289,7 +289,7 @@ export class Queue {
   }
 
   async #commit(edit: EditQueue, write?: LinkedWrite): Promise<boolean> {
-    // The head follows other tabs: what was read of the queue may be older.
+    // The head follows other tabs, so what was read of the queue may be older.
     if (this.isBehind) return false;
     const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);
     const own = new OwnEdits(this.head);

@@ -1,4 +1,4 @@
-/** Makes the rows of the app those of the server, with the calls that wait: one commit, which watchers hear as one. */
+/** Makes the app's rows the server's, with the waiting calls on top: one commit, which watchers hear as one. */
 import { sameBytes } from '../../base/bytes.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
@@ -13,14 +13,14 @@ import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 
-/** What a rebase has done. */
+/** The result of a rebase. */
 export interface RebaseResult {
   /** Calls that left the queue. */
   readonly acknowledged: number;
   readonly rejections: readonly Rejection[];
 }
 
-/** Rebases, again while other tabs pull meanwhile. */
+/** Rebases, and again if other tabs pull during it. */
 export function rebaseCalls(
   context: ServerContext,
   signal: AbortSignal | undefined,
@@ -28,7 +28,7 @@ export function rebaseCalls(
   return untilWon(() => rebaseOnce(context, signal), 'other tabs pulled');
 }
 
-/** `undefined` if the rows of the server, or the ids of the calls, are others by now. */
+/** Rebases once; resolves to `undefined` if the rows of the server, or the ids of the calls, are others by now. */
 async function rebaseOnce(
   context: ServerContext,
   signal: AbortSignal | undefined,
@@ -56,8 +56,8 @@ async function rebaseOnce(
 }
 
 /**
- * Brings the rows of the server to the versions of the app's tables, each once: else all of them would be other rows than
- * those of the app, after each pull.
+ * Brings the rows of the server to the versions of the app's tables, each once: otherwise all of them would differ from
+ * the app's rows after each pull.
  */
 async function bringForward(
   { shared, server, durability }: ServerContext,
@@ -79,7 +79,7 @@ async function bringForward(
   });
 }
 
-/** Tries to commit; `undefined` if calls have come that have not run yet. */
+/** Tries to commit; resolves to `undefined` if calls have come that have not run yet. */
 function commit(
   context: ServerContext,
   replay: Replay,
@@ -92,7 +92,7 @@ function commit(
   return local.exclusively(async () => {
     await queue.look();
     if (hasMore()) {
-      // New calls would come again and again: the last ones run while they wait, for a bounded time.
+      // New calls could come for ever: they wait, for a bounded time, while the last ones run.
       if (tries < 2) return undefined;
       const running = replay.catchUp(signal).then(() => true);
       running.catch(() => {});
@@ -120,7 +120,7 @@ function commit(
   }, signal);
 }
 
-/** Commits the rows; `undefined` if another writer was first. */
+/** Commits the rows; resolves to `undefined` if another writer was first. */
 async function move(
   context: ServerContext,
   replay: Replay,

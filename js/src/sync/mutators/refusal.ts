@@ -1,11 +1,11 @@
-/** What servers of Replicache say instead of an answer. */
+/** Reads the refusals of servers of Replicache. */
 import { HedgerowError } from '../../base/errors.js';
 import { badResponse } from '../wire/pull-body.js';
 
-/** What an answer says instead of the state: this store is unknown, or its version. */
+/** The refusal of an answer, if any: this store is unknown, or its version. */
 export type PullRefusal = 'unknown-client' | HedgerowError | undefined;
 
-/** Finds out whether the members of an answer refuse. */
+/** Returns the refusal among the members of an answer, if any. */
 export function refusalOf(member: (name: string) => unknown): PullRefusal {
   const error = member('error');
   if (error === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Calls without an effect: kept in the queue's branch until the app was told of them, so that no crash loses one. */
+/** Keeps calls without an effect in the queue's branch until the app has received them: no crash loses one. */
 import { HedgerowError } from '../../base/errors.js';
 import { badResponse } from '../wire/pull-body.js';
 import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './queue.js';
@@ -13,13 +13,13 @@ export interface RefusedCall {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** A call that failed here, to be stored. */
+/** Makes the stored form of a call that failed here. */
 export function failedHere(queue: Queue, call: QueuedCall, error: unknown): StoredRejection {
   const { clientID, reached } = queue.record;
   return { call, clientID, isSent: call.place <= reached, message: messageOf(error) };
 }
 
-/** The calls of this client that an answer says were refused. */
+/** Reads the calls of this client that an answer refuses. */
 export function refusedIn(refused: unknown, clientID: string): RefusedCall[] {
   if (refused === undefined) return [];
   const isRefused = (one: unknown): boolean => {
@@ -34,7 +34,7 @@ export function refusedIn(refused: unknown, clientID: string): RefusedCall[] {
     .map(({ id, why = null }) => ({ id, why }));
 }
 
-/** Refused calls of the queue, to be stored; not those that are stored, or that were acknowledged before. */
+/** Makes the stored form of refused calls of the queue, without calls that are stored, or were acknowledged before. */
 export function refusedCalls(queue: Queue, refused: readonly RefusedCall[]): StoredRejection[] {
   if (refused.length === 0) return [];
   const { clientID } = queue.record;
@@ -49,7 +49,7 @@ export function refusedCalls(queue: Queue, refused: readonly RefusedCall[]): Sto
     });
 }
 
-/** A rejection as an app is told of it; with the error itself if it was met in this session. */
+/** Makes the rejection that an app receives, with the error itself if it occurred in this session. */
 export function toldRejection(stored: StoredRejection, error: unknown): RejectedCall {
   const { call, clientID, isSent, message, why } = stored;
   const isRefused = why !== undefined;

@@ -10,11 +10,11 @@ import { eachInSlices } from './each-in-slices.js';
 import { runMutator } from './part.js';
 import { copyOf, type QueuedCall } from './queue.js';
 
-/** A call without an effect, and why. */
+/** A call without an effect, with the reason. */
 export interface Rejection {
   readonly call: QueuedCall;
   readonly error: unknown;
-  /** Whether it stays in the queue: another version of the app has made it, and a server may know what it is. */
+  /** Whether it stays in the queue: another version of the app has made it, and a server may know its mutator. */
   readonly isPending: boolean;
 }
 
@@ -27,7 +27,7 @@ export class Replay {
   upTo = 0;
   #running: Promise<void> = Promise.resolve();
 
-  /** Of the commit that is held, which it releases at its end. */
+  /** Runs on the held commit, and releases it at the end. */
   constructor(context: ServerContext, held: HeldHead) {
     this.#context = context;
     const { shared, local } = context;
@@ -50,7 +50,7 @@ export class Replay {
     this.#run.base.close();
   }
 
-  /** Runs all calls that have come since, in slices, once those are done that it runs already. */
+  /** Runs all calls that have come since, in slices, after the calls that it runs already. */
   catchUp(signal: AbortSignal | undefined): Promise<void> {
     this.#running = this.#running.then(() => this.#catchUp(signal));
     return this.#running;
@@ -58,7 +58,7 @@ export class Replay {
 
   #catchUp(signal: AbortSignal | undefined): Promise<void> {
     const { queue, shared } = this.#context;
-    // Not those that are made meanwhile: it would not end before they do.
+    // Calls that are made during this run wait: it would not end before they do.
     const waiting = queue.waiting(this.upTo, queue.record.nextPlace - 1);
     return eachInSlices(shared, waiting, async (call) => {
       checkSignal(signal);
@@ -85,7 +85,7 @@ export class Replay {
   }
 }
 
-/** Whether the store has failed, and not what the mutator did. */
+/** Returns whether the store has failed, and not the mutator. */
 function isOfStore(error: unknown): boolean {
   return error instanceof HedgerowError && !isRefusal(error);
 }

@@ -1,4 +1,4 @@
-/** The handle of the app's own server: what an app calls. */
+/** The handle of the app's own server, which an app calls. */
 import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/kind.js';
 import { checkNumber, optionsOf } from '../../base/options.js';
@@ -30,14 +30,14 @@ import type {
   UndoResult,
 } from './types.js';
 
-/** Times that a pull or a push begins again, since the server knew this store no longer, or another tab was first. */
+/** Times that a pull or a push begins again, since the server no longer knew this store, or another tab was first. */
 const MAX_TRIES = 20;
 
 interface Job {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A store that is bound to the app's own server. Made by `mutators()`. */
+/** A store that is bound to the app's own server. `mutators()` makes it. */
 export class ServerLink<M extends Mutators> {
   readonly #context: ServerContext;
   readonly #leases: Leases;
@@ -54,14 +54,14 @@ export class ServerLink<M extends Mutators> {
   #onCalls: () => void = () => {};
   #knownID: number;
   #shown: ServerState | undefined;
-  /** Places of calls in the queue that the app was told of. */
+  /** Places of calls in the queue whose rejection the app has received. */
   readonly #told = new Set<number>();
   /** Errors of this session, by the places of calls. */
   readonly #errors = new Map<number, unknown>();
-  /** Calls of before may have had no effect: another version of the app may have run. */
+  /** Earlier calls may have had no effect: another version of the app may have run. */
   #mustRebase: boolean;
 
-  /** Call `mutators()`. */
+  /** Call `mutators()` instead. */
   constructor(context: ServerContext, builder: IndexBuilder | undefined) {
     this.#context = context;
     this.#builder = builder;
@@ -85,7 +85,7 @@ export class ServerLink<M extends Mutators> {
     this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
   }
 
-  /** What a person may be told. Without a loop, whether calls wait. */
+  /** The state to show to a person. Without a loop, it says whether calls wait. */
   get state(): ServerState {
     const { queue } = this.#context;
     const { isFilled } = queue.record;
@@ -102,7 +102,7 @@ export class ServerLink<M extends Mutators> {
   }
 
   /**
-   * Makes the call that a mutator has returned as `undo`, and resolves to what that returns. If this has an `undo`, too, that is
+   * Makes the call that a mutator returned as `undo`, and resolves to its result. If that has an `undo`, too, this is
    * the redo.
    */
   undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>> {
@@ -110,9 +110,9 @@ export class ServerLink<M extends Mutators> {
   }
 
   /**
-   * Makes all that a branch has changed since it was forked, or last merged, one call of the mutator `as`, which gets the
-   * list of changes. Resolves to what that returns, without a call to `undefined` if nothing was changed. When it rejects,
-   * nothing is merged. The branch stays.
+   * Makes one call of the mutator `as` with the list of all changes of a branch since its fork, or its last merge.
+   * Resolves to the result of that call; to `undefined`, without a call, if there are no changes. When it rejects, the
+   * branch is not merged. The branch stays.
    */
   merge<Name extends MergingName<M>>(
     branch: string,
@@ -123,14 +123,14 @@ export class ServerLink<M extends Mutators> {
     >;
   }
 
-  /** The calls that the server has not acknowledged, in their order; those of all tabs. */
+  /** Lists the calls of all tabs that the server has not acknowledged, in their order. */
   pending(): PendingCall[] {
     return this.#context.queue.pending();
   }
 
   /**
-   * Brings what the server has: its rows, and which calls it has carried out. Then the rows of the app are those of the
-   * server, with the calls that wait made again on them: one commit. Rejects with `offline`, `remote`, `remote-auth`,
+   * Brings the rows of the server, and which calls it has carried out. Then one commit makes the app's rows the
+   * server's, with the waiting calls made again on them. Rejects with `offline`, `remote`, `remote-auth`,
    * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
    */
   pull(job: PullJob = {}): Promise<ServerPull> {
@@ -138,7 +138,7 @@ export class ServerLink<M extends Mutators> {
     return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
   }
 
-  /** Sends the calls that wait. A pull tells what became of them. Rejects as `pull` does; the calls stay in the queue. */
+  /** Sends the waiting calls. A pull shows what became of them. Rejects as `pull` does; the calls stay in the queue. */
   push(job: Job = {}): Promise<void> {
     return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
   }
@@ -146,7 +146,7 @@ export class ServerLink<M extends Mutators> {
   /**
    * Keeps the store in sync until `stop()` is called, or the store is closed: sends calls, and pulls after that, at
    * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
-   * call returns the loop that is running.
+   * call returns the running loop.
    */
   sync(options: ServerSyncOptions = {}): SyncLoop {
     const { queue, shared } = this.#context;
@@ -155,10 +155,10 @@ export class ServerLink<M extends Mutators> {
         await shared.queueWork(() => queue.look());
         return queue.size > 0;
       },
-      // A pull comes first, unless a round has just ended well: calls that others have overtaken are told, and not sent.
+      // A pull comes first, unless a round has just ended well: it reports overtaken calls, which are not sent.
       work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<RoundResult> => {
         let fault: unknown;
-        // A server that takes no calls may have news, and one that gives no news may take calls.
+        // A server that takes no calls may have news, and a server without news may take calls.
         const unless = (cause: HedgerowError) => {
           if (cause.code === 'offline' || signal?.aborted) throw cause;
           fault ??= cause;
@@ -185,15 +185,15 @@ export class ServerLink<M extends Mutators> {
       const { onState, onProgress, ...how } = optionsOf('sync', options, names);
       this.#onState = onState;
       this.#onProgress = onProgress;
-      // This listener was told nothing yet.
+      // This listener has received no state yet.
       this.#shown = undefined;
       return [work, { ...how, onState: () => this.#tell() }];
     });
   }
 
   /**
-   * Takes a call out of the queue, and its effect out of the rows; later calls get other ids. `false` if it may have
-   * reached the server, or is in the queue no longer.
+   * Takes a call out of the queue, and its effect out of the rows; later calls get other ids. Resolves to `false` if it
+   * may have reached the server, or is no longer in the queue.
    */
   drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
     const place = memberOf(call, 'place');
@@ -203,7 +203,7 @@ export class ServerLink<M extends Mutators> {
     });
   }
 
-  /** With an error it is a rejection, of which the app is told. */
+  /** Drops a call. With an error it is a rejection, which the app receives. */
   async #drop(place: number, signal: AbortSignal | undefined, error?: unknown): Promise<boolean> {
     const { local, queue } = this.#context;
     const isDropped = await local.exclusively(async () => {
@@ -213,7 +213,7 @@ export class ServerLink<M extends Mutators> {
         const { record, ...edits } = queue.without([place]);
         if (call === undefined || edits.drops.length === 0) throw new QueueMovedError();
         const rejects = error === undefined ? [] : [failedHere(queue, call, error)];
-        // The rows are no longer those of the queue.
+        // The rows no longer match the queue.
         return { record: { ...record, pulls: record.pulls + 1 }, ...edits, rejects };
       };
       return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
@@ -239,18 +239,18 @@ export class ServerLink<M extends Mutators> {
     for (const head of [server, local, queue.head]) head.leave();
   }
 
-  /** The queue has moved, here or in another tab. */
+  /** Follows the queue, which has moved here or in another tab. */
   #follow(): void {
     const { shared, queue } = this.#context;
     const look = async () => {
       if (queue.isBehind) await queue.look();
       const { nextID } = queue.record;
-      // Not after what a pull and a push change of it.
+      // This leaves out the changes of a pull or a push.
       if (nextID > this.#knownID) this.#onCalls();
       this.#knownID = nextID;
       this.#tell();
     };
-    // What fails here is found again by the next call.
+    // The next call finds the failure again.
     void shared.queueWork(look).catch(() => {});
   }
 
@@ -284,7 +284,7 @@ export class ServerLink<M extends Mutators> {
       const pushed = await pushAll(this.#context, signal);
       if (pushed === 'pushed' || pushed === 'nothing') return;
       if (pushed !== 'unknown-client') {
-        // No request can bring it: it would hold up all others for ever.
+        // No request can bring it, and it would hold up all others for ever.
         const { tooLarge, error } = pushed;
         if (!(await this.#drop(tooLarge.place, signal, error))) throw error;
         tries = -1;
@@ -331,12 +331,12 @@ export class ServerLink<M extends Mutators> {
     return acknowledged;
   }
 
-  /** Tells of calls that have left the queue without an effect, those of a session before, too. */
+  /** Reports calls that have left the queue without an effect, also calls of an earlier session. */
   async #tellRejected(): Promise<void> {
     const { queue, local, options, shared } = this.#context;
     const { onRejected } = options;
     if (onRejected === undefined) return;
-    // Another tab may have told of them.
+    // Another tab may have reported them.
     await shared.queueWork(() => queue.look());
     const all = queue.listSettledRejections();
     if (all.length === 0) return;

@@ -1,4 +1,4 @@
-/** The types of mutators, and of what they tell. */
+/** The types of mutators: their calls, requests, options and results. */
 import type { HedgerowError } from '../../base/errors.js';
 import type { Change } from '../../engine/read/diff.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
@@ -9,7 +9,7 @@ import type { Endpoint, WireOptions } from '../wire/endpoint.js';
 
 export type { Endpoint };
 
-/** A function that changes rows. It may run again, on other rows: it depends on its arguments and on `tx` alone. */
+/** A function that changes rows. It may run again, on other rows, so it depends on its arguments and on `tx` alone. */
 // biome-ignore lint/suspicious/noExplicitAny: each mutator has arguments of its own
 export type Mutator<Tx = any> = (tx: Tx, args: any) => unknown;
 
@@ -17,12 +17,12 @@ export type Mutator<Tx = any> = (tx: Tx, args: any) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: a store may have tables, and so its transactions
 export type Mutators<Tx = any> = Readonly<Record<string, Mutator<Tx>>>;
 
-/** What the transactions of a store are: with its tables, if it has any. */
+/** The transactions of a store, with its tables, if it has any. */
 export type TransactionOf<Db> = Db extends { transaction(body: (tx: infer Tx) => unknown): unknown }
   ? Tx
   : Transaction;
 
-/** The calls of mutators: typed by their arguments. */
+/** The calls of mutators, typed by their arguments. */
 export type MutatorCalls<M extends Mutators> = {
   readonly [Name in keyof M]: M[Name] extends (tx: never, ...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
@@ -32,12 +32,12 @@ export type MutatorCalls<M extends Mutators> = {
 /** The arguments of a mutator. */
 type ArgsOf<Of> = Of extends (tx: never, args: infer Args) => unknown ? Args : never;
 
-/** What a mutator returns when its call can be undone: the call that does so, by the name of its mutator. */
+/** The result of a mutator whose call can be undone: the call that undoes it, by the name of its mutator. */
 export interface Undoable<M extends Mutators> {
   readonly undo: { readonly [Name in keyof M]?: ArgsOf<M[Name]> | undefined };
 }
 
-/** What the call returns that undoes another one. */
+/** The result of the call that undoes another one. */
 export type UndoResult<M extends Mutators, Done> = Done extends { readonly undo: infer Undo }
   ? Awaited<ReturnType<M[keyof Undo & keyof M]>>
   : never;
@@ -48,7 +48,7 @@ export type MergingName<M extends Mutators> = {
 }[keyof M] &
   string;
 
-/** What a pull sends: a pull of Replicache, version 1. */
+/** The request of a pull: a pull of Replicache, version 1. */
 export interface PullRequest {
   readonly pullVersion: 1;
   readonly clientGroupID: string;
@@ -67,7 +67,7 @@ export interface SentCall {
   readonly timestamp: number;
 }
 
-/** What a push sends: a push of Replicache, version 1. */
+/** The request of a push: a push of Replicache, version 1. */
 export interface PushRequest {
   readonly pushVersion: 1;
   readonly clientGroupID: string;
@@ -78,9 +78,9 @@ export interface PushRequest {
 
 /** A call in the queue. */
 export interface PendingCall extends SentCall {
-  /** Stands for this call in `drop`, also when its id has changed. */
+  /** Identifies this call in `drop`, also when its id has changed. */
   readonly place: number;
-  /** It may have reached the server, or one of before that has forgotten this store. */
+  /** Whether it may have reached the server, or an earlier one that has forgotten this store. */
   readonly isSent: boolean;
 }
 
@@ -89,21 +89,21 @@ export interface RejectedCall extends PendingCall {
   /** Whether it is still in the queue: it may have reached the server, which decides. */
   readonly isPending: boolean;
   /**
-   * What its mutator threw; `unsupported` if this version of the app has no such mutator; `remote` if the server refused
-   * it. After a reload it is an `Error` with the message of what was thrown.
+   * The error of its mutator; `unsupported` if this version of the app has no such mutator; `remote` if the server
+   * refused it. After a reload it is an `Error` with the same message.
    */
   readonly error: unknown;
-  /** What the server said when it refused it, `null` if nothing. Absent if the server has not refused it. */
+  /** The server's reason for its refusal, `null` without one. Absent if the server has not refused it. */
   readonly why?: unknown;
 }
 
-/** The server no longer knew this store. All calls are in the queue under new ids. */
+/** The event of a server that no longer knew this store. All calls are in the queue under new ids. */
 export interface ServerReset {
-  /** Those that may have taken effect at the server before: they are sent again. */
+  /** The calls that may have taken effect at the server before: they are sent again. */
   readonly sent: readonly PendingCall[];
 }
 
-/** How a store is bound to the app's own server. */
+/** The options that bind a store to the app's own server. */
 export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly mutators: M;
   readonly pull: Endpoint<PullRequest>;
@@ -113,21 +113,21 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /**
-   * Has plain writes, merges and reverts of this branch go on: the next pull that has news undoes them. By default they
-   * are `invalid-argument`.
+   * Allows plain writes, merges and reverts of this branch; the next pull with news undoes them. By default they are
+   * `invalid-argument`.
    */
   readonly localWrites?: boolean | undefined;
   /**
-   * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once when
-   * it leaves the queue, which is repeated after a crash of the page in that moment; and once in a session if it stays in the
-   * queue. Without it such calls are kept for a version of the app that has it.
+   * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once
+   * when it leaves the queue, and again if the page crashes in that moment; once in a session if it stays in the queue.
+   * Without it such calls are kept for a version of the app that has it.
    */
   readonly onRejected?: ((call: RejectedCall) => void) | undefined;
   /** Called when the server no longer knew this store. */
   readonly onReset?: ((reset: ServerReset) => void) | undefined;
 }
 
-/** How a store is pulled. */
+/** The options of a pull. */
 export interface PullJob {
   readonly signal?: AbortSignal | undefined;
   /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
@@ -135,35 +135,35 @@ export interface PullJob {
 }
 
 /**
- * What a person may be told. As of `link.sync()`, and `queued`: calls wait that the server has not acknowledged, and
- * nothing is wrong.
+ * The state to show to a person: as for `link.sync()`, or `queued` if calls wait that the server has not acknowledged,
+ * and all is well.
  */
 export interface ServerState {
   readonly status: SyncStatus | 'queued';
   /** Calls that the server has not acknowledged. */
   readonly pending: number;
-  /** Whether the rows of the server have ever come: a store without rows that is filled is empty there, too. */
+  /** Whether the rows of the server have ever come: then a store without rows is empty there, too. */
   readonly isFilled: boolean;
   readonly error: HedgerowError | undefined;
-  /** After a failure: when the next try comes at the latest, in milliseconds since 1970. */
+  /** After a failure: the latest time of the next try, in milliseconds since 1970. */
   readonly retryAt: number | undefined;
 }
 
-/** How the store is kept in sync with its server. */
+/** The options that keep the store in sync with its server. */
 export interface ServerSyncOptions extends Pick<PullJob, 'onProgress'> {
   /** Longest time between two pulls, in milliseconds; 60,000 by default. */
   readonly everyMs?: number | undefined;
-  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Calls meanwhile go together. */
+  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Calls in between go together. */
   readonly pauseMs?: number | undefined;
-  /** Subscribes to news of the server: is given what to call, and returns how to end that. See `serverPokes`. */
+  /** Subscribes to news of the server: `poke` reports them, and the result unsubscribes. See `serverPokes`. */
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
   /** Called with each change of the state. */
   readonly onState?: ((state: ServerState) => void) | undefined;
 }
 
-/** What a pull has done. */
+/** The result of a pull. */
 export interface ServerPull {
-  /** Whether the server had something new. */
+  /** Whether the server had news. */
   readonly hasNews: boolean;
   /** Calls that left the queue: the server has acknowledged them. */
   readonly acknowledged: number;

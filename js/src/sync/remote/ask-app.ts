@@ -1,10 +1,10 @@
-/** Calls of functions of the app that hand out what a request needs: `token`, `sign`, `credentials`, `keys` and `auth`. */
+/** Calls the functions of the app that give a part of a request: `token`, `sign`, `credentials`, `keys` and `auth`. */
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_STALL_MS } from '../../base/limits.js';
 import { until } from '../../base/signal.js';
 import { within } from '../../base/timeout.js';
 
-/** How `fetch` says that there was no answer: browsers, Node, Bun, Deno and React Native each in their own words. */
+/** The messages of `fetch` without an answer, in browsers, Node, Bun, Deno and React Native. */
 const FETCH_FAILED =
   /^(failed to fetch|fetch failed|load failed|network request failed|networkerror|network error|a network error|network connection lost|the internet connection appears|terminated|error sending request|unable to connect)/i;
 /** Codes of Node's sockets, of its `fetch`, and of axios. */
@@ -12,7 +12,7 @@ const NETWORK_CODE =
   /^(ERR_NETWORK|UND_ERR_|E(CONN[A-Z]+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE|HOST[A-Z]+|NET[A-Z]+)$)/;
 const NETWORK_NAME = /^(Abort|Timeout|Network)Error$/;
 
-/** Whether the network has failed, by what was thrown. */
+/** Returns whether an error means that the network has failed. */
 export function isOfNetwork(thrown: unknown): boolean {
   const { name, code, message, cause } = Object(thrown) as Record<string, unknown>;
   if (NETWORK_NAME.test(String(name))) return true;
@@ -21,8 +21,8 @@ export function isOfNetwork(thrown: unknown): boolean {
 }
 
 /**
- * Calls a function of the app; `what` is its name. Where it throws no `HedgerowError`, rejects with `offline` if the
- * network has failed, or no answer came for 30 s, and else with `remote-auth`: then the request was not sent.
+ * Calls a function of the app; `what` is its name. Passes on a `HedgerowError`. Otherwise rejects with `offline` if the
+ * network has failed, or no answer came for 30 s, and else with `remote-auth`: the request was not sent.
  */
 export async function askApp<T>(
   what: string,

@@ -3,7 +3,9 @@ import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 
-/** The name of a pack (`p`) or a delta (`d`) with these bytes. Synchronous: about 25 ms for each MiB. Throws `invalid-argument`. */
+/**
+ * Returns the name of these bytes as a pack (`p`) or delta (`d`). Takes about 25 ms per MiB. Throws `invalid-argument`.
+ */
 export function hashedName(letter: 'p' | 'd', bytes: Uint8Array): string {
   if (!isByteArray(bytes) || (letter !== 'p' && letter !== 'd')) {
     throw new HedgerowError('invalid-argument', 'hashedName takes p or d, and a Uint8Array');

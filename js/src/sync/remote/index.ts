@@ -1,4 +1,4 @@
-/** `hedgerow/remote`: where the copies of a store meet, and whether a place is fit for that. */
+/** `hedgerow/remote`: the places where the copies of a store meet, and a check whether a place is fit for that. */
 export { HedgerowError } from '../../base/errors.js';
 export { type HttpRemoteOptions, httpRemote } from './adapters/http.js';
 export { memoryRemote } from './adapters/memory-remote.js';

@@ -1,11 +1,11 @@
 /**
- * The names of the objects of a remote, for all adapters and the server. There is one spelling of each name, of lower
- * case and digits only, so that file systems that ignore case keep all of them apart.
+ * The names of the objects of a remote, for all adapters and the server. Each name has one spelling, of lower case and
+ * digits only, so that file systems that ignore case keep all of them apart.
  *
  *     hedgerow        what the remote holds; written once
  *     p/<64 hex>      a pack, named by the BLAKE3 of its bytes
  *     d/<64 hex>      a delta, named likewise
- *     h/<branch>      the head of a branch, percent-encoded; those that begin with ~ are no branches
+ *     h/<branch>      the head of a branch, percent-encoded; names that begin with ~ are no branches
  */
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -26,7 +26,7 @@ function refuse(what: string): never {
   throw new HedgerowError('invalid-argument', what);
 }
 
-/** What a name stands for; `undefined` if it is none. */
+/** Parses a name; returns `undefined` for other texts. */
 export function parseName(name: string): ParsedName | undefined {
   if (typeof name !== 'string') return undefined;
   if (name === 'hedgerow') return { kind: 'config' };
@@ -41,12 +41,12 @@ export function parseName(name: string): ParsedName | undefined {
   }
 }
 
-/** The name of a branch's head. Throws `invalid-argument` for a name that no branch has, or that is too long here. */
+/** Returns the name of a branch's head. Throws `invalid-argument` if no branch has such a name, or it is too long. */
 export function headName(branch: string): string {
   if (typeof branch !== 'string' || branch === '' || /\p{Surrogate}/u.test(branch)) {
     refuse('the name of a branch is well-formed text, and not empty');
   }
-  // Dots too: an address that has `../..` in it leads elsewhere.
+  // Dots, too: an address with `../..` in it leads elsewhere.
   const escaped = encodeURIComponent(branch).replace(/%..|[A-Z.!~*'()]/g, (part) =>
     part.length > 1 ? part.toLowerCase() : `%${part.charCodeAt(0).toString(16)}`,
   );
@@ -54,20 +54,20 @@ export function headName(branch: string): string {
   return refuse(`the name of a branch at a remote has at most ${MAX_HEAD_NAME} bytes, escaped`);
 }
 
-/** Whether a remote has something else in the place of a branch of this name: what devices tell each other, which is no rows. */
+/** Returns whether a name is for messages between devices, in the place of a branch. */
 export const isReserved = (branch: string): boolean => branch.startsWith('~');
 
 /** Begins the names of heads that probes write and remove. A device that is killed, or may not delete, leaves one. */
 export const PROBES = '~probe-';
 
-/** Throws `invalid-argument` unless `name` is that of an immutable object. */
+/** Throws `invalid-argument` unless `name` names an immutable object. */
 export function checkObject(name: string): void {
   const kind = parseName(name)?.kind;
   if (kind === undefined || kind === 'head')
     refuse(`${shownAs(name)} is no name of a pack or a delta`);
 }
 
-/** Throws `invalid-argument` unless `name` is that of an object. */
+/** Throws `invalid-argument` unless `name` names an object. */
 export function checkAnyName(name: string): void {
   if (parseName(name) === undefined) refuse(`${shownAs(name)} is no name of an object`);
 }
@@ -94,7 +94,7 @@ export function checkBytes(name: string, bytes: Uint8Array): void {
   if (bytes.length > most) refuse(`${name} has ${bytes.length} bytes, of ${most} at most`);
 }
 
-/** Most bytes of the object of this name. */
+/** Returns the most bytes of the object of this name. */
 export function maxBytesOf(name: string): number {
   return name.startsWith('h/') ? MAX_HEAD_BYTES : MAX_OBJECT_BYTES;
 }

@@ -1,16 +1,16 @@
 /**
- * Swaps at stores that take few writes of one object, as R2 and Google's take about one a second, and refuse more with 429 or
- * 503. Such an answer is no news of other writers: the same swap is made again after a wait.
+ * Swaps at stores that take few writes of one object, as R2 and Google's take about one a second, and refuse more with
+ * 429 or 503. Such an answer does not mean another writer: the same swap is made again after a wait.
  */
 import { sameBytes } from '../../base/bytes.js';
 import type { Remote, RemoteHead, Swap } from './remote.js';
 import { slowedMs } from './remote-faults.js';
 
-/** How waits are made. */
+/** The functions for waits. */
 export interface Patience {
-  /** Waits for so many milliseconds; rejects with `aborted` after the signal. */
+  /** Waits for `ms` milliseconds; rejects with `aborted` after the signal. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** From 0 up to 1, for the jitter of waits. */
+  /** Returns a number from 0 up to 1, for the jitter of waits. */
   readonly chance: () => number;
 }
 
@@ -24,10 +24,10 @@ export interface WantedSwap {
 
 /** Refusals after which a swap ends with the last one: then too many devices write. */
 const MAX_REFUSED = 3;
-/** A store that asks for a longer wait ends the swap: the caller may have better to do. */
+/** A store that asks for a longer wait ends the swap: the caller decides what to do. */
 const MAX_WAIT_MS = 10_000;
 
-/** How often a store has refused: one for each call of an app, in which several swaps may follow each other. */
+/** The number of refusals of a store: one for each call of an app, which may make several swaps. */
 export interface Refusals {
   count: number;
 }
@@ -45,7 +45,7 @@ export async function swapPatiently(
     try {
       swap = await remote.swapHead(branch, token, bytes, { signal });
       if (swap.state === 'lost' && tries > 1 && sameBytes(swap.head?.bytes, bytes)) {
-        // One of those before took effect.
+        // One of the tries before took effect.
         return { state: 'swapped', token: (swap.head as RemoteHead).token };
       }
       if (swap.state !== 'unknown') return swap;

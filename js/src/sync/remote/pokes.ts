@@ -1,6 +1,4 @@
-/**
- * News of a server, by server-sent events: hints to pull, nothing more. Read by `fetch`, since an `EventSource` sends no token.
- */
+/** News of a server, by server-sent events: hints to pull. Read by `fetch`, since an `EventSource` sends no token. */
 import { HedgerowError } from '../../base/errors.js';
 import { kindOf } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
@@ -9,7 +7,7 @@ import { afterAwake, sleep } from '../../base/timeout.js';
 
 /** Options of `serverPokes`. */
 export interface PokesOptions {
-  /** Sent as a bearer token; a function is asked before each connection. */
+  /** Sent as a bearer token. A function is called before each connection. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
 }
 
@@ -18,7 +16,7 @@ const MAX_WAIT_MS = 60_000;
 /** A stream without a byte for so long is dead: servers send comments more often. */
 const SILENT_MS = 60_000;
 
-/** How each line of news begins. */
+/** The start of each line of news. */
 const DATA = 'data:';
 
 class Events {
@@ -43,7 +41,7 @@ class Events {
   async run(): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      // The sync itself tells of a server that does not answer, or that refuses.
+      // The sync itself reports a server that does not answer, or that refuses.
       await this.#listen().catch(() => {});
       this.#hasMissed = true;
       // The jitter keeps devices apart whose server has restarted.
@@ -64,7 +62,7 @@ class Events {
       const given = this.#token;
       const token = typeof given === 'function' ? await until(given(), own.signal) : given;
       const headers = { ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
-      // Not to another host: it would get the token.
+      // No redirect: another host would get the token.
       const how = { cache: 'no-store', redirect: 'error', signal: own.signal } as const;
       const { ok, body, headers: answered } = await fetch(this.#url, { ...how, headers });
       if (!ok || !/^text\/event-stream\b/.test(answered.get('content-type') ?? '')) return;
@@ -72,7 +70,7 @@ class Events {
       this.#waitMs = FIRST_WAIT_MS;
       const reader = body?.getReader();
       const decoder = new TextDecoder();
-      // Of a line only its beginning counts: no line is too long to be kept.
+      // Only the start of a line is kept: no line is too long.
       let begin = '';
       for (;;) {
         const part = await reader?.read();
@@ -94,9 +92,9 @@ class Events {
 }
 
 /**
- * News of the reference server at `url`, that of `httpRemote`, for `link.sync({ pokes })`. Connects again by itself, after waits that
- * double up to a minute, and pokes then: news may have come in between. Throws `unsupported` where answers of `fetch` do not stream,
- * as in React Native.
+ * Returns the option `pokes` of `link.sync()`: news of the reference server at `url`, the address of `httpRemote`.
+ * Connects again by itself, after waits that double up to a minute, and then pokes, since news may have come in
+ * between. Throws `unsupported` where answers of `fetch` do not stream, as in React Native.
  */
 export function serverPokes(
   url: string,

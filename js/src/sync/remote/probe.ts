@@ -1,6 +1,7 @@
 /**
- * Whether a store keeps writers apart. One that ignores conditions answers every swap with success: two devices win, and
- * the changes of one are lost. So this asks for what must be refused, on a head that it makes and deletes again.
+ * Probes whether a store keeps writers apart. A store that ignores conditions answers every swap with success: two
+ * devices win, and the changes of one are lost. So the probe asks for swaps that must be refused, on a head that it
+ * makes and deletes again.
  */
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
@@ -12,14 +13,14 @@ import type { Remote, RemoteHead, RemoteOptions, Swap } from './remote.js';
 import { checkedRemote } from './remote-check.js';
 import { slowedMs, unsafeFault } from './remote-faults.js';
 
-/** Swaps at the same time, of which one must succeed. */
+/** Swaps at the same time; one of them must succeed. */
 const SWAPS = 8;
-/** Times that all of them are refused by a store that takes few writes of one object. */
+/** Times that a store that takes few writes of one object may refuse all of them. */
 const MAX_REFUSED = 10;
-/** A token that no head has: the MD5 of nothing that is written here. */
+/** A token that no head has: no bytes that are written here have this MD5. */
 const WRONG_TOKEN = '"00000000000000000000000000000000"';
 
-/** Where a device that has probed says so, in the place of a head. */
+/** The place of the verdict of a device that has probed: a name of a head. */
 const VERDICT_BRANCH = '~probe';
 /** The text of the verdict. A version that asks for more has another text, and probes again. */
 const VERDICT = 'hedgerow probe 1';
@@ -40,7 +41,7 @@ class Probe {
     this.#options = options;
   }
 
-  /** A state that the head never had: the tokens of some stores are hashes of it. */
+  /** Makes a state that the head never had: the tokens of some stores are hashes of it. */
   #next(): Uint8Array {
     this.#states++;
     return ascii(`${this.#branch} ${this.#states}`);
@@ -69,7 +70,7 @@ class Probe {
     }
   }
 
-  /** Runs all of it. */
+  /** Runs the whole probe. */
   async run(): Promise<void> {
     const first = await this.#expectGrant(undefined, 'the creation of a head');
     await this.#expectRefusal(undefined, 'the creation of a head that exists (If-None-Match: *)');
@@ -89,7 +90,7 @@ class Probe {
     }
   }
 
-  /** Several replacements by one token at a time. Returns why none of them took effect; throws `remote-unsafe`. */
+  /** Makes several replacements by one token at a time. Returns why no swap took effect; throws `remote-unsafe`. */
   async #meet(token: string): Promise<HedgerowError | undefined> {
     const states = Array.from({ length: SWAPS }, () => this.#next());
     const swaps = await Promise.all(states.map((bytes) => this.#once(token, bytes)));
@@ -101,7 +102,7 @@ class Probe {
     }
     const head = await this.#remote.readHead(this.#branch, this.#options);
     const stands = states.find((bytes) => hex(bytes) === hex(head?.bytes ?? new Uint8Array()));
-    // Of several that met, the store may not know how one ended: then what stands there is the winner.
+    // If several met, the store may not know how one ended: then the head that is there is the winner.
     if (stands !== undefined && (won[0] ?? stands) === stands) return undefined;
     const causes = swaps.flatMap((swap) => (swap.state === 'unknown' ? [swap.cause] : []));
     const cause = causes.find((one) => slowedMs(one) === undefined) ?? causes[0];
@@ -109,7 +110,7 @@ class Probe {
     throw unsafeFault('a head that was replaced is not the one that is read');
   }
 
-  /** One of those that meet. A store that takes no more writes has refused it. */
+  /** Makes one of the swaps that meet. A store that takes no more writes has refused it. */
   async #once(token: string, bytes: Uint8Array): Promise<Swap> {
     try {
       return await this.#remote.swapHead(this.#branch, token, bytes, this.#options);
@@ -126,15 +127,15 @@ async function probe(remote: Remote, patience: Patience, options: RemoteOptions)
   try {
     await new Probe(remote, branch, patience, options).run();
   } finally {
-    // A writer need not be allowed to delete: a collection removes what stays.
+    // A writer may lack the right to delete: a collection removes the head then.
     await remote.remove([headName(branch)], options).catch(() => {});
   }
 }
 
 /**
  * Resolves if the store keeps writers apart, after about 25 requests; rejects with `remote-unsafe`, which says what it
- * did wrong, or with what any call of a remote rejects with. It writes a head of a random name, and removes it. Keep
- * the answer for as long as the address stays the same, but not for ever: stores and proxies change.
+ * did wrong, or with any error of a remote. It writes a head of a random name, and removes it. Keep the answer for as
+ * long as the address stays the same, but not for ever: stores and proxies change.
  */
 export async function probeRemote(given: Remote, options: RemoteOptions = {}): Promise<void> {
   const remote = checkedRemote('probeRemote', given);
@@ -142,7 +143,7 @@ export async function probeRemote(given: Remote, options: RemoteOptions = {}): P
   await probe(remote, { sleep, chance: Math.random }, { signal });
 }
 
-/** As `probeRemote`, unless a device has done so and left its verdict at the remote: then it is one request. */
+/** Probes like `probeRemote`, unless a device has left its verdict at the remote: then it is one request. */
 export async function probeOnce(
   remote: Remote,
   patience: Patience,
@@ -152,11 +153,11 @@ export async function probeOnce(
   if (hex(found?.bytes ?? new Uint8Array()) === hex(ascii(VERDICT))) return;
   await probe(remote, patience, options);
   const wanted = { branch: VERDICT_BRANCH, token: found?.token, bytes: ascii(VERDICT) };
-  // It only saves others their probe.
+  // The verdict only saves others their probe.
   await swapPatiently(remote, { ...wanted, signal: options.signal }, patience).catch(() => {});
 }
 
-/** The head in the place of the verdict. One that is not signed as the remote's heads are is none. */
+/** Reads the head in the place of the verdict. One without the signature of the remote's heads does not count. */
 async function verdictOf(remote: Remote, options: RemoteOptions): Promise<RemoteHead | undefined> {
   try {
     return await remote.readHead(VERDICT_BRANCH, options);

@@ -1,6 +1,6 @@
 /**
- * The one check of what a remote is asked, and of what it answers, for the adapters and for remotes of an app's own. An answer
- * that the interface does not have is refused at once: whoever tries again gets it again.
+ * The one check of the calls and answers of a remote, for the adapters and for an app's own remotes. An answer outside
+ * of the interface is refused at once: another try would get it again.
  */
 import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -14,7 +14,7 @@ const CALLS = 'readHead readHeadSince swapHead get put remove list';
 
 const checkedRemotes = new WeakSet<object>();
 
-/** A remote whose calls and answers are checked. Throws `invalid-argument` for what is no remote. */
+/** Returns a remote whose calls and answers are checked. Throws `invalid-argument` unless `remote` has all calls. */
 export function checkedRemote(call: string, remote: Remote): Remote {
   checkHas(call, remote, CALLS, 'a remote, such as httpRemote()');
   if (checkedRemotes.has(remote)) return remote;

@@ -1,23 +1,23 @@
-/** The errors of remotes, in one place: which answer is which code. */
+/** The errors of remotes, in one place: the code for each answer. */
 import { HedgerowError } from '../../base/errors.js';
 import type { Swap } from './remote.js';
 
-/** The head is gone that a swap was to replace. */
+/** Makes the error for a swap whose head is gone. */
 export function goneFault(name: string): HedgerowError {
   return new HedgerowError('remote-gone', `${name} was deleted`);
 }
 
-/** Nobody answered, or not to the end. */
+/** Makes the error for an answer that did not come, or not to its end. */
 export function offlineFault(what: string, cause?: unknown): HedgerowError {
   return new HedgerowError('offline', `the remote cannot be reached: ${what}`, { cause });
 }
 
-/** The store cannot keep writers apart. */
+/** Makes the error for a store that cannot keep writers apart. */
 export function unsafeFault(what: string): HedgerowError {
   return new HedgerowError('remote-unsafe', what);
 }
 
-/** An answer that fits no call. */
+/** Makes the error for an answer that fits no call. */
 export function remoteFault(what: string, status?: number): HedgerowError {
   return new HedgerowError('remote', what, { status });
 }
@@ -27,14 +27,14 @@ const NO_BUCKET = /NoSuchBucket/;
 
 /** The reasons in a refusal by HTTP, besides its status. */
 export interface Said {
-  /** The begin of its body. */
+  /** The start of its body. */
   readonly text: string;
   /** Its header `Date`. */
   readonly date: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
 
-/** An answer of HTTP that refuses; `what` names the request. */
+/** Makes the error for an answer of HTTP that refuses; `what` names the request. */
 export function refusal(what: string, status: number, { text, ...told }: Said): HedgerowError {
   const [, code = ''] = /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(text) ?? [];
   const said = `${what}: status ${status}${code && `, ${code}`}`;
@@ -47,10 +47,10 @@ export function refusal(what: string, status: number, { text, ...told }: Said): 
   return fault('remote');
 }
 
-/** Signatures and tokens are refused from about here on. */
+/** Signatures and tokens are refused for about this error of a clock. */
 const SKEW_MS = 5 * 60_000;
 
-/** The error of this device's clock, by that of the store, in words. Pages of another origin see no `Date`; S3 writes its time into the body. */
+/** Describes a wrong clock of this device. Pages of another origin see no `Date`; S3 writes its time into the body. */
 function clockFault(text: string, date = ''): string {
   const [, told = date] = /<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text) ?? [];
   const aheadMs = Date.now() - Date.parse(told);
@@ -60,17 +60,17 @@ function clockFault(text: string, date = ''): string {
   return `: the clock of this device is ${minutes} minutes ${way} that of the store`;
 }
 
-/** A store that takes no more writes for now, of this object or of all, and asks for no time. */
+/** The wait if a store takes no more writes for now, of this object or of all, and asks for no time. */
 const SLOWED_MS = 1000;
 
-/** How long to wait after an answer that asks to come later, in milliseconds; undefined for any other. */
+/** Returns how long to wait after an answer that asks to come later, in milliseconds; `undefined` for any other. */
 export function slowedMs(cause: unknown): number | undefined {
   if (!(cause instanceof HedgerowError) || cause.code !== 'remote') return undefined;
   const { status, retryAfterMs = SLOWED_MS } = cause;
   return status === 429 || status === 503 ? retryAfterMs : undefined;
 }
 
-/** How a swap ends that may fail after it took effect. */
+/** Runs a swap; resolves to `unknown` if it may have failed after it took effect. */
 export async function unknownIfUnsure(swap: () => Promise<Swap>): Promise<Swap> {
   try {
     return await swap();

@@ -1,4 +1,4 @@
-/** What all work with a server of plain rows uses. */
+/** The parts that all work with a server of plain rows uses. */
 
 import type { MergeContext } from '../link/context.js';
 import type { LinkedHead } from '../link/linked-heads.js';
@@ -9,7 +9,7 @@ import type { RestOptions } from './types.js';
 
 export interface RestContext extends MergeContext {
   readonly store: SyncHost;
-  /** The branch that has the rows of the server: as they were pulled, with what it has accepted since. */
+  /** The branch with the rows of the server: as they were pulled, with the changes that it has accepted since. */
   readonly origin: LinkedHead;
   readonly memo: ServerRecordStore;
   readonly wire: Wire;

@@ -25,8 +25,8 @@ export type {
 } from './types.js';
 
 /**
- * Binds a store to a server that has rows and no mutators. Costs no request. What changes here is sent to it by `push`, row
- * by row; what changes there comes by `pull`, and is merged three-way. Rows that were here before are changes, too.
+ * Binds a store to a server that has rows and no mutators. Costs no request. `push` sends the changes here to it, row
+ * by row; `pull` brings the changes there, and merges them three-way. Rows that were here before are changes, too.
  */
 export async function rest(db: LinkableStore, options: RestOptions): Promise<RestLink> {
   return (await linkOwnServer(db, { kind: 'rest', wanted: options })) as RestLink;

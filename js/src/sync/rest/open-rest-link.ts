@@ -1,4 +1,4 @@
-/** Binds a store to a server of plain rows. Loaded when `rest()` is first called. */
+/** Binds a store to a server of plain rows. The first call of `rest()` loads this file. */
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf } from '../../base/kind.js';
 import { checkStoreName, optionsOf } from '../../base/options.js';
@@ -89,7 +89,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   return new RestLink(context, name);
 }
 
-/** The cookie is of rows that a repair has deleted, if there is one: the next pull brings all rows. */
+/** Forgets the cookie of rows that a repair has deleted, if there is one: the next pull brings all rows. */
 function forgetCookie(origin: LinkedHead, memo: ServerRecordStore): Promise<boolean> {
   return origin.exclusively(() =>
     untilWon(async () => {
@@ -100,14 +100,14 @@ function forgetCookie(origin: LinkedHead, memo: ServerRecordStore): Promise<bool
   );
 }
 
-/** The row of a push whose answer has not come. */
+/** Resolves to the row of a push whose answer has not come. */
 async function sentRow({ shared, refs }: RestContext, key: string): Promise<SentRow | undefined> {
   const commitBytes = refs.bytes('pushing');
   if (!commitBytes?.some(Boolean)) return undefined;
   return { value: await valueAt(shared, commitBytes, key) };
 }
 
-/** Functions may answer with what is no `Response`. */
+/** Wraps functions, which may answer with an object instead of a `Response`. */
 function wireOptionsOf({ pull, push, auth }: RestOptions): WireOptions {
   const one = <Request>(
     endpoint: RestEndpoint<Request, unknown>,
@@ -119,7 +119,7 @@ function wireOptionsOf({ pull, push, auth }: RestOptions): WireOptions {
   return { pull: one(pull, ['cookie', 'patch']), push: one(push, ['refused']), auth };
 }
 
-/** The answer of a function, which may be an object with some `members`: what else it gives is a mistake, and no consent. */
+/** Makes the response of a function. It may answer with an object of some `members`; another one is no consent. */
 function responseOf(answer: unknown, members: readonly string[]): Response {
   if (answer === undefined || answer === null) return new Response(null, { status: 204 });
   if (isResponse(answer)) return answer;

@@ -1,4 +1,4 @@
-/** Pulls: what the server has comes to its branch here, with the cookie, in one commit, and from there to the local rows. */
+/** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
 import type { PullResult } from '../link/context.js';
 import { mergeIn } from '../link/pull.js';
 import { takePatch } from '../link/take-patch.js';
@@ -6,7 +6,7 @@ import { badResponse, type PullBody } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';
 import type { PullJob } from './types.js';
 
-/** Pulls once; `undefined` if another tab has pulled meanwhile. Nothing is changed here when it rejects. */
+/** Pulls once; resolves to `undefined` if another tab was first. It leaves everything as it was when it rejects. */
 export async function pullRowsOnce(
   context: RestContext,
   job: PullJob,
@@ -16,7 +16,7 @@ export async function pullRowsOnce(
   return { seq: pulls, ...(await mergeIn(context, pulls, { signal: job.signal })) };
 }
 
-/** Brings the answer to the branch of the server. `false` if another tab was first. */
+/** Brings the answer to the branch of the server; resolves to `false` if another tab was first. */
 async function bringIn(context: RestContext, { signal, onProgress }: PullJob): Promise<boolean> {
   const { shared, origin, memo, wire, durability, maxPullBytes } = context;
   await shared.queueWork(async () => {
@@ -29,7 +29,7 @@ async function bringIn(context: RestContext, { signal, onProgress }: PullJob): P
     answer.drop();
     return true;
   }
-  // Who has no cookie is sent all rows.
+  // Without a cookie, the server sends all rows.
   const how = { clears: cookie === null, maxPullBytes, durability, signal, onProgress };
   return takePatch(origin, answer, how, async (body, ingest) => {
     const record = { cookie: cookieOf(body), pulls: pulls + 1 };
@@ -44,13 +44,13 @@ async function bringIn(context: RestContext, { signal, onProgress }: PullJob): P
   });
 }
 
-/** What an answer says beside its patch. */
+/** Returns the cookie of an answer. */
 function cookieOf(body: PullBody): unknown {
   const error = body.member('error');
   if (error !== undefined) throw badResponse(`it answers ${JSON.stringify(error)}`);
   if (!body.hasPatch) throw badResponse('it sent no patch');
   const cookie = body.member('cookie');
-  // With `null` it would be asked for all rows again, and again.
+  // With `null` each pull would ask for all rows again.
   if (cookie === undefined || cookie === null) throw badResponse('it sent no cookie');
   return cookie;
 }

@@ -1,5 +1,5 @@
 /**
- * Pushes: the net changes of the local rows since what the server has accepted, in batches. What it accepts becomes part
+ * Pushes the net changes of the local rows since what the server has accepted, in batches. Accepted changes become part
  * of its branch here at once, so that later changes begin there.
  */
 import { isByteArray } from '../../base/byte-kinds.js';
@@ -23,26 +23,26 @@ import { badResponse, failureIn } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
 
-/** Most changes of one request. */
+/** The most changes of one request. */
 const MAX_CHANGES = 1000;
-/** Most bytes of an answer that are read. */
+/** The most bytes of an answer that are read. */
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** What a push has done. */
+/** The result of a push. */
 export interface RestPush {
-  /** Changes that the server has accepted, */
+  /** Changes that the server has accepted. */
   readonly accepted: number;
-  /** and that it has refused. */
+  /** Changes that the server has refused. */
   readonly refused: number;
 }
 
-/** Pushes once. What was accepted before it rejects stays accepted. `undefined` if another tab has moved a branch. */
+/** Pushes once; accepted changes stay accepted if it rejects. `undefined` if another tab has moved a branch. */
 export async function pushOnce(
   context: RestContext,
   signal: AbortSignal | undefined,
 ): Promise<RestPush | undefined> {
   const { shared, refs, local, memo, durability } = context;
-  // What came and is not merged yet would be taken back.
+  // A push would take back rows that came and are not merged yet.
   await mergeIn(context, memo.record.pulls, { signal });
   const state = await refs.look();
   await shared.queueWork(() => local.refresh());
@@ -54,7 +54,7 @@ export async function pushOnce(
     const changes = batches(context, state.origin, commitBytes, signal);
     let next = await changes.next();
     if (next.done === true) return done;
-    // An answer that is lost leaves open what the server has: a pull compares with this commit then.
+    // A lost answer leaves open what the server has: then a pull compares with this commit.
     if (!(await refs.move({ pushing: commitBytes }, durability))) return undefined;
     while (next.done !== true) {
       const batch = next.value;
@@ -68,7 +68,7 @@ export async function pushOnce(
   }
 }
 
-/** Sends a batch, in halves if it is too large. `false` if another tab has moved a branch. */
+/** Sends a batch, in halves if it is too large; resolves to `false` if another tab has moved a branch. */
 async function pushBatch(
   context: RestContext,
   batch: readonly RowChange[],
@@ -99,13 +99,13 @@ async function pushBatch(
   return true;
 }
 
-/** Whether a push has begun whose end is not known here. */
+/** Resolves to whether a push has begun whose end is not known here. */
 export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
   await refs.look();
   return refs.bytes('pushing')?.some(Boolean) ?? false;
 }
 
-/** The changes from one commit to another, which the caller holds. */
+/** Yields the changes from one commit to another, which the caller holds. */
 export async function* diffRows(
   { shared, local }: Pick<RestContext, 'shared' | 'local'>,
   from: Uint8Array,
@@ -150,7 +150,7 @@ async function* batches(
   if (batch.length > 0) yield batch;
 }
 
-/** How many bytes a change takes in a request; bytes count as they are. */
+/** Counts the bytes of a change in a request; bytes count as they are. */
 function lengthOf(change: RowChange, isJson: boolean): number {
   let length = 1;
   const text = JSON.stringify(change, (_, member: unknown) => {
@@ -165,7 +165,7 @@ function lengthOf(change: RowChange, isJson: boolean): number {
   return length + utf8Length(text);
 }
 
-/** Sends a batch; resolves to what of it was refused. */
+/** Sends a batch; resolves to the refused changes. */
 async function send(
   { wire }: RestContext,
   changes: readonly RowChange[],
@@ -198,7 +198,7 @@ async function send(
   return [...found.values()];
 }
 
-/** Makes changes part of the server's branch. `false` if another tab has moved it. */
+/** Makes changes part of the server's branch; resolves to `false` if another tab has moved it. */
 async function accept(
   { shared, origin, refs, durability }: RestContext,
   changes: readonly RowChange[],
@@ -214,7 +214,7 @@ async function accept(
   if (changes.length === 0) return refs.move(end, durability);
   return origin.exclusively(async () => {
     await origin.refresh();
-    // The local rows have what was accepted: the next merge begins there.
+    // The local rows have the accepted changes: the next merge begins there.
     origin.partner = async (write, made) => {
       const also = refs.moves({ fork: made, ...end });
       const isMoved = await write([], also);
@@ -230,7 +230,7 @@ async function accept(
   });
 }
 
-/** A number of its own, for the log: refusals come from the server, as pulls do. */
+/** Takes a number of its own for the log: refusals come from the server, as pulls do. */
 function nextNumber({ origin, memo }: RestContext): Promise<number> {
   return origin.exclusively(() =>
     untilWon(async () => {
@@ -241,7 +241,7 @@ function nextNumber({ origin, memo }: RestContext): Promise<number> {
   );
 }
 
-/** Takes changes back that the server has refused, unless their rows were changed since. */
+/** Takes back changes that the server has refused, unless their rows were changed since. */
 async function refuse(context: RestContext, refused: readonly RefusedChange[]): Promise<void> {
   if (refused.length === 0) return;
   const { shared, local, log, durability, store, options } = context;

@@ -1,4 +1,4 @@
-/** The handle of a server of plain rows: what an app calls. */
+/** The handle of a server of plain rows, which an app calls. */
 import { HedgerowError } from '../../base/errors.js';
 import { optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
@@ -17,25 +17,25 @@ import type { PullJob, RestSyncOptions, RowChange } from './types.js';
 
 /** Times that a call begins again, since another tab, or another client of the server, was first. */
 const MAX_TRIES = 20;
-/** Longest wait of a push that begins again. It doubles, and half of it is left to chance. */
+/** Longest wait of a push that begins again. The wait doubles, and half of it is random. */
 const MAX_PAUSE_MS = 1000;
 
 interface Job {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A store that is bound to a server of plain rows. Made by `rest()`. */
+/** A store that is bound to a server of plain rows. `rest()` makes it. */
 export class RestLink {
   readonly #context: RestContext;
   readonly #turns: CallQueue;
   readonly #leases: Leases;
   readonly #loop: OneLoop;
-  /** It has pulled since it has pushed. */
+  /** Whether it has pulled since its last push. */
   #hasLooked = false;
-  /** What the store calls this server. */
+  /** The store's name for this server. */
   readonly name: string;
 
-  /** Call `rest()`. */
+  /** Call `rest()` instead. */
   constructor(context: RestContext, name: string) {
     this.#context = context;
     this.name = name;
@@ -45,18 +45,18 @@ export class RestLink {
     this.#loop = new OneLoop(context.store, this.#leases);
   }
 
-  /** The branch that has the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
+  /** The branch with the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
   get originName(): string {
     return originOf(this.name);
   }
 
-  /** The branch that has the log of conflicts. */
+  /** The branch with the log of conflicts. */
   get conflictsName(): string {
     return conflictsOf(this.name);
   }
 
   /**
-   * Brings what has changed at the server, and merges it into the local rows, in one commit. Rejects with `offline`,
+   * Brings the changes of the server, and merges them into the local rows, in one commit. Rejects with `offline`,
    * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
    */
   pull(job: PullJob = {}): Promise<PullResult> {
@@ -65,15 +65,15 @@ export class RestLink {
   }
 
   /**
-   * Sends what has changed here: each changed row once, with the row of the server that it is based on. Where the server
-   * answers 409, since a row is another one there by now, it pulls, merges and sends again. Rejects as `pull` does, and
-   * with `conflict` after 20 times; what the server has accepted by then stays accepted, and the rest is still pending.
+   * Sends the local changes: each changed row once, with the row of the server that it is based on. Where the server
+   * answers 409, since it has another row by now, this pulls, merges and sends again. Rejects as `pull` does, and with
+   * `conflict` after 20 times; accepted changes stay accepted, and the rest is still pending.
    */
   push(job: Job = {}): Promise<RestPush> {
     return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
   }
 
-  /** Whether the rows of the server have ever come: a store without rows that is filled is empty there, too. */
+  /** Resolves to whether the rows of the server have ever come: then a store without rows is empty there, too. */
   async isFilled(): Promise<boolean> {
     const { shared, store, memo } = this.#context;
     store.check();
@@ -81,7 +81,7 @@ export class RestLink {
     return memo.record.cookie !== null;
   }
 
-  /** Whether something has changed here that the server has not accepted. Reads no rows. */
+  /** Resolves to whether there are changes here that the server has not accepted. Reads no rows. */
   async isPending(): Promise<boolean> {
     const { shared, store, local, refs } = this.#context;
     store.check();
@@ -95,7 +95,7 @@ export class RestLink {
     }
   }
 
-  /** What the next push sends, as it is now, in the order of keys. */
+  /** Yields the changes that a push would send now, in the order of keys. */
   async *pending(job: Job = {}): AsyncGenerator<RowChange, void, void> {
     const { signal } = optionsOf('pending', job, 'signal');
     const { shared, store, local, refs } = this.#context;
@@ -117,7 +117,7 @@ export class RestLink {
   /**
    * Keeps the store in sync until `stop()` is called, or the store is closed: pulls and pushes what is committed, at
    * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
-   * call returns the loop that is running.
+   * call returns the running loop.
    */
   sync(options: RestSyncOptions = {}): SyncLoop {
     const { local } = this.#context;
@@ -133,7 +133,7 @@ export class RestLink {
         const pulled =
           isPending || mustPull ? await this.pull({ signal, onProgress }) : { applied: 0 };
         if (pulled.applied > 0) job.onPull?.(pulled as PullResult);
-        // Rows that a merge has made, too.
+        // This pushes rows that a merge has made, too.
         const pushed = (await this.isPending()) ? await this.push({ signal }) : { accepted: 0 };
         const hasNews = pulled.applied > 0 || pushed.accepted > 0;
         return { hasNews, isPending: await this.isPending() };
@@ -143,7 +143,7 @@ export class RestLink {
     return this.#loop.begin(() => [work, how]);
   }
 
-  /** The conflicts that were decided on this device, and the changes that the server refused, the oldest first. */
+  /** Lists the conflicts decided on this device, and the changes that the server refused, the oldest first. */
   conflicts(job: Job = {}): AsyncIterable<LoggedConflict> {
     this.#context.store.check();
     return this.#context.log.entries(optionsOf('conflicts', job, 'signal').signal);
@@ -177,7 +177,7 @@ export class RestLink {
 
   async #push(signal: AbortSignal | undefined): Promise<RestPush> {
     for (let tries = 0; ; tries++) {
-      // Of one push at a time it may be open what the server has of it: a pull tells.
+      // The result of one push at a time may be open: a pull shows it.
       if (!this.#hasLooked && (await hasOpenPush(this.#context))) await this.#pull({ signal });
       this.#hasLooked = false;
       try {

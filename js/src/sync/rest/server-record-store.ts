@@ -1,4 +1,4 @@
-/** What is known of a server beside its rows: a row of a branch of its own, which moves with them in one transaction. */
+/** Keeps the record of a server in a row of its own branch, which moves with the server's rows in one transaction. */
 import { sameBytes } from '../../base/bytes.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
@@ -9,7 +9,7 @@ import type { Durability } from '../../storage/segment-store.js';
 import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
 
 export interface RestServerRecord {
-  /** Of the rows of the server's branch. */
+  /** The cookie of the rows of the server's branch. */
   readonly cookie: unknown;
   /** Counts what came from the server. */
   readonly pulls: number;
@@ -18,7 +18,7 @@ export interface RestServerRecord {
 const KEY = 'record';
 const FIRST: RestServerRecord = { cookie: null, pulls: 0 };
 
-/** The row of a key in a commit, which the caller holds. */
+/** Reads the row of a key in a commit, which the caller holds. */
 export async function valueAt(
   shared: SharedStore,
   commitBytes: Uint8Array,
@@ -39,7 +39,7 @@ export class ServerRecordStore {
   readonly #durability: Durability;
   readonly head: QueueHead;
   #record = FIRST;
-  /** The commit that it is of. */
+  /** The commit that the record was read from. */
   #at: Uint8Array = EMPTY_COMMIT;
 
   constructor(shared: SharedStore, ref: string, durability: Durability) {
@@ -49,12 +49,12 @@ export class ServerRecordStore {
     this.head.isBare = true;
   }
 
-  /** As it was last read. */
+  /** The record as it was last read. */
   get record(): RestServerRecord {
     return this.#record;
   }
 
-  /** Reads what other tabs have changed. Run it exclusively. */
+  /** Reads the changes of other tabs. Run it exclusively. */
   async look(): Promise<void> {
     await this.head.refresh();
     const { commitBytes } = this.head.head;
@@ -72,8 +72,8 @@ export class ServerRecordStore {
   }
 
   /**
-   * Has the record move with what `commit` makes of a head; alone if that has nothing to move. `undefined` if another tab
-   * was first.
+   * Moves the record together with what `commit` makes of a head; alone if that does not move. Resolves to `undefined`
+   * if another tab was first.
    */
   async together<T>(
     head: LinkedHead,
@@ -87,7 +87,7 @@ export class ServerRecordStore {
     );
   }
 
-  /** Changes the record alone; `false` if another tab was first. Run it exclusively. */
+  /** Changes the record alone; resolves to `false` if another tab was first. Run it exclusively. */
   alone(record: RestServerRecord): Promise<boolean> {
     return this.#move(record);
   }

@@ -1,4 +1,4 @@
-/** The types of a server of plain rows, and of what it is told. */
+/** The types of a server of plain rows: its requests, answers and options. */
 
 import type { Progress } from '../../engine/write/ingest-result.js';
 import type { Durability } from '../../storage/segment-store.js';
@@ -6,81 +6,81 @@ import type { SyncOptions } from '../link/loop.js';
 import type { ConflictPolicy } from '../link/policy.js';
 import type { Endpoint } from '../wire/endpoint.js';
 
-/** How a store is pulled. */
+/** The options of a pull. */
 export interface PullJob {
   readonly signal?: AbortSignal | undefined;
   /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** How the store is kept in sync with its server: as of `link.sync`. */
+/** The options that keep the store in sync with its server: as for `link.sync`. */
 export type RestSyncOptions = Pick<
   SyncOptions,
   'everyMs' | 'pauseMs' | 'pokes' | 'onState' | 'onPull'
 > &
   Pick<PullJob, 'onProgress'>;
 
-/** What a pull sends. */
+/** The request of a pull. */
 export interface RestPullRequest {
-  /** What the last pull brought; `null` before the first, which is answered with all rows. */
+  /** The cookie of the last pull; `null` before the first, whose answer has all rows. */
   readonly cookie: unknown;
 }
 
-/** An answer of a pull, if it is no `Response`. */
+/** The answer of a pull, if it is no `Response`. */
 export interface RestPulled {
-  /** Any JSON but `undefined`: it comes back with the next pull. */
+  /** Any JSON but `null`: it comes back with the next pull. */
   readonly cookie: unknown;
-  /** What has changed since the cookie: operations as of `db.applyPatch`. */
+  /** The changes since the cookie: operations as for `db.applyPatch`. */
   readonly patch: readonly object[];
 }
 
-/** A row that is to change at the server. */
+/** A row to change at the server. */
 export type RowChange = (
   | { readonly op: 'put'; readonly value: unknown }
   | { readonly op: 'del'; readonly value?: undefined }
 ) & {
   readonly key: string;
-  /** The row of the server, as it was last known here; `undefined` if there was none. */
+  /** The row of the server, as it was last known here; `undefined` if it did not exist. */
   readonly before?: unknown;
 };
 
-/** What a push sends: at most one change of a key, in the order of keys. */
+/** The request of a push: at most one change of a key, in the order of keys. */
 export interface RestPushRequest {
   readonly changes: readonly RowChange[];
 }
 
-/** An answer of a push, if it is no `Response`. All that is not refused is accepted. */
+/** The answer of a push, if it is no `Response`. Changes that it does not name are accepted. */
 export interface RestPushed {
   readonly refused?:
     | readonly (string | { readonly key: string; readonly why?: unknown })[]
     | undefined;
 }
 
-/** A change that the server refused. Its row here is that of the server again, unless it was changed since. */
+/** A change that the server refused. Its row here is the server's again, unless it was changed since. */
 export type RefusedChange = RowChange & {
-  /** What the server said of it. */
+  /** The server's reason. */
   readonly why: unknown;
 };
 
 type Answer<T> = Response | T | undefined;
 type How = { readonly signal: AbortSignal; readonly auth: string | undefined };
 
-/** As `Endpoint`, and a function may answer with an object; with nothing when there is nothing new, or nothing refused. */
+/** As `Endpoint`, and a function may answer with an object; with `undefined` if there is no news, or no refusal. */
 export type RestEndpoint<Request, Told> =
   | Exclude<Endpoint<Request>, (...args: never) => unknown>
   | ((request: Request, how: How) => Answer<Told> | PromiseLike<Answer<Told>>);
 
-/** How a store is bound to a server of plain rows. */
+/** The options that bind a store to a server of plain rows. */
 export interface RestOptions {
   readonly pull: RestEndpoint<RestPullRequest, RestPulled>;
   readonly push: RestEndpoint<RestPushRequest, RestPushed>;
-  /** What the store calls this server; `server` by default. Its branches are `remote/<name>` and below. */
+  /** The store's name for this server; `server` by default. Its branches are `remote/<name>` and below. */
   readonly name?: string | undefined;
-  /** What becomes of a row that both sides have changed; `'fields'` by default. A function may ask a person. */
+  /** Decides a row that both sides have changed; `'fields'` by default. A function may ask a person. */
   readonly policy?: ConflictPolicy | undefined;
-  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
+  /** Returns the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
   readonly auth?: (() => string | PromiseLike<string>) | undefined;
-  /** As of `mutators`. */
+  /** As for `mutators`. */
   readonly maxPullBytes?: number | undefined;
   readonly maxPushBytes?: number | undefined;
   /** Instead of the store's. */

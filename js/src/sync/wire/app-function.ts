@@ -1,7 +1,7 @@
-/** Calls of a function of the app that makes a request: which of its failures are of the network. */
+/** Calls functions of the app that make requests, and finds which of their failures are of the network. */
 import { isOfNetwork } from '../remote/ask-app.js';
 
-/** What such a function has thrown, and the network has not: the call that it was made for rejects with it as it is. */
+/** An error of such a function, and not of the network: the call that needed the function rejects with it as it is. */
 export class AppFunctionFailure {
   readonly cause: unknown;
 
@@ -10,7 +10,7 @@ export class AppFunctionFailure {
   }
 }
 
-/** Calls the function. Rejects with `Thrown` unless the network has failed. */
+/** Calls the function. Rejects with an `AppFunctionFailure` unless the network has failed. */
 export async function callAppFunction<T>(make: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await make();
@@ -19,7 +19,7 @@ export async function callAppFunction<T>(make: () => T | PromiseLike<T>): Promis
   }
 }
 
-/** Whether it is a `Response`: not by its class, since some platforms have one of their own. */
+/** Returns whether an answer is a `Response`, but not by its class: some platforms have their own. */
 export function isResponse(answer: unknown): answer is Response {
   return typeof (answer as Partial<Response> | undefined | null)?.headers?.get === 'function';
 }

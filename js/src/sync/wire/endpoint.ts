@@ -1,8 +1,8 @@
-/** How an app tells where its server is. */
+/** The options that say where the server of an app is. */
 import type { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/kind.js';
 
-/** How a request is made: a function that makes it, or where it is sent by POST, as JSON. */
+/** The way of a request: a function that makes it, or an address that it is sent to by POST, as JSON. */
 export type Endpoint<Request> =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   | ((
@@ -16,13 +16,13 @@ export interface WireOptions {
   readonly pull: Endpoint<any>;
   // biome-ignore lint/suspicious/noExplicitAny: the same
   readonly push: Endpoint<any>;
-  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. It has 30 s. */
+  /** Returns the header `Authorization`, kept until an answer 401: then asked again, once a request. It has 30 s. */
   readonly auth?: (() => string | PromiseLike<string>) | undefined;
   /** Longest response of a pull, in bytes; 1 GiB by default. */
   readonly maxPullBytes?: number | undefined;
   /**
-   * Most bytes of what a request of a push has, in UTF-8; 256 KiB by default. One row, or call, may be larger. What a server
-   * refuses with 413 is sent in halves.
+   * Most bytes of the content of a push request, in UTF-8; 256 KiB by default. One row, or call, may be larger. A
+   * request that a server refuses with 413 is sent in halves.
    */
   readonly maxPushBytes?: number | undefined;
 }
@@ -30,16 +30,16 @@ export interface WireOptions {
 /** Longest answer of a pull, in bytes, unless an app says otherwise. */
 export const MAX_PULL_BYTES = 2 ** 30;
 
-/** Most bytes of what a request of a push has, unless an app says otherwise: less than most servers take. */
+/** Most bytes of the content of a push request, unless an app says otherwise: less than most servers take. */
 export const MAX_PUSH_BYTES = 256 << 10;
 
 const isAbove0 = (size: unknown): boolean => typeof size === 'number' && size > 0;
 
-/** Whether a server refuses a request for its size. */
+/** Returns whether a server refuses a request for its size. */
 export const isTooLarge = (cause: unknown): boolean =>
   (cause as Partial<HedgerowError> | undefined)?.status === 413;
 
-/** What is wrong about these options, for a message. */
+/** Lists what is wrong with these options, for a message. */
 export function wireFaults({
   pull,
   push,

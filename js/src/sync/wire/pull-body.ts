@@ -1,13 +1,13 @@
 /**
- * Reads the body of a pull as it arrives. The operations of its patch are handed on as they are, in parts; all else is
- * kept, within a limit, and parsed at the end. What is inside of the patch is checked by who takes it.
+ * Reads the body of a pull as it arrives. It hands on the operations of the patch as they are, in parts, keeps all
+ * else, within a limit, and parses that at the end. The receiver of the patch checks its content.
  */
 import { HedgerowError, isRefusal } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
 
-/** Most bytes of all members but the patch. */
+/** The most bytes of all members but the patch. */
 const MAX_KEPT_BYTES = 1 << 20;
-/** Bytes that are looked at in one slice. */
+/** Bytes that one slice reads. */
 const PART_BYTES = 256 << 10;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -19,24 +19,24 @@ const isSpace = (byte: number): boolean =>
 const MALFORMED = 'it sent malformed JSON';
 export const PAGE = 'it sent a page, not JSON';
 
-/** A response that is none. */
+/** Makes the error for a malformed response. */
 export function badResponse(what: string, cause?: unknown): HedgerowError {
   return new HedgerowError('bad-response', `the server: ${what}`, { cause, status: 200 });
 }
 
-/** The error for an answer that tells of a failure, though its status does not: `error`, `errors` as of GraphQL, `ok: false`. */
+/** Makes the error for an answer that reports a failure in its body: `error`, `errors` as of GraphQL, `ok: false`. */
 export function failureIn(members: Readonly<Record<string, unknown>>): HedgerowError | undefined {
   const { error, errors, ok } = members;
   const said = error ?? errors ?? (ok === false ? { ok } : undefined);
   return said === undefined ? undefined : badResponse(`it answers ${JSON.stringify(said)}`);
 }
 
-/** What is thrown for what was thrown while a patch was taken: one that is malformed is a fault of the server. */
+/** Returns the error of a patch that was not taken: a malformed patch is a fault of the server. */
 export function patchFault(cause: unknown): unknown {
   return isRefusal(cause) ? badResponse(`its patch: ${cause.message}`, cause) : cause;
 }
 
-/** How what was kept ends where a patch begins, and most bytes of that. */
+/** The end of the kept bytes where a patch begins, and the most bytes of that end. */
 const BEFORE_PATCH = /[{,]\s*"patch"\s*:\s*$/;
 const BEFORE_PATCH_BYTES = 64;
 
@@ -44,25 +44,25 @@ export class PullBody {
   readonly #parts: AsyncIterable<Uint8Array>;
   readonly #clears: boolean;
   #members: Readonly<Record<string, unknown>> = {};
-  /** Bytes of a byte order mark that were skipped. */
+  /** Skipped bytes of a byte order mark. */
   #marks = 0;
   #isText = false;
   #isEscaped = false;
   #depth = 0;
   #isPatch = false;
-  /** Whether the patch has nothing yet but what was put before it. */
+  /** Whether the patch has no operation yet, except one that was put before it. */
   #isFirst = true;
   #hasPatch = false;
-  /** All but what is in the patch. */
+  /** All bytes but the content of the patch. */
   readonly #kept: number[] = [];
 
-  /** With `clears`, an operation that deletes all rows comes before those of the patch. */
+  /** With `clears`, an operation that deletes all rows comes before the patch. */
   constructor(parts: AsyncIterable<Uint8Array>, clears: boolean) {
     this.#parts = parts;
     this.#clears = clears;
   }
 
-  /** A member, once the patch was read. */
+  /** Returns a member, once the patch was read. */
   member(name: string): unknown {
     return Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
   }
@@ -71,11 +71,11 @@ export class PullBody {
     return this.#hasPatch;
   }
 
-  /** The patch, as the bytes of a JSON array. */
+  /** Yields the patch, as the bytes of a JSON array. */
   async *patch(): AsyncGenerator<Uint8Array, void, void> {
     yield new TextEncoder().encode(this.#clears ? '[{"op":"clear"}' : '[');
     for await (const whole of this.#parts) {
-      // Some platforms hand over a body as one part: it is taken as others would cut it.
+      // Some platforms hand over a body as one part: this cuts it as others would.
       for (let from = 0; from < whole.length; from += PART_BYTES) {
         if (from > 0) await turn();
         const bytes = whole.subarray(from, from + PART_BYTES);
@@ -91,7 +91,7 @@ export class PullBody {
     if (!this.#hasPatch) yield Uint8Array.of(CLOSE_LIST);
   }
 
-  /** Bytes of the patch after its bracket. A comma is missing before the first operation if another one was put there. */
+  /** Yields bytes of the patch after its bracket; a comma comes first if another operation was put there. */
   *#patchPart(bytes: Uint8Array): Generator<Uint8Array, void, void> {
     if (this.#isFirst) {
       const byte = bytes.find((one) => !isSpace(one));
@@ -102,9 +102,9 @@ export class PullBody {
     yield bytes;
   }
 
-  /** Takes bytes from `from` on, up to where a patch begins or ends, and returns where that is. */
+  /** Takes bytes from `from` on, up to where a patch begins or ends, and returns that place. */
   #step(bytes: Uint8Array, from: number): number {
-    // Most bytes are of a patch: in the loop there are only locals.
+    // Most bytes are of a patch, so the loop has only locals.
     let [isText, isEscaped, depth, at] = [this.#isText, this.#isEscaped, this.#depth, from];
     const isPatch = this.#isPatch;
     const { length } = bytes;
@@ -150,7 +150,7 @@ export class PullBody {
     kept.push(byte);
   }
 
-  /** Whether the bracket that was kept last is that of the patch. */
+  /** Returns whether the last kept bracket begins the patch. */
   #beginsPatch(): boolean {
     if (!BEFORE_PATCH.test(String.fromCharCode(...this.#kept.slice(-BEFORE_PATCH_BYTES, -1)))) {
       return false;

@@ -1,4 +1,4 @@
-/** Requests to the app's own server. */
+/** Sends requests to the app's own server. */
 import { kindOf } from '../../base/kind.js';
 import { exchange, type HttpAnswer, readRefusal } from '../remote/adapters/exchange.js';
 import { askApp } from '../remote/ask-app.js';
@@ -14,7 +14,7 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Sends a request. Resolves to an answer of status 200 or 204; another one rejects with the codes of remotes. */
+  /** Sends a request. Resolves to an answer of status 200 or 204; rejects with the codes of remotes for another one. */
   async send(
     what: 'pull' | 'push',
     request: object,

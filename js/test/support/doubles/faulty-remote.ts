@@ -1,5 +1,5 @@
 /**
- * For tests: a remote over another that fails as networks and stores do. The seed decides when: a run with the same
+ * A remote for tests, over another one: it fails as networks and stores do. The seed decides when: a run with the same
  * calls in the same order has the same faults.
  */
 import { checkSignal } from '../../../src/base/signal.js';
@@ -11,13 +11,13 @@ import {
   unknownIfUnsure,
 } from '../../../src/sync/remote/remote-faults.js';
 
-/** What can go wrong. */
+/** The faults of a remote. */
 export type RemoteFault =
   /** The request never arrives. */
   | 'offline'
-  /** The answer ends early: what a read had is thrown away, as its length is known. */
+  /** The answer ends early: a read throws its part away, as the length is known. */
   | 'cut'
-  /** A bit of what is read is another. */
+  /** A bit of the read bytes is flipped. */
   | 'flipped'
   /** Status 500, 503 or 429, without effect. */
   | 'refused'
@@ -36,11 +36,11 @@ export interface FaultPlan {
   readonly seed: number;
   /** The chance of each fault at each call that it fits, from 0 to 1. */
   readonly chances: Readonly<Partial<Record<RemoteFault, number>>>;
-  /** The longest latency of a call, in milliseconds; none by default. */
+  /** The longest latency of a call, in milliseconds; 0 by default. */
   readonly maxLatencyMs?: number;
-  /** Between two writes of one head so much time passes, in milliseconds: sooner ones are refused with status 429. */
+  /** Least milliseconds between two writes of one head: sooner ones are refused with status 429. */
   readonly headEveryMs?: number;
-  /** The clock of that; `Date.now` by default. */
+  /** The clock for `headEveryMs`; `Date.now` by default. */
   readonly now?: () => number;
   /** How it waits; real time by default. */
   readonly wait?: (ms: number) => Promise<void>;
@@ -53,7 +53,7 @@ export interface FaultyRemote extends Remote {
   heal(): void;
 }
 
-/** Numbers from 0 up to 1 (mulberry32). */
+/** Returns a source of numbers from 0 up to 1 (mulberry32). */
 function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -81,7 +81,7 @@ class Fate {
     this.#next = random(seed);
   }
 
-  /** A whole number from 0 up to `below`. */
+  /** Returns a whole number from 0 up to `below`. */
   below(below: number): number {
     return Math.floor(this.#next() * below);
   }
@@ -92,7 +92,7 @@ class Fate {
     return true;
   }
 
-  /** What becomes of the bytes of an answer. */
+  /** Returns the bytes of an answer, after faults. */
   bytes(bytes: Uint8Array): Uint8Array {
     if (this.happens('cut')) throw offlineFault(`cut after ${this.below(bytes.length)} bytes`);
     if (bytes.length > 0 && this.happens('flipped')) {
@@ -102,7 +102,7 @@ class Fate {
     return bytes;
   }
 
-  /** What becomes of a head that is read. */
+  /** Returns a head that is read, after faults. */
   head(branch: string, head: RemoteHead | undefined): RemoteHead | undefined {
     const before = this.#old.get(branch) ?? [];
     if (head !== undefined && before[before.length - 1]?.token !== head.token) {
@@ -114,7 +114,7 @@ class Fate {
   }
 }
 
-/** Wraps `inner`. */
+/** Wraps `inner` with the faults of `plan`. */
 export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
   const { maxLatencyMs = 0, wait = pause, headEveryMs = 0, now = Date.now } = plan;
   const written = new Map<string, number>();
@@ -131,7 +131,7 @@ export function faultyRemote(inner: Remote, plan: FaultPlan): FaultyRemote {
     const status = STATUSES[fate.below(STATUSES.length)] ?? 500;
     throw remoteFault(`status ${status}`, status);
   }
-  /** A write: it may take effect without an answer. */
+  /** Runs a write, which may take effect without an answer. */
   async function write<T>(options: RemoteOptions | undefined, run: () => Promise<T>): Promise<T> {
     await begin(options);
     const result = await run();

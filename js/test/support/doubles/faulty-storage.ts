@@ -1,29 +1,29 @@
 /**
- * For tests: wraps any storage, counts the calls made to it and to its stores, and makes
- * chosen ones fail, before they reach the storage or after they took effect there.
+ * For tests: wraps any storage, counts the calls to it and its stores, and makes chosen calls fail, before they reach
+ * the storage or after their effect there.
  */
 import type { SegmentStore, Storage } from '../../../src/storage/segment-store.js';
 
 export type CallName = 'open' | 'destroy' | keyof SegmentStore;
 
-/** Which call fails, and how. */
+/** The call that fails, and how. */
 export interface Fault {
-  /** The kind of call that is counted; every kind when absent. */
+  /** The kind of call to count; every kind if absent. */
   readonly call?: CallName;
   /** The first call to fail, counted from 1 at the first call of all. */
   readonly at: number;
-  /** Whether all later calls fail as well; otherwise only this one does. */
+  /** Whether all later calls also fail, not only this one. */
   readonly lasting?: boolean;
-  /** Whether the storage never sees the call, or its answer is lost. */
+  /** Whether the call never reaches the storage, or its answer is lost. */
   readonly when: 'before' | 'after';
-  /** What the call rejects with. */
+  /** The error that the call rejects with. */
   readonly error: unknown;
 }
 
 export interface FaultyStorage extends Storage {
-  /** How many calls of this kind, or of every kind, were made; failed ones count too. */
+  /** Counts the calls of this kind, or of every kind, including failed ones. */
   calls(call?: CallName): number;
-  /** Adds a fault. Of several that hit one call, the first added is the one that counts. */
+  /** Adds a fault. If several faults hit one call, the first one counts. */
   fail(fault: Fault): void;
   /** Removes all faults; the counts go on. */
   heal(): void;

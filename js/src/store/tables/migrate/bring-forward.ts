@@ -8,26 +8,25 @@ import type { StoreReads } from '../table-context.js';
 import { bringStored, CLOCK_ROWS, isOld, RefusedRows, tryOld } from './old-rows.js';
 
 /**
- * The number of commits that a table is brought forward in, about. A commit writes leaves of each index anew: the more
- * rows it has, the more of them share a leaf. The fewer it has, the shorter others wait for it, and the less is lost to a
- * crash.
+ * The approximate number of commits that bring a table forward. A commit rewrites leaves of each index: the more rows
+ * it has, the more of them share a leaf. The fewer it has, the shorter others wait for it, and the less a crash loses.
  */
 const COMMITS = 32;
 const LEAST_ROWS = 4096;
 const MOST_ROWS = 32_768;
 /** How long a transaction takes rows before it commits them: they stay in memory. */
 const TAKE_MS = 1500;
-/** The same when another writer has changed what it had read: now others wait for it. */
+/** The same after another writer has changed rows that it had read: now others wait for it. */
 const TAKE_AGAIN_MS = 20;
-/** Rows that are read at once: the first few tell how large they are. */
+/** Rows that are read at once: the first few show how large they are. */
 const FIRST_ROWS = 16;
 const MOST_ROWS_AT_ONCE = 1024;
 const SOON_MS = 8;
 
-/** What is inside of handles: see `Migrations.inner`. */
+/** The internals of handles: see `Migrations.inner`. */
 export type HandleInternals = Pick<WeakMap<object, unknown>, 'get'>;
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export interface BatchOutcome {
   /** Rows that were brought forward. */
   readonly rows: number;
@@ -35,11 +34,11 @@ export interface BatchOutcome {
   readonly refused: number;
   /** Whether it reached the end of the index of old rows. */
   readonly isLast: boolean;
-  /** Whether another writer has changed rows of it meanwhile. */
+  /** Whether another writer has changed rows of the batch in the meantime. */
   readonly isContended: boolean;
 }
 
-/** The rows of a commit, for a table that has `all` old ones. */
+/** Returns the number of rows of a commit, for a table that has `all` old ones. */
 export function rowsOfBatch(all: number): number {
   return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(all / COMMITS)));
 }
@@ -60,7 +59,7 @@ export async function bringForward(
       runs += 1;
       [rows, refused] = [0, 0];
       const { edits } = inner.get(tx) as Run;
-      // A load, or a deletion, that was called before is of the app: it wins.
+      // An earlier load or deletion belongs to the app: it wins.
       edits.over = [];
       edits.isUpkeep = true;
       const endMs = performance.now() + (runs === 1 ? TAKE_MS : TAKE_AGAIN_MS);
@@ -82,12 +81,12 @@ export async function bringForward(
   }
 }
 
-/** Brings all old rows of a branch forward that has no handle, by transactions that `run` makes. */
+/** Brings all old rows of a branch without a handle forward, by transactions that `run` makes. */
 export async function bringAllForward(
   run: (body: (tx: Transaction) => Promise<void>) => Promise<unknown>,
   spec: Spec,
 ): Promise<void> {
-  // Refused rows stay in the index, before those that come next.
+  // Refused rows stay in the index, before the next rows.
   let offset = 0;
   let isLast = false;
   while (!isLast) {
@@ -121,7 +120,9 @@ async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], s
   return { rows, refused };
 }
 
-/** The keys of old rows, in parts that take about `SOON_MS`. A further run of the transaction gets the same first. */
+/**
+ * The keys of old rows, in parts that take about `SOON_MS`. Another run of the transaction first gets the same parts.
+ */
 class Keys {
   readonly #all: AsyncIterator<string>;
   readonly #parts: string[][] = [];
@@ -135,7 +136,7 @@ class Keys {
     this.#all = at.scan({ index: spec.oldIndex, offset }).keys()[Symbol.asyncIterator]();
   }
 
-  /** Whether all have been taken. */
+  /** Whether all keys have been taken. */
   get isLast(): boolean {
     return this.#isAtEnd && this.#at === this.#parts.length;
   }
@@ -174,7 +175,7 @@ class Keys {
   }
 }
 
-/** What bringing the rows of a table forward would come to. */
+/** The outcome of a trial of a migration. */
 export interface MigrationTrial {
   /** Rows of a lower version. */
   readonly rows: number;
@@ -184,7 +185,7 @@ export interface MigrationTrial {
   readonly failed: RefusedRows['failed'];
 }
 
-/** Says which old rows would fail, and writes nothing. */
+/** Returns which old rows would fail; does not write. */
 export async function tryForward(
   at: StoreReads,
   spec: Spec,

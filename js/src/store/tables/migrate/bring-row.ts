@@ -1,4 +1,4 @@
-/** Brings a row forward: by the `migrate` of its table, whose result is checked as any row that is put. */
+/** Brings a row forward: by the `migrate` of its table, whose result is checked like any row that is put. */
 
 import { HedgerowError } from '../../../base/errors.js';
 import { memberAt, parsePointer } from '../../../base/json-pointer.js';
@@ -30,7 +30,7 @@ export function bringRow(spec: Spec, row: Row, from: number): NewestRow {
   }
 }
 
-/** The values of the columns that `migrate` leaves as they are, as texts. */
+/** Returns the values of the columns that `migrate` leaves as they are, as texts. */
 function keptColumns(spec: Spec, row: Row): string[] {
   if (spec.keeps.length === 0) return [];
   const form = spec.kept.encode(row);
@@ -39,7 +39,7 @@ function keptColumns(spec: Spec, row: Row): string[] {
   );
 }
 
-/** The error of a row that cannot be brought forward. */
+/** Makes the error of a row that cannot be brought forward. */
 function toMigrationError(cause: unknown, from: number): HedgerowError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `migrate refuses a row of version ${from}: ${why}`;

@@ -15,7 +15,7 @@ import { ReadyReads } from './ready-reads.js';
 
 export { bringRow } from './bring-row.js';
 
-/** Calls of the app. */
+/** Callbacks of the app. */
 export interface MigrationCalls {
   /** Called as rows are brought forward. */
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
@@ -29,7 +29,7 @@ export interface MigrationCalls {
 export class Migrations {
   readonly #specs: readonly Spec[];
   readonly #calls: MigrationCalls;
-  /** By handle: the branch head of a store, and the edits of a transaction. */
+  /** By handle: the branch head of a store, and the `Run` of a transaction. */
   readonly inner = new WeakMap<object, unknown>();
   readonly #migrators = new WeakMap<object, Map<Spec, Migrator>>();
   /** Snapshots that need not wait. */
@@ -42,7 +42,7 @@ export class Migrations {
     for (const spec of specs) spec.onNewer = (version) => this.#reportOutdated(spec, version);
   }
 
-  /** Begins on a handle that was opened. */
+  /** Begins the migrations of a handle that was opened. */
   begin(db: Store): void {
     (this.inner.get(db) as BranchHead).shared.host.bringForward = async (run) => {
       for (const spec of this.#specs) if (spec.version > 1) await bringAllForward(run, spec);
@@ -53,7 +53,7 @@ export class Migrations {
     }
   }
 
-  /** The migration of a table by a handle. */
+  /** Returns the migration of a table by a handle. */
   of(db: Store, spec: Spec): Migrator {
     let all = this.#migrators.get(db);
     if (all === undefined) {
@@ -69,19 +69,19 @@ export class Migrations {
     return migrator;
   }
 
-  /** The reads of a table whose rows have versions. */
+  /** Returns the reads of a table whose rows have versions. */
   readsOf(db: Store, spec: Spec): StoreReads {
     return new ReadyReads(db, spec, this.of(db, spec));
   }
 
-  /** Resolves when the indexes of a table list its rows by their newest form; `undefined` if they do. */
+  /** Resolves when the indexes of a table list its rows by their newest form; returns `undefined` if they do. */
   whenReady(db: Store, spec: Spec, options: Wait = {}): Promise<void> | undefined {
     const migrator = this.of(db, spec);
     if (migrator.isReady) return undefined;
     return migrator.ready(options).then((snapshot) => snapshot.release());
   }
 
-  /** Says which old rows would fail, and writes nothing. */
+  /** Returns which old rows would fail; does not write. */
   async trial(db: Store, spec: Spec, signal: AbortSignal | undefined): Promise<MigrationTrial> {
     // Also waits for own edits, and for the index.
     await countOld(db as unknown as StoreReads, spec, { signal });
@@ -97,7 +97,7 @@ export class Migrations {
   async checkReady(spec: Spec, at: StoreReads): Promise<void> {
     if (spec.version === 1 || this.#ready.get(at)?.has(spec)) return;
     if (!(await areRefused(at, spec))) throw notReady(spec);
-    // A transaction may put some itself.
+    // A transaction may put old rows itself.
     if ('put' in at) return;
     this.#ready.set(at, (this.#ready.get(at) ?? new Set()).add(spec));
   }
@@ -109,7 +109,7 @@ export class Migrations {
     queueMicrotask(() => notify(onOutdated, { table: spec.name, version }));
   }
 
-  /** Looks at what other tabs write. */
+  /** Watches the writes of other tabs. */
   #lookOut(db: Store, spec: Spec): void {
     const look = (changes: readonly Change[]) => {
       for (const change of changes) {
@@ -118,7 +118,7 @@ export class Migrations {
           return this.#reportOutdated(spec, version as number);
       }
     };
-    // A closed store tells nothing more.
+    // A closed store reports no more changes.
     db.watch(buildKeyRange({ prefix: spec.prefix }), look, { onError: () => {} });
   }
 }

@@ -17,7 +17,7 @@ import {
 import { countOld, type FailedRow } from './old-rows.js';
 import { notReady, Readiness } from './readiness.js';
 
-/** How far the migration of a table is. */
+/** The progress of the migration of a table. */
 export interface MigrationProgress {
   readonly table: string;
   /** Rows that this handle has brought forward. */
@@ -28,14 +28,14 @@ export interface MigrationProgress {
   readonly refused: number;
   /** The first 1,000 of these. */
   readonly failed: readonly FailedRow[];
-  /** Why it rests, or has ended. It goes on by itself where that may help. */
+  /** Why it rests, or has ended. It continues by itself where that may help. */
   readonly error: unknown;
 }
 
-/** How a read waits. */
+/** The options of a read that may have to wait. */
 export interface Wait {
   readonly signal?: AbortSignal | undefined;
-  /** `false`: rejects with `not-ready` instead. */
+  /** If `false`, the read rejects with `not-ready` instead. */
   readonly wait?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Wait {
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 60_000;
 
-/** Brings the old rows of a table forward, and those that older tabs put later. */
+/** A migration of a table: it brings old rows forward, and old rows that older tabs put later. */
 export class Migrator {
   readonly #db: Store;
   readonly #spec: Spec;
@@ -86,7 +86,7 @@ export class Migrator {
     };
   }
 
-  /** Begins. Goes on after each commit: older tabs may put rows at any time. */
+  /** Begins. Continues after each commit: older tabs may put rows at any time. */
   begin(): void {
     try {
       // A count costs less than a watch, which reads what has changed.
@@ -117,7 +117,7 @@ export class Migrator {
     });
   }
 
-  /** The number of rows of a lower version, but for those that are known to be refused. */
+  /** Counts the rows of a lower version, except rows that are known to be refused. */
   async remaining(options: Wait = {}): Promise<number> {
     const old = await countOld(this.#db, this.#spec, options);
     return Math.max(0, old - this.#readiness.refused.rows);
@@ -129,8 +129,8 @@ export class Migrator {
   }
 
   /**
-   * A commit whose indexes list all rows by their newest form, but for those that are refused. Waits for the migration;
-   * rejects with `not-ready` if it may not, and with what the migration rests for.
+   * Returns a commit whose indexes list all rows by their newest form, except refused rows. Waits for the migration;
+   * rejects with `not-ready` if it may not, and with the error for which the migration rests.
    */
   async ready({ signal, wait = true }: Wait): Promise<Snapshot> {
     for (;;) {
@@ -177,9 +177,9 @@ export class Migrator {
     }
   }
 
-  /** Rests until somebody waits for the migration, or for a time. */
+  /** Rests for a time, or until a read waits for the migration. */
   async #rest(ms: number): Promise<void> {
-    // Those that wait get the error.
+    // Waiting reads get the error.
     this.#settle();
     await new Promise<void>((resolve) => {
       const stop = later(resolve, ms);
@@ -191,7 +191,7 @@ export class Migrator {
     this.#wake = () => {};
   }
 
-  /** Goes through the index of old rows until all that are left are refused. */
+  /** Goes through the index of old rows until only refused rows are left. */
   async #pass(): Promise<void> {
     const before = this.#readiness.refused;
     let hasWorked = false;
@@ -215,9 +215,9 @@ export class Migrator {
     }
   }
 
-  /** Goes once through the index of old rows; from another place where another tab is at work, too. */
+  /** Goes once through the index of old rows; continues from another place if another tab is at work, too. */
   async #bringAll(): Promise<void> {
-    // Refused rows stay in the index, before those that come next.
+    // Refused rows stay in the index, before the next rows.
     let refused = 0;
     let offset = 0;
     const most = rowsOfBatch(this.#remaining);
@@ -231,7 +231,7 @@ export class Migrator {
       const old = await countOld(this.#db, this.#spec);
       this.#remaining = Math.max(0, old - refused);
       if (batch.rows > 0) this.#tell();
-      // What is before the place comes in the next pass.
+      // The next pass takes the rows before the place.
       if (batch.isContended) offset = Math.floor(Math.random() * old);
     } while (!batch.isLast);
   }

@@ -1,4 +1,4 @@
-/** The rows of a lower version, which an index of each table lists; and what becomes of one of them. */
+/** The rows of a lower version, which an index of each table lists, and the update of one of them. */
 
 import { HedgerowError } from '../../../base/errors.js';
 import { namedError } from '../errors.js';
@@ -24,18 +24,18 @@ export class RefusedRows {
   }
 }
 
-/** Most refused rows that are told one by one. */
+/** Most refused rows that are reported one by one. */
 const MOST_FAILED = 1000;
 
 /** Rows between two looks at the clock: `migrate` may take long. */
 export const CLOCK_ROWS = 16;
 
-/** The number of rows of a lower version. */
+/** Counts the rows of a lower version. */
 export function countOld(at: StoreReads, spec: Spec, options: object = {}): Promise<number> {
   return at.count({ index: spec.oldIndex, ...options });
 }
 
-/** Whether a stored row is of a lower version, as far as it tells one. */
+/** Returns whether a stored row is of a lower version; a malformed version counts as lower. */
 export function isOld(spec: Spec, stored: unknown): boolean {
   try {
     return (versionOf(stored) ?? 1) < spec.version;
@@ -56,8 +56,8 @@ export function bringStored(spec: Spec, key: string, stored: unknown): unknown {
 }
 
 /**
- * Tries to bring forward the old rows of a place, which stay as they are: calls `refused` for each that cannot be, and
- * `fits` for others, which may end it by returning `false`.
+ * Tries to bring old rows forward, which stay as they are. Calls `refused` for each row that fails, and `fits` for
+ * other rows; `fits` ends the trial by returning `false`.
  */
 export async function tryOld(
   at: StoreReads,

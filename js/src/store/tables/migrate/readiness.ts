@@ -1,4 +1,4 @@
-/** Whether the indexes of a commit list all rows of a table by their newest form, but for those that are refused. */
+/** Finds out whether the indexes of a commit list all rows of a table by their newest form, except refused rows. */
 
 import { HedgerowError, isMissing } from '../../../base/errors.js';
 import { buildKeyRange } from '../../../base/range.js';
@@ -8,13 +8,13 @@ import type { Spec } from '../spec.js';
 import type { StoreReads } from '../table-context.js';
 import { countOld, isOld, RefusedRows, tryOld } from './old-rows.js';
 
-/** What is known of the commits of a branch. */
+/** The readiness of the commits of a branch, as far as it is known. */
 export class Readiness {
   readonly #db: Store;
   readonly #spec: Spec;
   /** The last commit that is known to be ready. */
   #root = '';
-  /** Its rows of a lower version: all of them are refused. */
+  /** The rows of a lower version at this commit: all of them are refused. */
   refused = new RefusedRows();
 
   constructor(db: Store, spec: Spec) {
@@ -27,7 +27,7 @@ export class Readiness {
     return this.#db.root === this.#root;
   }
 
-  /** Whether a commit is ready. Costs its refused rows, or what has changed since the last one that was. */
+  /** Returns whether a commit is ready. Costs its refused rows, or the changes since the last ready commit. */
   async isAt(snapshot: Snapshot, signal?: AbortSignal): Promise<boolean> {
     const { root } = snapshot;
     if (root === this.#root) return true;
@@ -44,7 +44,7 @@ export class Readiness {
     return true;
   }
 
-  /** Whether no row of a lower version has changed since the last commit that was ready, as far as few changes tell. */
+  /** Returns whether no row of a lower version has changed since the last ready commit, as far as few changes show. */
   async #isAsBefore(root: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { prefix } = this.#spec;
     let left = this.refused.rows;
@@ -69,7 +69,7 @@ export class Readiness {
   }
 }
 
-/** Whether all old rows of a place are such that `migrate` or the schema refuses them. */
+/** Returns whether `migrate` or the schema refuses all old rows of a place. */
 export async function areRefused(
   at: StoreReads,
   spec: Spec,
@@ -86,7 +86,7 @@ export async function areRefused(
   return areAll;
 }
 
-/** The error of a read that would have to wait. */
+/** Makes the error of a read that would have to wait. */
 export function notReady({ name, version }: Spec): HedgerowError {
   const message = `${name}: rows are still being brought to version ${version}: read by key, or wait`;
   return new HedgerowError('not-ready', message, { table: name });

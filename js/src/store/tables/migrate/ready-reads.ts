@@ -1,6 +1,6 @@
 /**
- * The reads of a store for a table whose rows have versions. What is read by an index is read of a commit that has no
- * row of a lower version: an older tab may put one at any time.
+ * The reads of a store for a table whose rows have versions. Reads by an index use a commit that has no row of a lower
+ * version: an older tab may put one at any time.
  */
 
 import type { Snapshot } from '../../snapshot.js';
@@ -53,13 +53,13 @@ export class ReadyReads implements StoreReads {
     };
   }
 
-  /** Whether a range is one of an index that may list old rows at other places than it will. */
+  /** Returns whether a range is of an index that may not yet list old rows at their final places. */
   #waits(range: { readonly index?: unknown }): boolean {
     const isKept = this.#spec.indexes.some((one) => one.stored === range.index && one.isKept);
     return 'index' in range && !isKept;
   }
 
-  /** Waits for the index itself, too. */
+  /** Waits for the migration, and for the index itself. */
   async #ready(range: object): Promise<Snapshot> {
     const { index, wait, signal } = range as Wait & { index: string };
     await this.#db.count({ index, wait, signal });

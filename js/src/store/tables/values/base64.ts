@@ -12,7 +12,7 @@ export function toBase64(bytes: Uint8Array): string {
   return native.prototype.toBase64?.call(bytes) ?? encodeBase64(bytes);
 }
 
-/** `undefined` for text that `toBase64` does not give: all bytes have one text. */
+/** Decodes text; returns `undefined` for text that `toBase64` does not return: all bytes have one text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = native.fromBase64?.call(Uint8Array, text) ?? decodeBase64(text);
@@ -33,13 +33,13 @@ function encodeBase64(bytes: Uint8Array): string {
   return text.slice(0, text.length - over) + '=='.slice(0, over);
 }
 
-/** Reads sound text, and makes some bytes of other text. */
+/** Decodes sound text, and makes some bytes of other text. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((text.replace(/=+$/, '').length * 3) / 4));
   let bits = 0;
   for (let at = 0, to = 0; at < text.length; at++) {
     bits = (bits << 6) | (DIGITS.indexOf(text[at]!) & 63);
-    // Four digits have three bytes; what is behind the end is not written.
+    // Four digits have three bytes; bytes behind the end are not written.
     if (at % 4 > 0) bytes[to++] = bits >> (6 - 2 * (at % 4));
   }
   return bytes;

@@ -1,9 +1,12 @@
-/** How an app keeps rows of a table in a way of its own. */
+/** The interface by which an app keeps rows in a form of its own. */
 
-/** Between rows as the app has them and what the store keeps. Both calls answer at once, and depend on their argument alone. */
+/**
+ * The conversion between rows of the app and stored values. Both calls answer at once, and depend on their argument
+ * alone.
+ */
 export interface Codec<Row> {
-  /** What the store keeps: a plain object that JSON can hold. Equal rows must give equal results. */
+  /** Makes the stored value: a plain object that JSON can hold. Equal rows must give equal results. */
   encode(row: Row): unknown;
-  /** The row of what `encode` has made. `stored` is nobody else's: the row may be made of it. */
+  /** Makes the row of a stored value. No other code holds `stored`: the row may be made of it. */
   decode(stored: unknown): Row;
 }

@@ -1,11 +1,12 @@
-/** How values of an app stand in the columns of indexes over structured values. */
+/** The forms of an app's values in the columns of indexes over structured values. */
 
 import { textOfDate } from './date.js';
 import { escapedText, tagOf } from './form.js';
 
 /**
- * A value of an app as a column has it: a `Date` is text, and a string is escaped, so that what begins with a text begins with
- * the column of that. Others are as they are: what no index takes, such as a bigint, a range of it refuses.
+ * Returns the form of a value in a column: a `Date` is text, and a string is escaped, so that the form of a text begins
+ * with the form of its beginning. Others are as they are: a range refuses a value that no index takes, such as a
+ * bigint.
  */
 export function toColumnValue(value: unknown): unknown {
   if (typeof value === 'string') return escapedText(value);

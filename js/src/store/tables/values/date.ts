@@ -1,16 +1,19 @@
-/** Dates as texts that sort by time, behind a mark: in ISO form. */
+/** Dates as texts that sort by time: in ISO form, behind a mark. */
 
-/** `undefined` for a date that is invalid, or not of the years 0 to 9999: the texts of others are longer, and do not sort. */
+/**
+ * Returns the text of a date; `undefined` if it is invalid, or not of the years 0 to 9999: texts of other years are
+ * longer, and do not sort.
+ */
 export function textOfDate(date: Date): string | undefined {
   if (Number.isNaN(date.getTime())) return undefined;
   const text = `~t${date.toISOString()}`;
   return text.length === 26 ? text : undefined;
 }
 
-/** Nearly all texts. To read one by the language, and to write it again for a check, takes three times as long. */
+/** Matches nearly all texts. To read one by `Date`, and to write it again for a check, takes three times as long. */
 const USUAL = /^~t[1-9]\d{3}-(?:0[1-9]|1[0-2])-[0-3]\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** The date of such a text; `undefined` if `textOfDate` does not make it. */
+/** Returns the date of such a text; `undefined` if `textOfDate` does not make it. */
 export function dateOfText(text: string): Date | undefined {
   if (!USUAL.test(text)) {
     const date = new Date(text.slice(2));

@@ -1,4 +1,4 @@
-/** Structured values of what the store keeps. */
+/** Decodes the stored form of structured values. */
 
 import { fromBase64 } from './base64.js';
 import { dateOfText } from './date.js';
@@ -7,8 +7,8 @@ import { StoredFile } from './file.js';
 import { BIGINT, Mark, type Members, TILDE, UNDEFINED } from './form.js';
 
 /**
- * The value of a stored form, which is taken apart: the value may be made of its lists and objects. Throws
- * `invalid-value` if `encodeStructured` cannot have made it.
+ * Decodes a stored form, and takes it apart: the value may be made of its lists and objects. Throws `invalid-value` if
+ * `encodeStructured` cannot have made it.
  */
 export function decodeStructured(stored: unknown): unknown {
   return decode(stored, 0);
@@ -54,7 +54,7 @@ function decodeList(stored: unknown[], depth: number): unknown {
   return isMarked ? decodeMany(mark, stored.slice(1)) : stored;
 }
 
-/** A set or a map. Both have no item twice, and no key. */
+/** Makes a set or a map. Neither has an item or a key twice. */
 function decodeMany(mark: string, items: readonly unknown[]): unknown {
   const set = new Set(items);
   if (mark === Mark.set && set.size === items.length) return set;
@@ -85,7 +85,7 @@ function decodeMembers(stored: Members, depth: number): Members {
   return Object.hasOwn(stored, UNDEFINED) ? withAbsent(stored) : stored;
 }
 
-/** With the members that are `undefined`. One that another device has set, and that was merged, counts. */
+/** Adds the members that are `undefined`. A value that another device has set, and that was merged, counts. */
 function withAbsent({ [UNDEFINED]: absent, ...stored }: Members): Members {
   const isName = (name: unknown) => typeof name === 'string' && name !== UNDEFINED;
   if (!(Array.isArray(absent) && absent.every(isName))) return throwMalformed(UNDEFINED);

@@ -1,4 +1,4 @@
-/** What the store keeps of a structured value: JSON with the tags of Transit. `docs/values.md` has the form. */
+/** Makes the stored form of structured values: JSON with the tags of Transit. `docs/values.md` has the form. */
 
 import { isPlain, kindOf } from '../../../base/kind.js';
 import { toBase64 } from './base64.js';
@@ -8,8 +8,8 @@ import { StoredFile } from './file.js';
 import { BIGINT, escapedText, Mark, type Members, tagOf, UNDEFINED } from './form.js';
 
 /**
- * The stored form of a value: JSON, or bytes if the whole value is a `Uint8Array`. Equal values have the same form,
- * whatever the order of their members. Throws `invalid-value` with a `pointer`.
+ * Returns the stored form of a value: JSON, or bytes if the whole value is a `Uint8Array`. Equal values have the same
+ * form, whatever the order of their members. Throws `invalid-value` with a `pointer`.
  */
 export function encodeStructured(value: unknown): unknown {
   try {
@@ -70,7 +70,7 @@ function encodeObject(value: object, depth: number): unknown {
   return lacks(`${kindOf(value)}: take a plain object, a Uint8Array, or await file(blob)`);
 }
 
-/** Holes in arrays are left for the store, which refuses them. */
+/** Encodes a list, with its holes, which the store refuses. */
 function encodeList(items: readonly unknown[], depth: number): unknown[] {
   checkDepth(depth);
   return items.map((item) => encode(item, depth + 1));

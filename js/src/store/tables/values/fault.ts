@@ -1,11 +1,11 @@
-/** What is wrong with a value, and where. */
+/** The faults of values, with their places. */
 
 import { HedgerowError } from '../../../base/errors.js';
 import { MAX_JSON_DEPTH } from '../../../base/limits.js';
 import { pointerTo } from '../pointer.js';
 import { type Members, tagOf } from './form.js';
 
-/** The error of a value. */
+/** Makes the error of a value. */
 export function fault(message: string, pointer?: string, cause?: unknown): HedgerowError {
   const place = pointer ? `, at ${pointer}` : '';
   return new HedgerowError('invalid-value', message + place, { pointer, cause });
@@ -13,14 +13,14 @@ export function fault(message: string, pointer?: string, cause?: unknown): Hedge
 
 const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH}, or circular`;
 
-/** Throws if a list or an object with so many around it is too deep. */
+/** Throws if a list or an object with `around` others around it is too deep. */
 export function checkDepth(around: number): void {
   if (around >= MAX_JSON_DEPTH) throw fault(TOO_DEEP);
 }
 
 /**
- * The error of what `check` has thrown for a value, with a pointer to the part for which it does. A map is pointed into like
- * a list of pairs, and a set like a list.
+ * Turns the error that `check` has thrown for a value into one with a pointer to the part at fault. A pointer leads
+ * into a map as into a list of pairs, and into a set as into a list.
  */
 export function locateFault(
   cause: unknown,
@@ -30,7 +30,7 @@ export function locateFault(
   const isTooDeep = cause instanceof HedgerowError && cause.message === TOO_DEEP;
   // The way to the end of a circular value is long.
   const way = findFaultPath(value, check, isTooDeep ? 1 : MAX_JSON_DEPTH);
-  // What is thrown for the part: of several that are wrong, `check` may have met another one first.
+  // The error of this part: if several parts are wrong, `check` may have met another one first.
   const found = isTooDeep ? cause : (way.cause ?? cause);
   const isOurs = found instanceof HedgerowError;
   // A getter, or a proxy, has thrown.
@@ -39,11 +39,11 @@ export function locateFault(
 
 interface FaultPath {
   readonly pointer: string;
-  /** What `check` throws for what is there. */
+  /** The error that `check` throws for this part. */
   readonly cause?: unknown;
 }
 
-/** The way to the first part for which `check` throws, of so many steps at most. */
+/** Finds the way to the first part for which `check` throws, of at most `steps` steps. */
 function findFaultPath(
   value: unknown,
   check: (part: unknown) => unknown,
@@ -63,7 +63,7 @@ function findFaultPath(
     }
     return { pointer: '' };
   } catch (thrown) {
-    // Its parts cannot be told.
+    // Its parts cannot be read.
     if (step === '') return { pointer: '' };
     const { pointer, cause = thrown } = findFaultPath(part, check, steps - 1);
     return { pointer: step + pointer, cause };

@@ -52,7 +52,7 @@ export async function file(blob: Blob | File): Promise<StoredFile> {
   // Not every engine has `Blob`, and not every `Blob` is of this realm.
   const isBlob = hasCalls(blob, 'arrayBuffer');
   const { name, type, size, lastModified } = (isBlob ? blob : {}) as Partial<File>;
-  // Before they are read.
+  // Before the bytes are read.
   if (!((size ?? Number.NaN) <= MAX_FILE_BYTES))
     throw fault(`file takes a Blob or a File ${LIMIT}`);
   return new StoredFile(new Uint8Array(await blob.arrayBuffer()), name, type, lastModified);

@@ -1,4 +1,4 @@
-/** What rows that are kept as plain JSON lose without a word: for development builds. */
+/** The silent losses of rows that are kept as plain JSON: for development builds. */
 
 import { checkDepth, fault, locateFault } from './fault.js';
 import { type Members, tagOf } from './form.js';
@@ -11,9 +11,10 @@ export interface Loss {
 }
 
 /**
- * The first part of a value that JSON changes, or leaves out, although the store takes the value: dates, and members that
- * are functions or symbols. `base/value.ts` refuses other losses. Members that are `undefined` are left out of an object,
- * and read as `undefined`; an object with a `toJSON` of its own says itself what is kept. Neither is a loss.
+ * Finds the first part of a value that JSON changes, or leaves out, although the store takes the value: dates, and
+ * members that are functions or symbols. `base/value.ts` refuses other losses. Members that are `undefined` are left
+ * out of an object, and read as `undefined`; an object with a `toJSON` of its own decides itself what is kept. Neither
+ * is a loss.
  */
 export function lossOf(value: unknown): Loss | undefined {
   try {

@@ -6,11 +6,11 @@ import { type RootKey, rootKey } from '../hkdf.js';
 import { passphraseKey } from '../passphrase.js';
 import { subtle } from '../web-crypto.js';
 
-/** What a store is encrypted with: a key, or a passphrase that gives one. */
+/** The key of an encrypted store, or a passphrase that gives one. */
 export interface AtRestKey {
   /** 32 random bytes, or a `CryptoKey` for HKDF with the usage `deriveBits`. */
   readonly key?: RootKey | undefined;
-  /** PBKDF2-SHA256 of 600,000 rounds makes a key of it; its salt is kept in the store. */
+  /** PBKDF2-SHA256 of 600,000 rounds makes a key of it; the store keeps the salt. */
   readonly passphrase?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export class AppKey {
   readonly isPassphrase: boolean;
   readonly #key: Promise<CryptoKey> | undefined;
   readonly #passphrase: string | undefined;
-  /** The last key of a passphrase, by its salt: it takes half a second. */
+  /** The last key of a passphrase, with its salt: each takes half a second. */
   #last: { readonly salt: string; readonly key: Promise<CryptoKey> } | undefined;
 
   /** Throws `invalid-argument`, and `unsupported` where there is no WebCrypto. */
@@ -31,10 +31,10 @@ export class AppKey {
     this.isPassphrase = key === undefined;
     this.#passphrase = passphrase;
     this.#key = key === undefined ? undefined : rootKey(key);
-    this.#key?.catch(() => {}); // reported by whoever opens a store with it
+    this.#key?.catch(() => {}); // the opening of a store reports it
   }
 
-  /** The key that record keys are made of. */
+  /** Resolves to the key that record keys are made of. */
   root(saltBytes: Uint8Array): Promise<CryptoKey> {
     if (this.#key !== undefined) return this.#key;
     const salt = hex(saltBytes);

@@ -1,4 +1,4 @@
-/** Stores that are encrypted where they are kept. */
+/** Encrypts stores where they are kept. */
 import type { Encryption, Storage } from '../../../storage/segment-store.js';
 import { AppKey, type AtRestKey } from './app-key.js';
 import { sealedLocks } from './sealed-locks.js';
@@ -6,9 +6,9 @@ import { SealedStore } from './sealed-store.js';
 import type { StoreKeys } from './store-keys.js';
 
 /**
- * Encryption for `open(name, { encryption })`: what is stored is sealed by a key of the store's own, and that by `key` or
- * `passphrase`. A store that holds nothing is encrypted from then on; with another key, and one that holds something and is
- * not encrypted, `open` rejects with `wrong-key`, and changes nothing. Without the key nobody can read the store again.
+ * Returns the encryption for `open(name, { encryption })`: the store's own key seals its data, and `key` or
+ * `passphrase` seals that key. An empty store is encrypted from then on. With another key, or if the store has plain
+ * data, `open` rejects with `wrong-key` and changes nothing. Without the key the store cannot be read again.
  *
  * Throws `invalid-argument`, and `unsupported` where there is no WebCrypto.
  */

@@ -1,11 +1,10 @@
 /**
- * The record of the data key: sealed by a key that the app's key gives, so that the app's key can be changed without
- * rewriting what is stored. It lies in refs, of which each takes 32 bytes: they can be read before anything else, move
- * together, and are in the way of no segment.
+ * The record of the data key. A key made from the app's key seals it, so that the app's key can change without a
+ * rewrite of the stored data. It lies in refs of 32 bytes each: they can be read before all else, move together, and
+ * are in the way of no segment.
  *
- * The ref `main`, whose bytes are random, says that the store is encrypted: who opens it without a key finds a format that
- * it does not know there, and cannot move it. Its generation is the number of the record. The record itself is there
- * twice.
+ * The ref `main`, whose bytes are random, says that the store is encrypted: without a key, an opening finds an unknown
+ * format there, and cannot move the ref. Its generation is the number of the record. The record is stored twice.
  */
 import { concatBytes } from '../../../base/bytes.js';
 import { crc32 } from '../../../base/crc32.js';
@@ -25,7 +24,7 @@ const COPIES = ['a', 'b'];
 const DATA_KEY_BYTES = 32;
 const SALT_BYTES = 32;
 
-/** "HDGK", version, whether of a passphrase, and the rounds of that; what follows is bound to them. */
+/** "HDGK", the version, whether it is of a passphrase, and the rounds of the passphrase; the rest is bound to these. */
 const MAGIC = 0x4b47_4448;
 const VERSION_AT = 4;
 const KIND_AT = 5;
@@ -36,19 +35,19 @@ const CRC_AT = KEY_AT + DATA_KEY_BYTES + TAG_BYTES;
 const RECORD_BYTES = CRC_AT + 4;
 const PARTS = RECORD_BYTES / PART_BYTES;
 const INFO = 'hedgerow at rest 1: data key';
-/** All records are frame 0 of a key of their own. */
+/** Each record is frame 0 of a key of its own. */
 const ONLY = 0;
 
-/** What refs tell of the record of a store. */
+/** The record of a store, as its refs have it. */
 export interface KeyRecord {
-  /** The generation of the marker; 0 where that is missing. */
+  /** The generation of the marker; 0 where the marker is missing. */
   readonly number: number;
-  /** All refs of records but the marker. */
+  /** All refs of records except the marker. */
   readonly parts: readonly Ref[];
   readonly bytes: Uint8Array;
 }
 
-/** Whether a ref is one of these, and none of the store. */
+/** Returns whether a ref is part of a record, and not of the store. */
 export function isKeyRef({ name }: Ref): boolean {
   return name === MARKER || name.startsWith(PREFIX);
 }
@@ -56,7 +55,7 @@ export function isKeyRef({ name }: Ref): boolean {
 const namesOf = (number: number, copy: string) =>
   Array.from({ length: PARTS }, (_, part) => `${PREFIX}${number}/${copy}${part}`);
 
-/** The newest record among refs; undefined if there is none. Throws `storage` if each is damaged. */
+/** Finds the newest record; returns `undefined` if no ref is sealed. Throws `storage` if each is damaged. */
 export function recordIn(refs: readonly Ref[]): KeyRecord | undefined {
   const own = new Map(refs.filter(isKeyRef).map((ref) => [ref.name, ref]));
   const marker = own.get(MARKER);
@@ -84,12 +83,12 @@ function isWhole(bytes: Uint8Array): boolean {
   return isSum && view.getUint32(0, true) === MAGIC;
 }
 
-/** A new data key. */
+/** Makes a new data key. */
 export function newDataKey(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(DATA_KEY_BYTES));
 }
 
-/** The bytes of a record, in which the key of the app seals a data key. */
+/** Makes the bytes of a record, in which the key of the app seals a data key. */
 export async function sealRecord(appKey: AppKey, dataKeyBytes: Uint8Array): Promise<Uint8Array> {
   const bytes = new Uint8Array(RECORD_BYTES);
   const view = new DataView(bytes.buffer);
@@ -104,7 +103,7 @@ export async function sealRecord(appKey: AppKey, dataKeyBytes: Uint8Array): Prom
   return bytes;
 }
 
-/** The data key in a record; undefined if the key of the app is another. */
+/** Opens the data key of a record; resolves to `undefined` if the app has another key. */
 export async function openRecord(
   appKey: AppKey,
   { bytes }: KeyRecord,
@@ -129,7 +128,7 @@ async function wrappingKey(appKey: AppKey, bytes: Uint8Array): Promise<CryptoKey
   return frameKey(await deriveBytes(await appKey.root(saltBytes), saltBytes, INFO, DATA_KEY_BYTES));
 }
 
-/** The change that puts a record in the place of the one before, or of none. */
+/** Returns the change that puts a record in the place of the one before, if any. */
 export function recordChange(bytes: Uint8Array, before?: KeyRecord): WriteBatch {
   const number = (before?.number ?? 0) + 1;
   const move = (name: string, commitBytes: Uint8Array, expected: number): RefMove => {
@@ -143,13 +142,13 @@ export function recordChange(bytes: Uint8Array, before?: KeyRecord): WriteBatch 
   const drops = (before?.parts ?? []).map(
     ({ name, generation }): RefDrop => ({ name, expected: generation, isDropped: true }),
   );
-  // Random, so that whoever asks whether a move of its own was made takes no other for it.
+  // Random, so that a check whether an own move was made takes no other move for it.
   const markerBytes = crypto.getRandomValues(new Uint8Array(PART_BYTES));
   return {
     segments: [],
     move: move(MARKER, markerBytes, before?.number ?? 0),
     also: [...parts, ...drops],
-    // What is sealed later is worth nothing without it.
+    // Data that is sealed later is worthless without the record.
     durability: 'strict',
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Refs as they are stored: names and commits sealed, generations as they are. Adapters keep 32 bytes of a commit, and a
- * number of 32 bits for the format: so the code of a commit, 23 bits of it, shares that number.
+ * Seals the names and commits of refs, and leaves their generations as they are. Adapters keep 32 bytes of a commit,
+ * and a number of 32 bits for the format, so 23 bits of the commit's code share that number.
  */
 import { sameBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
@@ -9,7 +9,7 @@ import type { Ref } from '../../../storage/segment-store.js';
 import { SealedNames } from './sealed-names.js';
 import type { SealContext, Siv } from './siv.js';
 
-/** In place of its format, what is sealed has this bit, 23 bits of its code, and 8 of the format. */
+/** The format of a sealed ref has this bit, 23 bits of the ref's code, and 8 bits of the format before. */
 export const SEALED = 0x8000_0000;
 const CODE_MASK = 0x7f_ffff;
 const FORMAT_BITS = 8;
@@ -20,7 +20,7 @@ export interface OpenedRef {
   readonly isSound: boolean;
 }
 
-/** A ref as it stands, and as it is stored. */
+/** A ref, opened and as it is stored. */
 interface RememberedRef {
   readonly ref: Ref;
   readonly stored: Ref;
@@ -33,7 +33,7 @@ function bytesOfCode(code: number): Uint8Array {
 export class SealedRefs {
   readonly names: SealedNames;
   readonly #siv: Siv;
-  /** By name, as they were last read or written. */
+  /** The refs as they were last read or written, by name. */
   readonly #known = new Map<string, RememberedRef>();
 
   constructor(siv: Siv) {
@@ -41,7 +41,7 @@ export class SealedRefs {
     this.names = new SealedNames(siv, 'ref');
   }
 
-  /** What is stored for a ref that is moved. */
+  /** Makes the stored form of a ref that is moved. */
   async seal<Move extends Ref>(move: Move): Promise<Move> {
     const { name, generation, format, commitBytes } = move;
     if (format > MAX_FORMAT) {
@@ -62,8 +62,8 @@ export class SealedRefs {
   }
 
   /**
-   * The ref `name` of what is stored for it. The commit of one that is damaged is none that there ever was: nobody finds
-   * it, and whoever repairs takes an earlier one.
+   * Opens the stored form of the ref `name`. A damaged ref gets a commit that never existed: no reader finds it, and a
+   * repair takes an earlier one.
    */
   async open(name: string, stored: Ref): Promise<OpenedRef> {
     const known = this.#known.get(name);
@@ -82,7 +82,7 @@ export class SealedRefs {
     return { ref: { name, commitBytes, generation, format }, isSound };
   }
 
-  /** As `open`, by the name that is stored. Throws `storage` if that was not sealed with this key. */
+  /** Opens a ref by its stored name. Throws `storage` if this key did not seal the name. */
   async openStoredRef(stored: Ref): Promise<Ref> {
     const name = await this.names.open(stored.name);
     if (name === undefined) {
@@ -93,7 +93,7 @@ export class SealedRefs {
     return ref;
   }
 
-  /** Remembers how a ref stands. */
+  /** Remembers a ref, opened and as it is stored. */
   know(ref: Ref, stored: Ref): void {
     this.#known.set(ref.name, { ref: copyOf(ref), stored: copyOf(stored) });
   }
@@ -102,7 +102,7 @@ export class SealedRefs {
     this.#known.delete(name);
   }
 
-  /** The bytes that are stored for a commit of a ref, if that is known to stand there. */
+  /** Returns the stored bytes of a commit of a ref, if the ref is known to be there. */
   storedCommit({ name, commitBytes }: Pick<Ref, 'name' | 'commitBytes'>): Uint8Array | undefined {
     const known = this.#known.get(name);
     return sameBytes(known?.ref.commitBytes, commitBytes) ? known?.stored.commitBytes : undefined;
@@ -114,7 +114,7 @@ function isSame(a: Ref, b: Ref): boolean {
   return isPlace && a.name === b.name && sameBytes(a.commitBytes, b.commitBytes);
 }
 
-/** Whoever gets a ref owns its bytes. */
+/** Copies a ref: its receiver owns the bytes. */
 function copyOf({ name, commitBytes, generation, format }: Ref): Ref {
   return { name, commitBytes: new Uint8Array(commitBytes), generation, format };
 }

@@ -1,4 +1,4 @@
-/** Another key for a store that is encrypted. */
+/** Gives an encrypted store another key. */
 
 import { HedgerowError } from '../../../base/errors.js';
 import { checkStoreName, optionsOf } from '../../../base/options.js';
@@ -7,20 +7,20 @@ import type { Storage } from '../../../storage/segment-store.js';
 import { AppKey, type AtRestKey } from './app-key.js';
 import { resealDataKey } from './store-keys.js';
 
-/** Which key is replaced by which. */
+/** The old and the new key of a store. */
 export interface RotateOptions {
-  /** What opens the store now. */
+  /** The key that opens the store now. */
   readonly from: AtRestKey;
-  /** What alone opens it from then on. */
+  /** The only key that opens it from then on. */
   readonly to: AtRestKey;
   /** Where the store is; `idb()` by default. */
   readonly storage?: Storage | undefined;
 }
 
 /**
- * Gives a store another key. Only the record of its own key is written, in one transaction: handles that are open stay
- * so, and a crash leaves the one key or the other. Resolves as well where `to` opens the store already. Rejects with
- * `wrong-key` if neither opens it, with `store-not-found` if there is none.
+ * Gives a store another key. One transaction writes only the record of the store's own key: open handles stay open, and
+ * after a crash the old key or the new one opens the store. Also resolves if `to` opens the store already. Rejects with
+ * `wrong-key` if neither key opens it, and with `store-not-found` if it does not exist.
  */
 export async function rotateKey(name: string, options: RotateOptions): Promise<void> {
   checkStoreName(name);

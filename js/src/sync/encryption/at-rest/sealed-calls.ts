@@ -1,4 +1,4 @@
-/** The calls of a store that are under way, in their order. */
+/** Keeps the calls of a store that are under way in their order. */
 import { HedgerowError } from '../../../base/errors.js';
 
 const ignore = () => {};
@@ -9,16 +9,13 @@ export class SealedCalls {
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  /**
-   * Prepares a call while others are under way, and makes it after those before it were made: what preparing takes must
-   * not change their order.
-   */
+  /** Prepares a call at once, and makes it after all earlier calls: the time to prepare must not change their order. */
   inTurn<T>(prepare: () => Promise<() => Promise<T>>): Promise<T> {
     return this.during(async () => {
       const before = this.#last;
       const made = (async () => {
         const [call] = await Promise.all([prepare(), before]);
-        // In an object, so that nobody waits for its end here.
+        // In an object, so that this does not wait for the end of the call.
         return { result: call() };
       })();
       this.#last = made.catch(ignore);
@@ -39,7 +36,7 @@ export class SealedCalls {
     return done;
   }
 
-  /** Takes no more calls, and waits for those under way. */
+  /** Takes no more calls, and waits for the running ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#underWay);

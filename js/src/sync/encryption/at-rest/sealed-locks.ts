@@ -1,12 +1,12 @@
 /**
- * Locks whose names tell no commits, and no names of remotes: locks that are shared by processes are rows of a file. Web
- * Locks, which a browser keeps in memory, stay as they are: a page that is suspended has no time to seal a name.
+ * Seals commits and names of remotes in the names of locks, where processes share locks as rows of a file. Web Locks,
+ * which a browser keeps in memory, stay as they are: a page that is suspended has no time to seal a name.
  */
 import type { Locks } from '../../../base/locks.js';
 import { SealedNames } from './sealed-names.js';
 import type { StoreKeys } from './store-keys.js';
 
-/** The store of a lock as in `tabs/pins.ts`, and what the lock is about, where that must not be seen. */
+/** The store and the subject of a lock as in `storage/tabs/pins.ts`, for subjects that must not be seen. */
 const SECRET = /^hedgerow\/([^/]*)\/((?:pin|remote)\/.*)$/s;
 const SEALED = /^hedgerow\/([^/]*)\/sealed\/(.*)$/;
 
@@ -18,7 +18,7 @@ function lockNames(keys: StoreKeys): SealedNames {
   return names;
 }
 
-/** `keysOf` tells the keys of a store that is open. */
+/** Makes locks whose names are sealed; `keysOf` returns the keys of an open store. */
 export function sealedLocks(
   inner: Locks,
   keysOf: (storeName: string) => StoreKeys | undefined,

@@ -1,17 +1,17 @@
-/** Names of refs and of locks, sealed so that equal names stay equal. */
+/** Seals names of refs and of locks, so that equal names stay equal. */
 import { hex, unhex } from '../../../base/hex.js';
 import type { Siv } from './siv.js';
 
 const CODE_BYTES = 16;
-/** Names are padded to a multiple of so many bytes: their lengths would tell them apart. */
+/** Names are padded to a multiple of this many bytes: their lengths would distinguish them. */
 const PADDED_BYTES = 32;
-/** So many names are kept; those of one store seldom are more. */
+/** The most names in memory; a store rarely has more. */
 const MOST_KEPT = 10_000;
 
 const ENCODER = new TextEncoder();
 const SEALED = /^(?:[0-9a-f]{2})+$/;
 
-/** Any string as bytes: JSON has an escape for halves of surrogates. Spaces at the end mean nothing in it. */
+/** Encodes any string as bytes: JSON has an escape for halves of surrogates, and ignores spaces at the end. */
 function padName(name: string): Uint8Array {
   const textBytes = ENCODER.encode(JSON.stringify(name));
   const length = Math.ceil(textBytes.length / PADDED_BYTES) * PADDED_BYTES;
@@ -26,7 +26,7 @@ export class SealedNames {
   readonly #sealed = new Map<string, Promise<string>>();
   readonly #opened = new Map<string, Promise<string | undefined>>();
 
-  /** Names of one kind tell nothing of equal names of another. */
+  /** Equal names of different kinds are sealed differently. */
   constructor(siv: Siv, kind: string) {
     this.#siv = siv;
     this.#kind = kind;
@@ -38,7 +38,7 @@ export class SealedNames {
     );
   }
 
-  /** Undefined if it is no name that was sealed with this key. */
+  /** Opens a name; resolves to `undefined` if this key did not seal it. */
   open(sealed: string): Promise<string | undefined> {
     return memoizeName(this.#opened, sealed, async () => {
       if (!SEALED.test(sealed)) return undefined;

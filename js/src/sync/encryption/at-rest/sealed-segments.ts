@@ -1,7 +1,7 @@
 /**
- * Segments and tables as they are stored: a header, the salt of the key and the length of the segment, and what is sealed: of
- * a segment's key the table is number 0, the segment number 1. A whole segment is authenticated; a part of one is decrypted
- * alone, and the hashes of its chunks, which the sealed commit leads to, tell whether it is right.
+ * Seals segments and tables. They are stored behind a header: the salt of the key, and the length of the segment. A
+ * segment's key seals the table as number 0, the segment as number 1. A whole segment is authenticated; a part is
+ * decrypted alone, and the hashes of its chunks, which the sealed commit leads to, show whether it is right.
  */
 
 import { concatBytes, sameBytes } from '../../../base/bytes.js';
@@ -25,9 +25,9 @@ interface Header {
   readonly length: number;
 }
 
-/** What a part is read by. */
+/** The plan to read a segment, or a part of it. */
 export interface PartReadPlan {
-  /** What is read of storage. */
+  /** The request to storage. */
   readonly stored: SegmentRequest;
   readonly wanted: SegmentRequest;
   readonly header: Header | undefined;
@@ -52,10 +52,10 @@ function headerOf(storedBytes: Uint8Array): Header | undefined {
   };
 }
 
-/** The first byte of the block of the cipher with a byte of the segment. */
+/** Returns the first byte of the cipher block that has a byte of the segment. */
 const blockOf = (position: number) => position - (position % BLOCK_BYTES);
 
-/** What a segment and its table are bound to. */
+/** Makes the bytes that a segment and its table are bound to. */
 function contextOf(id: number, { length }: Header): Uint8Array {
   const bytes = new Uint8Array(12);
   const view = new DataView(bytes.buffer);
@@ -66,14 +66,14 @@ function contextOf(id: number, { length }: Header): Uint8Array {
 
 export class SealedSegments {
   readonly #keys: SegmentKeys;
-  /** The headers of segments, by their ids, as tables tell them. */
+  /** The headers of segments, by their ids, from the tables. */
   readonly #headers = new Map<number, Header>();
 
   constructor(root: CryptoKey) {
     this.#keys = new SegmentKeys(root);
   }
 
-  /** What is stored for a segment. */
+  /** Makes the stored form of a segment. */
   async seal({ id, segmentBytes, tableBytes }: SegmentRecord): Promise<SegmentRecord> {
     const { saltBytes, key } = await this.#keys.fresh();
     const header: Header = { saltBytes, length: segmentBytes.length };
@@ -91,7 +91,7 @@ export class SealedSegments {
     };
   }
 
-  /** The tables of what is stored. One that is damaged has no bytes, so that its chunks are unknown. */
+  /** Opens stored tables. A damaged table gets no bytes, so that its chunks are unknown. */
   openTables(stored: readonly TableRecord[]): Promise<TableRecord[]> {
     return startInSlices(stored, (one) => this.#openTable(one));
   }
@@ -113,21 +113,21 @@ export class SealedSegments {
     return { id, tableBytes: opened, ...(segment && { segmentBytes: segment }) };
   }
 
-  /** What is to be read for what is wanted: of a part the blocks of the cipher that it lies in. */
+  /** Plans a read: for a part, of the cipher blocks that it lies in. */
   planRead(wanted: SegmentRequest): PartReadPlan {
     const id = segmentOf(wanted);
     const header = this.#headers.get(id);
     if (header === undefined || typeof wanted === 'number') return { stored: id, wanted, header };
     const to = Math.min(wanted.to, header.length);
-    // Behind its end there is nothing to be read, but whether it is there.
+    // Behind the end, a read only finds whether the segment is there.
     if (wanted.from >= to) return { stored: { id, from: 0, to: 1 }, wanted, header };
     const from = HEADER_BYTES + blockOf(wanted.from);
     return { stored: { id, from, to: HEADER_BYTES + to }, wanted, header };
   }
 
   /**
-   * What is wanted of what was read. Of what is damaged these are other bytes, and of a segment that is cut off what is left,
-   * as in a plain store: the core finds by their hashes that they are not the chunks that it needs.
+   * Returns the wanted bytes of what was read. A damaged segment gives other bytes, and a segment that is cut off gives
+   * fewer, as in a plain store: the core finds by their hashes that they are not its chunks.
    */
   open(readings: readonly PartReadPlan[], stored: readonly Bytes[]): Promise<Bytes[]> {
     return startInSlices(readings, async (reading, at) => {
@@ -152,15 +152,15 @@ export class SealedSegments {
     const whole = isWhole
       ? await openFrame(key.whole, SEGMENT, contextOf(id, header), sealedBytes)
       : undefined;
-    // Of a segment that is not authentic most chunks may be sound.
+    // Most chunks of a segment that is not authentic may be sound.
     const textBytes = sealedBytes.subarray(0, header.length - begin);
     const opened = whole ?? (await decryptPart(key.parts, SEGMENT, begin, textBytes));
-    // The caller gets a buffer of its own, and no longer one.
+    // The caller gets a buffer of its own, with no more bytes than it wants.
     const isExact = from === begin && opened.length <= to - begin;
     return isExact ? opened : opened.slice(from - begin, to - begin);
   }
 
-  /** Forgets segments that are not stored any more. */
+  /** Forgets segments that are no longer stored. */
   forget(ids: Iterable<number>): void {
     for (const id of ids) {
       this.#headers.delete(id);
@@ -168,7 +168,7 @@ export class SealedSegments {
     }
   }
 
-  /** Forgets all but those that are stored. */
+  /** Forgets all segments except the stored ones. */
   keepOnly(stored: ReadonlySet<number>): void {
     this.forget([...this.#headers.keys()].filter((id) => !stored.has(id)));
   }

@@ -1,4 +1,4 @@
-/** An open store whose segments, tables and refs are sealed on their way to another. */
+/** Seals the segments, tables and refs of an open store on their way to another. */
 import type {
   Fence,
   Ref,
@@ -24,7 +24,7 @@ export class SealedStore implements SegmentStore {
   #keys: Promise<StoreKeys> | undefined;
   declare readonly requestCost?: number;
 
-  /** `onKeys` is called when the keys of the store are known. */
+  /** Calls `onKeys` when the keys of the store are known. */
   constructor(
     name: string,
     inner: SegmentStore,
@@ -41,7 +41,7 @@ export class SealedStore implements SegmentStore {
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents> {
     const isWhole = (known === undefined || known.size === 0) && since === undefined;
     return this.#calls.inTurn(async () => {
-      // What finds the keys has loaded all: the store need not do it again.
+      // The search for the keys has loaded all: the store need not do it again.
       let first: StoreContents | undefined;
       const keys = await this.#requireKeys((loaded) => {
         if (isWhole) first = loaded;
@@ -53,7 +53,7 @@ export class SealedStore implements SegmentStore {
 
   reserve(makesRoom?: boolean): Promise<number> {
     return this.#calls.inTurn(async () => {
-      // Of a store that is not of this key no number is taken.
+      // A store of another key gives no number.
       await this.#requireKeys();
       return () => this.#inner.reserve(makesRoom);
     });
@@ -116,7 +116,7 @@ export class SealedStore implements SegmentStore {
     const name = await refs.names.seal(fence.name);
     const tried = refs.storedCommit(fence);
     if (tried && (await this.#inner.delete(ids, { name, commitBytes: tried }))) return true;
-    // It may stand there again at a later generation, or be moved by somebody else: then its bytes are others.
+    // The ref may be there again at a later generation, or another tab has moved it: then its stored bytes differ.
     await this.#history(keys, fence.name);
     const commitBytes = refs.storedCommit(fence);
     if (commitBytes === undefined || commitBytes === tried) return false;
@@ -137,12 +137,12 @@ export class SealedStore implements SegmentStore {
   }
 
   async close(): Promise<void> {
-    // What is being sealed is still written.
+    // Calls that are under way are still written.
     await this.#calls.close();
     return this.#inner.close();
   }
 
-  /** The keys, which the first call looks for; `onLoaded` is called if it is this one. */
+  /** Resolves to the keys. The first call looks for them, and passes what it loaded to `onLoaded`. */
   #requireKeys(onLoaded?: (loaded: StoreContents) => void): Promise<StoreKeys> {
     this.#keys ??= openKeys(this.#name, this.#inner, this.#appKey).then(
       ({ keys, loaded }) => {
@@ -164,7 +164,7 @@ async function sinceStored({ refs }: StoreKeys, { name, generation }: Since): Pr
   return { name: await refs.names.seal(name), generation };
 }
 
-/** What was loaded, as it was before it was sealed. */
+/** Opens what was loaded. */
 async function unsealLoaded(
   keys: StoreKeys,
   { refs, tables, ids }: StoreContents,
@@ -201,7 +201,7 @@ async function sealedBatch(keys: StoreKeys, batch: WriteBatch): Promise<WriteBat
 
 const changesOf = ({ move, also = [] }: WriteBatch): Change[] => [...(move ? [move] : []), ...also];
 
-/** Remembers where refs stand after a batch was written. */
+/** Remembers the refs of a batch that was written. */
 function rememberRefs({ refs }: StoreKeys, batch: WriteBatch, stored: WriteBatch): void {
   const storedChanges = changesOf(stored);
   for (const [at, change] of changesOf(batch).entries()) {

@@ -1,10 +1,10 @@
-/** The keys of segments: one for each, from the data key and a salt that is stored with the segment. */
+/** Makes the keys of segments: one for each, from the data key and a salt that is stored with the segment. */
 import { frameKey, partKey } from '../aead.js';
 import { deriveBytes, KEY_BYTES } from '../hkdf.js';
 
 export const SALT_BYTES = 16;
 const INFO = 'hedgerow at rest 1: segment';
-/** So many keys are kept: of a store of 2 GB. */
+/** The most keys in memory: enough for a store of 2 GB. */
 const MOST_KEPT = 4096;
 
 /** The key of a segment, for all of it and for parts. */
@@ -13,7 +13,7 @@ export interface SegmentKey {
   readonly parts: CryptoKey;
 }
 
-/** A key for a segment that is to be written. */
+/** A key for a segment before it is written. */
 export interface FreshKey {
   readonly saltBytes: Uint8Array;
   readonly key: SegmentKey;
@@ -28,7 +28,7 @@ export class SegmentKeys {
     this.#root = root;
   }
 
-  /** The key of a stored segment. */
+  /** Resolves to the key of a stored segment. */
   of(id: number, saltBytes: Uint8Array): Promise<SegmentKey> {
     const before = this.#kept.get(id);
     if (before !== undefined) return before;
@@ -38,7 +38,7 @@ export class SegmentKeys {
     return made;
   }
 
-  /** A key that no segment has. The next one is made meanwhile, so that a write seldom waits for it. */
+  /** Resolves to a key that no segment has. The next one is made in advance, so that a write rarely waits for it. */
   async fresh(): Promise<FreshKey> {
     const own = this.#next ?? this.#fresh();
     this.#next = this.#fresh();

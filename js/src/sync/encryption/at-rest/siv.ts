@@ -1,8 +1,8 @@
 /**
- * Deterministic sealing of what storage must find and compare: names and commits of refs. It has the form of SIV
- * (Rogaway and Shrimpton 2006) with HMAC-SHA256: a code of the context and the bytes is kept beside them, and the bytes
- * are masked by what a second key makes of that code. Equal bytes in equal contexts are equal when sealed; nothing else is
- * seen, even if a nonce would be used twice.
+ * Seals deterministically what storage must find and compare: names and commits of refs. It has the form of SIV
+ * (Rogaway and Shrimpton 2006) with HMAC-SHA256: a code of the context and the bytes is stored next to them, and a
+ * second key makes their mask from that code. Equal bytes in equal contexts are equal when sealed; they show no more,
+ * even if a nonce were used twice.
  */
 import { concatBytes, sameBytes } from '../../../base/bytes.js';
 import { deriveBytes } from '../hkdf.js';
@@ -10,12 +10,12 @@ import { subtle } from '../web-crypto.js';
 
 const MASK_BYTES = 32;
 
-/** What bytes are sealed for: others are other bytes. */
+/** The purpose of sealed bytes: equal bytes with another purpose are sealed differently. */
 export type SealContext = readonly (string | number)[];
 
 const ENCODER = new TextEncoder();
 
-/** The parts of a context, of which none can be taken for another. */
+/** Encodes the parts of a context, so that no part can be taken for another. */
 const contextBytes = (context: SealContext) => ENCODER.encode(`${JSON.stringify(context)}\0`);
 
 async function hmacKey(root: CryptoKey, info: string): Promise<CryptoKey> {
@@ -45,12 +45,12 @@ export class Siv {
     return new Siv(codeKey, maskKey);
   }
 
-  /** The code of bytes, all 32 bytes of it. */
+  /** Computes the code of bytes, all 32 bytes of it. */
   code(context: SealContext, plainBytes: Uint8Array): Promise<Uint8Array> {
     return hmac(this.#codeKey, concatBytes([contextBytes(context), plainBytes]));
   }
 
-  /** Masks bytes by a code, and unmasks them by the same. */
+  /** Masks bytes by a code, and unmasks them by the same code. */
   async maskBytes(
     context: SealContext,
     codeBytes: Uint8Array,
@@ -65,7 +65,7 @@ export class Siv {
     return bytes.map((byte, at) => byte ^ (mask[at] as number));
   }
 
-  /** The code, of so many bytes, and the masked bytes behind it. */
+  /** Returns the code, of `codeLength` bytes, and the masked bytes behind it. */
   async seal(
     context: SealContext,
     plainBytes: Uint8Array,
@@ -75,7 +75,7 @@ export class Siv {
     return concatBytes([codeBytes, await this.maskBytes(context, codeBytes, plainBytes)]);
   }
 
-  /** What `seal` was given; undefined if it has not made these bytes in this context. */
+  /** Returns what `seal` was given; `undefined` if it did not make these bytes in this context. */
   async open(
     context: SealContext,
     sealedBytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** What an open store is sealed with, and how its data key is found, made, or moved to another key of the app. */
+/** Finds or makes the data key of a store, and moves it to another key of the app. */
 import { HedgerowError } from '../../../base/errors.js';
 import { untilWon } from '../../../base/timeout.js';
 import type { SegmentStore, StoreContents } from '../../../storage/segment-store.js';
@@ -9,7 +9,7 @@ import { SealedRefs } from './refs.js';
 import { SealedSegments } from './sealed-segments.js';
 import { Siv } from './siv.js';
 
-/** All that is made of the data key of a store. */
+/** The parts that are made of the data key of a store. */
 export interface StoreKeys {
   readonly refs: SealedRefs;
   readonly segments: SealedSegments;
@@ -18,7 +18,7 @@ export interface StoreKeys {
 
 async function keysOf(dataKeyBytes: Uint8Array): Promise<StoreKeys> {
   const root = await importKey(dataKeyBytes);
-  // From here on only WebCrypto has it.
+  // From here on only WebCrypto has the data key.
   dataKeyBytes.fill(0);
   const siv = await Siv.of(root);
   return { refs: new SealedRefs(siv), segments: new SealedSegments(root), siv };
@@ -32,8 +32,8 @@ function buildWrongKeyError(name: string, { isPassphrase }: AppKey): HedgerowErr
 }
 
 /**
- * The keys of a store, and what it holds, as it is stored. A store that holds nothing gets a data key. Throws `wrong-key`
- * when the key of the app is not the one, and when the store is not encrypted; nothing is changed then.
+ * Resolves to the keys of a store, and to its contents as they are stored. An empty store gets a data key. Throws
+ * `wrong-key`, and leaves the store as it is, if the app has another key or the store is not encrypted.
  */
 export async function openKeys(
   name: string,
@@ -54,13 +54,13 @@ export async function openKeys(
         `the store ${name} is not encrypted: open it without \`encryption\`, or import its export into an encrypted one`,
       );
     }
-    // Whoever is first makes the key, and the others find it.
+    // The first writer makes the key, and the others find it.
     await inner.write(recordChange(await sealRecord(appKey, newDataKey())));
     return undefined;
   });
 }
 
-/** Seals the data key by another key of the app. */
+/** Seals the data key with another key of the app. */
 export function resealDataKey(
   name: string,
   inner: SegmentStore,
@@ -72,7 +72,7 @@ export function resealDataKey(
     if (record === undefined) throw wrongKey(`the store ${name} is not encrypted`);
     const dataKeyBytes = await openRecord(from, record);
     if (dataKeyBytes === undefined) {
-      // An earlier call may have done it, and its answer was lost.
+      // An earlier call may have done it without an answer.
       if ((await openRecord(to, record)) === undefined) throw buildWrongKeyError(name, from);
       return true;
     }

@@ -1,6 +1,6 @@
 /**
- * One request of HTTP and its answer, for all adapters of the web. It has a limit of bytes, of time without a byte and of
- * slowness, follows no redirect, sends no cookie, and fails with the codes of `Remote`.
+ * One request of HTTP and its answer, for all adapters of the web. It limits bytes, time without a byte and slowness,
+ * follows no redirect, sends no cookie, and fails with the codes of `Remote`.
  */
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
@@ -16,18 +16,20 @@ export interface Request {
   readonly body?: Uint8Array | undefined;
   readonly cache: RequestCache;
   readonly signal: AbortSignal | undefined;
-  /** How slowly the answer may come: that of objects by default. Several requests may share one. */
+  /** How slowly the answer may come; `objectPace()` by default. Several requests may share one. */
   readonly pace?: TransferPace | undefined;
-  /** Whether what `fetch` throws is no failure of the network: the request rejects with it. None is by default. */
+  /**
+   * Returns whether an error of `fetch` is no failure of the network: the request rejects with it. Never by default.
+   */
   readonly passes?: (cause: unknown) => boolean;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The parts of the body, each when it is asked for. Rejects with `remote` above `most` bytes, which it does not read. */
+  /** Yields the parts of the body, each when it is asked for. Rejects with `remote` before more than `most` bytes. */
   parts(most: number): AsyncGenerator<Uint8Array, void, void>;
-  /** The body at once, likewise. */
+  /** Reads the body as a whole, with the same limit. */
   bytes(most: number): Promise<Uint8Array>;
   /** Leaves the body unread. */
   drop(): void;
@@ -35,12 +37,12 @@ export interface HttpAnswer {
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Bytes of an error's body that are looked at. */
+/** Bytes of an error's body that are read. */
 const MAX_TEXT_BYTES = 4096;
-/** What tells nothing of its progress, such as an upload, may take this long for each byte, in milliseconds. */
+/** Milliseconds for each byte of a transfer without progress, such as an upload. */
 const BYTE_MS = 1 / 16;
 
-/** A request that ends when its caller's signal, or its time, does. */
+/** A request that ends with its caller's signal, or with its time. */
 class Exchange {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal | undefined;
@@ -68,7 +70,7 @@ class Exchange {
     const fromMs = performance.now();
     let length = 0;
     let stop = () => {};
-    // Not by the abort alone, which some platforms do not hear.
+    // The abort alone is not enough: some platforms do not hear it.
     const silence = new Promise<never>((_, reject) => {
       stop = afterAwake(pace.leftMs + moreMs, () => reject(offlineFault('it was silent')));
     });
@@ -91,7 +93,7 @@ class Exchange {
   }
 
   drop(response: Response): void {
-    // Not aborted: browsers keep an answer that has been read from their cache.
+    // Not aborted, so that browsers keep the answer in their cache.
     response.body?.cancel().catch(() => {});
   }
 }
@@ -162,12 +164,12 @@ async function* partsOf(
       yield value;
     }
   } finally {
-    // Does nothing to a body that was read to its end.
+    // This has no effect on a body that was read to its end.
     reader.cancel().catch(() => {});
   }
 }
 
-/** The error for an answer that refuses; `what` names the request. */
+/** Makes the error for an answer that refuses; `what` names the request. */
 export async function readRefusal(what: string, answer: HttpAnswer): Promise<HedgerowError> {
   const bytes = await answer.bytes(MAX_TEXT_BYTES).catch(() => new Uint8Array());
   const text = String.fromCharCode(...bytes);
@@ -178,7 +180,7 @@ export async function readRefusal(what: string, answer: HttpAnswer): Promise<Hed
 /** The longest `Retry-After` that is kept. */
 const MAX_RETRY_AFTER_MS = 600_000;
 
-/** How long an answer asks to wait: it tells seconds, or a time by its own clock. */
+/** Reads how long an answer asks to wait: in seconds, or until a time by its own clock. */
 function retryAfterOf(answer: HttpAnswer, date = ''): number | undefined {
   const header = answer.header('retry-after')?.trim() ?? '';
   const nowMs = Date.parse(date) || Date.now();

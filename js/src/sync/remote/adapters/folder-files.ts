@@ -1,9 +1,9 @@
-/** Files of a remote in a folder: how they are written so that nobody sees a part of one, and how they fail. */
+/** The files of a remote in a folder: writes them so that no reader sees a part of one, and makes their errors. */
 import { HedgerowError } from '../../../base/errors.js';
 import { builtin } from '../../../base/node-builtin.js';
 import { remoteFault } from '../remote-faults.js';
 
-// As much of Node as is used.
+// The used parts of Node.
 interface File {
   writeFile(bytes: Uint8Array): Promise<void>;
   read(
@@ -45,22 +45,22 @@ interface Crypto {
 }
 
 const USER = 'folderRemote';
-/** Files that are on their way to their names. */
+/** The folder of files that are on their way to their names. */
 const TEMPORARY = '.temporary';
-/** A file that is on its way for so long was left by a process that was killed. */
+/** A file that is on its way for so long was left by a killed process. */
 const LEFT_MS = 86_400_000;
-/** A disk that may not be written. */
+/** The codes of a disk that may not be written. */
 const DENIED = ['EACCES', 'EPERM', 'EROFS'];
 const codeOf = (cause: unknown) => String((cause as { code?: unknown }).code);
 
-/** The error of a remote for one of a file. */
+/** Makes the error of a remote from the error of a file. */
 export function fileFault(cause: unknown): unknown {
   if (cause instanceof HedgerowError) return cause;
   if (!DENIED.includes(codeOf(cause))) return remoteFault(`the folder fails: ${cause}`);
   return new HedgerowError('remote-auth', `the folder refuses it: ${cause}`, { cause });
 }
 
-/** What `promise` resolves to; `undefined` if it fails with that code of Node. */
+/** Resolves as `promise` does; to `undefined` if it fails with this code of Node. */
 export function unless<T>(code: 'ENOENT' | 'EEXIST', promise: Promise<T>): Promise<T | undefined> {
   return promise.catch((cause) => {
     if (codeOf(cause) === code) return undefined;
@@ -82,7 +82,7 @@ export class Files {
     this.#root = this.#path.resolve(location);
   }
 
-  /** The path of a file. */
+  /** Returns the path of a file. */
   at(...parts: string[]): string {
     return this.#path.join(this.#root, ...parts);
   }
@@ -91,14 +91,13 @@ export class Files {
     return this.#crypto.createHash('sha256').update(bytes).digest('hex');
   }
 
-  /** The names in a folder; none if it does not exist. */
+  /** Reads the names in a folder; resolves to an empty list if it does not exist. */
   async names(...folder: string[]): Promise<string[]> {
     return (await unless('ENOENT', this.fs.readdir(this.at(...folder)))) ?? [];
   }
 
   /**
-   * Makes a folder, which then outlives a power failure. One that exists is synced once: the process that made it may have
-   * been killed before that.
+   * Makes a folder, which then outlives a power failure. Syncs an existing one once: its maker may have been killed.
    */
   async #make(path: string): Promise<void> {
     const first = await this.fs.mkdir(path, { recursive: true });
@@ -110,7 +109,7 @@ export class Files {
     this.#synced.add(path);
   }
 
-  /** Keeps the names in a folder through a power failure. Windows cannot be asked for that: NTFS logs names itself. */
+  /** Makes the names in a folder outlive a power failure. Windows has no call for that: NTFS logs names itself. */
   async #sync(path: string): Promise<void> {
     if (this.#path.sep === '\\') return;
     const folder = await this.fs.open(path, 'r');
@@ -121,7 +120,7 @@ export class Files {
     }
   }
 
-  /** Deletes what killed writers have left. Other processes write here too, so only age tells what is left. */
+  /** Deletes the files that killed writers have left: old ones, since other processes write here, too. */
   async #sweep(): Promise<void> {
     for (const name of await this.names(TEMPORARY)) {
       const path = this.at(TEMPORARY, name);
@@ -140,7 +139,7 @@ export class Files {
     const path = this.at(...folder);
     await this.#make(path);
     await this.fs.mkdir(this.at(TEMPORARY), { recursive: true });
-    // A write does not need the space: it goes on when another user's file cannot be deleted.
+    // A write does not need the freed space: it goes on when another user's file cannot be deleted.
     this.#swept ??= this.#sweep().catch(() => {});
     await this.#swept;
     const temporary = this.at(TEMPORARY, this.#crypto.randomUUID());
@@ -161,13 +160,13 @@ export class Files {
     }
   }
 
-  /** Links a file to a name that must be free; says whether it was. */
+  /** Links a file to a name that must be free; resolves to whether it was. */
   async claim(temporary: string, path: string): Promise<boolean> {
     const linked = this.fs.link(temporary, path).then(() => true);
     return (await unless('EEXIST', linked)) ?? false;
   }
 
-  /** The bytes of a file from `from` up to `to`, or of all of it. Fails for a link, which may lead out of the folder. */
+  /** Reads a file from `from` up to `to`, or all of it. Fails for a link, which may lead out of the folder. */
   async read(path: string, from = 0, to = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
     const { O_RDONLY, O_NOFOLLOW = 0 } = this.fs.constants;
     const file = await this.fs.open(path, O_RDONLY | O_NOFOLLOW);

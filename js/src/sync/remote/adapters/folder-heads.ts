@@ -1,16 +1,16 @@
 /**
- * Heads in a folder, swapped by several processes without a lock that one could take with it when it dies.
+ * Heads in a folder. Several processes swap them without a lock, which a dying process would keep.
  *
- * The head of a branch is a row of files, `.heads/<branch>/<n>`: the highest n is the head. A swap makes n + 1 by a hard
- * link, which fails if somebody made it before. `h/<branch>` is a copy for static servers. The newest states stay,
- * so that a writer that was suspended meets the file of the winner, or sees that others went far past it.
+ * The head of a branch is a series of files, `.heads/<branch>/<n>`: the highest n is the head. A swap makes n + 1 by a
+ * hard link, which fails if the file exists. `h/<branch>` is a copy for static servers. The newest states stay, so that
+ * a writer that was suspended meets the file of the winner, or sees that others went far past it.
  */
 
 import type { RemoteHead, Swap } from '../remote.js';
 import { goneFault, remoteFault } from '../remote-faults.js';
 import { type Files, unless } from './folder-files.js';
 
-/** States that stay. */
+/** Number of newest states that stay. */
 const KEPT = 32;
 
 interface State extends RemoteHead {
@@ -24,7 +24,7 @@ export class FolderHeads {
     this.#files = files;
   }
 
-  /** The numbers of a head's states, in ascending order. */
+  /** Reads the numbers of a head's states, in ascending order. */
   async #numbers(escaped: string): Promise<number[]> {
     const numbers = (await this.#files.names('.heads', escaped)).map(Number);
     return numbers.filter((one) => one > 0).sort((a, b) => a - b);
@@ -34,7 +34,7 @@ export class FolderHeads {
     return `"${number}-${this.#files.sha256(bytes).slice(0, 32)}"`;
   }
 
-  /** The head; `undefined` if there is none. */
+  /** Reads the head; resolves to `undefined` if it does not exist. */
   async read(escaped: string): Promise<State | undefined> {
     for (;;) {
       const numbers = await this.#numbers(escaped);
@@ -43,7 +43,7 @@ export class FolderHeads {
       const path = this.#files.at('.heads', escaped, String(number));
       const bytes = await unless('ENOENT', this.#files.read(path));
       const stat = await unless('ENOENT', this.#files.fs.lstat(path));
-      // Otherwise it is gone since it was listed: deleted, or the oldest by now.
+      // Otherwise the state is gone since it was listed: deleted, or the oldest by now.
       if (bytes !== undefined && stat !== undefined) {
         return { number, bytes, token: this.#token(number, bytes), modifiedMs: stat.mtimeMs };
       }
@@ -61,7 +61,7 @@ export class FolderHeads {
     if (!isFirst) return { state: 'lost', head: await this.read(escaped) };
     const numbers = await this.#numbers(escaped);
     const newest = numbers[numbers.length - 1] ?? number;
-    // The number was free because all states up to it were removed: it is no swap.
+    // The number was free because all states up to it were removed: this is no swap.
     if (newest - number >= KEPT || (number > 1 && !numbers.includes(number - 1))) {
       await this.#files.fs.rm(path, { force: true });
       return { state: 'unknown', cause: remoteFault(`h/${escaped} was replaced meanwhile`) };
@@ -73,7 +73,7 @@ export class FolderHeads {
     return { state: 'swapped', token: this.#token(number, bytes) };
   }
 
-  /** Copies the head to where static servers have it. Who is last copies the newest. */
+  /** Copies the head for static servers. The last process copies the newest head. */
   async #publish(escaped: string): Promise<void> {
     const path = this.#files.at('h', escaped);
     let copied: number | undefined;

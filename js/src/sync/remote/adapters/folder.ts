@@ -8,7 +8,7 @@ import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
 
 /**
- * A remote in the folder `location`, which is made when it is missing. Its disk must have hard links. Throws
+ * Returns a remote in the folder `location`, which is made when it is missing. Its disk must have hard links. Throws
  * `invalid-argument` unless it is a path, and `unsupported` outside of Node.
  */
 export function folderRemote(location: string): Remote {
@@ -27,7 +27,7 @@ class FolderRemote implements Remote {
     this.#heads = new FolderHeads(files);
   }
 
-  /** Runs a call, with the errors of a remote. */
+  /** Runs a call, and turns its errors into errors of a remote. */
   async #call<T>({ signal }: RemoteOptions, run: () => Promise<T>): Promise<T> {
     checkSignal(signal);
     try {

@@ -13,19 +13,19 @@ import { WebRemote } from './web.js';
 
 /** Options of `httpRemote`. */
 export interface HttpRemoteOptions {
-  /** Where the objects are, of `http:` or `https:`, without query. */
+  /** The address of the objects: of `http:` or `https:`, without query. */
   readonly url: string;
-  /** Sent as a bearer token; a function is asked before each request, and again after a 401, once. It has 30 s to answer. */
+  /** A bearer token. A function is called before each request, and again after a 401, once. It has 30 s to answer. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Used instead of the platform's `fetch`. */
   readonly fetch?: FetchFunction | undefined;
 }
 
-/** Most bytes of the list of one object. */
+/** Most bytes that a list has for one object. */
 const LISTED_BYTES = 256;
 
 /**
- * A remote at `url`. Reads need GET alone, with single ranges: of another origin, without a token, they cost no
+ * Returns a remote at `url`. Reads use only GET, with single ranges: to another origin, without a token, they cost no
  * preflight. Throws `invalid-argument` for malformed options.
  */
 export function httpRemote(options: HttpRemoteOptions): Remote {
@@ -48,7 +48,7 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
   const web = new WebRemote(
     (to, init) => fetch(to, init),
     async ({ name = '', query, signal }) => {
-      // Once more: the name itself is escaped.
+      // Escaped once more: the name itself is escaped.
       const place = { ...root, path: base + name.split('/').map(escapeComponent).join('/') };
       const bearer = typeof token === 'function' ? await askApp('token', token, signal) : token;
       const headers: Record<string, string> =

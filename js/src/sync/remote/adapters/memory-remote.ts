@@ -13,15 +13,15 @@ interface StoredObject {
 }
 
 /**
- * A remote that lives as long as this object; whoever has the object shares it. `now` is its clock, in milliseconds;
- * `Date.now` by default.
+ * Returns a remote that lives as long as this object; all users of the object share it. `now` is its clock, in
+ * milliseconds; `Date.now` by default.
  */
 export function memoryRemote(options: { readonly now?: (() => number) | undefined } = {}): Remote {
   const { now = Date.now } = optionsOf('memoryRemote', options, 'now:function');
   const objects = new Map<string, StoredObject>();
   let writes = 0;
 
-  /** Each call takes effect in a later turn, as with any other remote. */
+  /** Lets each call take effect in a later turn, as with any other remote. */
   async function begin(options: RemoteOptions | undefined): Promise<void> {
     checkSignal(options?.signal);
     await Promise.resolve();

@@ -1,4 +1,4 @@
-/** How slowly an answer may come. Only time in which somebody waits for it counts. */
+/** How slowly an answer may come. Only time in which a caller waits for it counts. */
 import { MAX_STALL_MS } from '../../../base/limits.js';
 import { offlineFault } from '../remote-faults.js';
 
@@ -8,7 +8,7 @@ export class TransferPace {
   #waitedMs = 0;
   #bytes = 0;
 
-  /** In each `ms` of waiting at least so many bytes come. */
+  /** In each `ms` of waiting at least `leastBytes` must come. */
   constructor(ms: number, leastBytes: number) {
     this.#ms = ms;
     this.#leastBytes = leastBytes;
@@ -24,7 +24,7 @@ export class TransferPace {
     return this.#waitedMs >= this.#ms && this.#bytes < this.#leastBytes;
   }
 
-  /** Counts a wait, and what it has brought. A page that was frozen counts as one that has waited for a silent server. */
+  /** Counts a wait, and its bytes. A frozen page counts as one that has waited for a silent server. */
   countWait(ms: number, bytes: number): void {
     this.#waitedMs += Math.min(ms, MAX_STALL_MS);
     this.#bytes += bytes;
@@ -39,12 +39,12 @@ export class TransferPace {
   }
 }
 
-/** A head comes whole in this time: other tabs wait for the one that reads it. */
+/** Makes the pace of a head, which comes whole in this time: other tabs wait for the one that reads it. */
 export const headPace = (): TransferPace =>
   new TransferPace(MAX_STALL_MS, Number.POSITIVE_INFINITY);
 
 const OBJECT_MS = 60_000;
 
-/** All other answers have any length: they come at 1 KiB a second or faster. */
+/** Makes the pace of other answers, which have any length: they come at 1 KiB a second or faster. */
 export const objectPace = (): TransferPace =>
   new TransferPace(OBJECT_MS, (OBJECT_MS / 1000) * 1024);

@@ -1,22 +1,22 @@
 /**
- * Addresses signed by AWS Signature Version 4, in their query: they need no header, so that a read of a page costs no
+ * Addresses signed by AWS Signature Version 4, in their query: they need no header, so a page reads without a
  * preflight. https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  */
 import { HedgerowError } from '../../../base/errors.js';
 import { hex } from '../../../base/hex.js';
 
-/** What signs requests. Temporary ones have a session token. */
+/** The credentials that sign requests. Temporary ones have a session token. */
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
-/** An address without its query. No `URL`: that of React Native can not be changed. */
+/** An address without its query. It is no `URL`, as React Native's cannot be changed. */
 export interface UrlParts {
   readonly scheme: string;
   readonly host: string;
-  /** Begins with a slash, and is escaped as `escapeComponent` does. */
+  /** Begins with a slash, and is escaped by `escapeComponent`. */
   readonly path: string;
 }
 
@@ -66,18 +66,18 @@ function keyOf(secret: string, day: string, region: string): Promise<Uint8Array>
   return last.key;
 }
 
-/** An address of `http:` or `https:` in parts; `undefined` if it is none, or has a query. */
+/** Splits an address of `http:` or `https:`; returns `undefined` for other values, or if it has a query. */
 export function parseHttpUrl(url: unknown): UrlParts | undefined {
   if (typeof url !== 'string') return undefined;
   const [, scheme, host = '', path = '/'] =
     /^(https?):\/\/([^/?#@\s]+)(\/[^?#]*)?$/.exec(url) ?? [];
-  // `fetch` leaves these ports out of what it sends, and the host is signed.
+  // `fetch` leaves these ports out, and the host is signed.
   const port = scheme === 'https' ? ':443' : ':80';
   const own = host.endsWith(port) ? host.slice(0, -port.length) : host;
   return scheme === undefined ? undefined : { scheme, host: own, path };
 }
 
-/** The address with its query, escaped, in the order of its names. */
+/** Returns the address with its query, escaped, in the order of its names. */
 export function withQuery(place: UrlParts, query: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(query).map(([name, value]) => [
     escapeComponent(name),
@@ -88,7 +88,7 @@ export function withQuery(place: UrlParts, query: Readonly<Record<string, string
   return `${place.scheme}://${place.host}${place.path}${search && `?${search}`}`;
 }
 
-/** The address of a request, signed. */
+/** Returns the signed address of a request. */
 export async function presign(request: PresignRequest): Promise<string> {
   const { method, place, region, credentials, atMs, expiresS } = request;
   if (globalThis.crypto?.subtle === undefined) {

@@ -1,4 +1,4 @@
-/** Pages of lists of S3. Keys and tokens are text in XML, without attributes: that needs no parser of XML. */
+/** Reads the pages of S3 lists. Keys and tokens are XML text without attributes, so no XML parser is needed. */
 import { parseName } from '../names.js';
 import type { RemoteObject } from '../remote.js';
 
@@ -17,7 +17,7 @@ function decodeEntities(text: string): string {
   });
 }
 
-/** The objects of a page of a list; keys that are no names are left out. */
+/** Reads the objects of a page of a list; leaves out keys that are no names. */
 export function parseListPage(page: string, prefix: string): RemoteObject[] {
   const found: RemoteObject[] = [];
   for (const [, entry = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
@@ -31,7 +31,7 @@ export function parseListPage(page: string, prefix: string): RemoteObject[] {
   return found;
 }
 
-/** What the next page is asked for by; `undefined` after the last one. */
+/** Reads the token of the next page; returns `undefined` on the last one. */
 export function nextToken(page: string): string | undefined {
   const token = /<NextContinuationToken>([^<]*)</.exec(page)?.[1];
   return token && decodeEntities(token);

@@ -20,7 +20,7 @@ export interface S3Request {
   /** The key of the object; `undefined` for a list of the bucket. */
   readonly key: string | undefined;
   readonly query: Readonly<Record<string, string>>;
-  /** Sent with it. They may be signed, and need not. */
+  /** Sent with the request. They may be signed, but need not be. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -28,34 +28,34 @@ type Address = string | undefined;
 
 /** Options of `s3Remote`. */
 export interface S3RemoteOptions {
-  /** Of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
+  /** The address of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
   readonly endpoint?: string | undefined;
   readonly bucket?: string | undefined;
   /** `'us-east-1'` by default. */
   readonly region?: string | undefined;
-  /** Before all keys, such as `notes/`; none by default. */
+  /** Before all keys, such as `notes/`; empty by default. */
   readonly prefix?: string | undefined;
   /** Whether the bucket is in the path, or, by default, in the name of the host. */
   readonly pathStyle?: boolean | undefined;
-  /** A function is asked before each request: for credentials that expire. It has 30 s to answer. */
+  /** A function is called before each request, for credentials that expire. It has 30 s to answer. */
   readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
   /**
-   * Instead of credentials: the address of a request, presigned by the app's server; `undefined` for a request that it
-   * does not allow. It has 30 s to answer.
+   * In place of credentials: returns the address of a request, presigned by the app's server; `undefined` for a request
+   * that it does not allow. It has 30 s to answer.
    */
   readonly sign?: ((request: S3Request) => Address | Promise<Address>) | undefined;
   /** Used instead of the platform's `fetch`. */
   readonly fetch?: FetchFunction | undefined;
 }
 
-/** For so long an address is the same: only then can a browser answer from its cache. */
+/** Milliseconds for which an address stays the same: only then can a browser answer from its cache. */
 const SAME_MS = 300_000;
-/** How long it is valid, in seconds, from the begin of that time on. */
+/** Seconds for which an address is valid, from the start of that time on. */
 const EXPIRES_S = 900;
 /** Most bytes of a page of a list. */
 const MAX_PAGE_BYTES = 4 << 20;
 
-/** A remote in a bucket. Throws `invalid-argument` for malformed options. */
+/** Returns a remote in a bucket. Throws `invalid-argument` for malformed options. */
 export function s3Remote(options: S3RemoteOptions): Remote {
   const given = optionsOf(
     's3Remote',
@@ -93,7 +93,7 @@ export function s3Remote(options: S3RemoteOptions): Remote {
 
 type Sign = (request: S3Request, signal: AbortSignal | undefined) => Promise<string>;
 
-/** Signs with credentials. */
+/** Makes a function that signs with credentials. */
 function signer(given: S3RemoteOptions): Sign {
   const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
   const root = parseHttpUrl(endpoint);
@@ -117,7 +117,7 @@ function signer(given: S3RemoteOptions): Sign {
   };
 }
 
-/** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
+/** Makes a function that signs by the app. It keeps the address of a head until half of its time is over. */
 function makeAppSigner(sign: NonNullable<S3RemoteOptions['sign']>, heads: string): Sign {
   let head: { of: string; url: string; untilMs: number } | undefined;
   return async (request, signal) => {
@@ -129,7 +129,7 @@ function makeAppSigner(sign: NonNullable<S3RemoteOptions['sign']>, heads: string
       const answer = url === undefined ? 'it is not allowed' : `sign gave ${shownAs(url)}`;
       throw new HedgerowError('remote-auth', `${method} ${key ?? 'list'}: ${answer}`);
     }
-    // Of heads, which are asked for again and again: the same address is answered from the browser's cache.
+    // Heads are read again and again: the browser's cache answers for the same address.
     const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);
     if (method === 'GET' && key?.startsWith(heads)) {
       head = { of, url, untilMs: Date.now() + expiresS * 500 };
@@ -145,8 +145,8 @@ export type S3SignerOptions = Pick<
 >;
 
 /**
- * Presigns addresses at the app's server, for the `sign` of `s3Remote` in pages that have no keys. It signs whatever it is asked
- * for: check first who may do what. Throws `invalid-argument` for malformed options.
+ * Presigns addresses at the app's server, for the `sign` of `s3Remote` in pages that have no keys. It signs every
+ * request: check the rights of its caller first. Throws `invalid-argument` for malformed options.
  */
 export function s3Signer(
   options: S3SignerOptions,

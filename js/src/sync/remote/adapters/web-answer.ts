@@ -1,13 +1,13 @@
-/** What answers of HTTP say of heads and ranges. */
+/** Reads heads and ranges from answers of HTTP. */
 import { MAX_HEAD_BYTES } from '../../../base/limits.js';
 import type { RemoteHead } from '../remote.js';
 import { remoteFault } from '../remote-faults.js';
 import { type HttpAnswer, readRefusal } from './exchange.js';
 
-/** Begins tokens of heads that came without an ETag: they tell heads apart, and no swap takes them. */
+/** Begins tokens of heads that came without an ETag: they distinguish heads, and no swap takes them. */
 const WITHOUT_ETAG = '~';
 
-/** Whether a swap can name this token. Weak ones never match. */
+/** Returns whether a swap can name this token. Weak ones never match. */
 export function isStrong(token: string): boolean {
   return token !== '' && !token.startsWith('W/') && !token.startsWith(WITHOUT_ETAG);
 }
@@ -19,7 +19,7 @@ export function checkNoPage(what: string, answer: HttpAnswer): void {
   throw remoteFault(`${what}: a page of HTML came`, answer.status);
 }
 
-/** The head that an answer has, `undefined` if there is none. */
+/** Reads the head of an answer; resolves to `undefined` if there is no head. */
 export async function headOf(name: string, answer: HttpAnswer): Promise<RemoteHead | undefined> {
   checkNoPage(`GET ${name}`, answer);
   if (answer.status !== 200) {
@@ -36,7 +36,7 @@ export async function headOf(name: string, answer: HttpAnswer): Promise<RemoteHe
   };
 }
 
-/** FNV-1a, twice 32 bits: it only has to tell one head from the next. */
+/** Computes FNV-1a, twice 32 bits: it only has to distinguish one head from the next. */
 function checksum(bytes: Uint8Array): string {
   let [low, high] = [0x811c9dc5, 0x01000193];
   for (const byte of bytes) {
@@ -46,12 +46,12 @@ function checksum(bytes: Uint8Array): string {
   return `${(low >>> 0).toString(16)}.${(high >>> 0).toString(16)}.${bytes.length}`;
 }
 
-/** What an answer with a part of an object says that it has. All undefined where a page of another origin cannot see it. */
+/** The range of an answer with a part of an object. All undefined if a page of another origin cannot see it. */
 export interface ToldRange {
   readonly told: string | undefined;
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** Bytes of the object, if the server tells. */
+  /** Bytes of the object, if the server says so. */
   readonly total: number | undefined;
 }
 
@@ -63,16 +63,16 @@ export function parseContentRange(answer: HttpAnswer): ToldRange {
   return { told, first: count(first), last: count(last), total: count(total) };
 }
 
-/** The bytes of a whole body, if the answer tells, and they were not deflated on the way. */
+/** Reads the length of a whole body, if the answer has it, and the body was not deflated on the way. */
 export function readContentLength(answer: HttpAnswer): number | undefined {
   const told = answer.header('content-length');
   if (told === undefined || answer.header('content-encoding') !== undefined) return undefined;
   return Number(told);
 }
 
-/** The headers of a read that must not send what is unchanged. */
+/** Returns the headers of a read that must not send an unchanged head. */
 export function unchangedHeaders(token: string): Record<string, string> {
-  // A page's own cache asks so; a header set by hand would cost a preflight.
+  // A page's own cache asks this itself; a header set by hand would cost a preflight.
   const isPage = typeof location !== 'undefined';
   return isPage || token.startsWith(WITHOUT_ETAG) ? {} : { 'If-None-Match': token };
 }

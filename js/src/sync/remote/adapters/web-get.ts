@@ -1,6 +1,6 @@
 /**
- * Reads of packs and deltas. These never change, so what has arrived of one whose answer was cut off stays, and only the
- * rest is asked for: at once, as long as each try brings bytes, and otherwise by the next call for the same bytes.
+ * Reads of packs and deltas. These never change: if an answer is cut off, its bytes stay, and only the rest is asked
+ * for: at once while each try brings bytes, and otherwise by the next call for the same bytes.
  */
 import { concatBytes } from '../../../base/bytes.js';
 import type { HedgerowError } from '../../../base/errors.js';
@@ -22,11 +22,11 @@ const MAX_IDLE_TRIES = 2;
 /** Tries of a call in all: a server may send a byte at a time, and never end. */
 const MAX_TRIES = 1000;
 
-/** What has arrived of an object, or of a range of it. */
+/** The arrived bytes of an object, or of a range of it. */
 class PartialObject {
   readonly parts: Uint8Array[] = [];
   length = 0;
-  /** Bytes of the object, if an answer has told. */
+  /** Bytes of the object, if an answer has said so. */
   total: number | undefined;
 
   add(part: Uint8Array): void {
@@ -36,17 +36,17 @@ class PartialObject {
   }
 }
 
-/** Gets objects of one remote. */
+/** The reads of objects of one remote. */
 export class ObjectReads {
-  /** What calls that failed have left, the oldest first: at most `MAX_OBJECT_BYTES` in all. */
+  /** The bytes that failed calls have left, the oldest first: at most `MAX_OBJECT_BYTES` in all. */
   readonly #left = new Map<string, PartialObject>();
 
-  /** The bytes of an object, or of a range; `undefined` if there is none. */
+  /** Reads an object, or a range; resolves to `undefined` if it does not exist. */
   async get(name: string, range: ByteRange | undefined, send: SendGet) {
     const key = `${name} ${range?.from}-${range?.to}`;
     const arrived = this.#left.get(key) ?? new PartialObject();
     this.#left.delete(key);
-    // Of all tries: a server that sends a byte to each is too slow.
+    // The pace of all tries: a server that sends a byte to each is too slow.
     const pace = objectPace();
     const sendNext = (headers: Readonly<Record<string, string>>) => send(headers, pace);
     for (let [tries, idle] = [1, 0]; ; tries++) {
@@ -61,7 +61,7 @@ export class ObjectReads {
         else idle += 1;
         const mayGoOn = arrived.length > 0 && idle <= MAX_IDLE_TRIES && tries < MAX_TRIES;
         if (code === 'offline' && mayGoOn && !pace.isTooSlow) continue;
-        // What does not fit, or is refused, is not kept.
+        // Bytes that do not fit, or are refused, are not kept.
         if (retryable || code === 'aborted') this.#keep(key, arrived);
         throw cause;
       }
@@ -80,7 +80,7 @@ export class ObjectReads {
   }
 }
 
-/** Reads on from what has arrived; `false` if there is no such object. */
+/** Reads on from the arrived bytes; `false` if there is no such object. */
 async function read(
   name: string,
   range: ByteRange | undefined,
@@ -91,13 +91,13 @@ async function read(
   const at = from + arrived.length;
   if (at === Math.min(to, arrived.total ?? to)) return true;
   const isPart = at > 0 || range !== undefined;
-  // Without its end where that is not known: pages may send both forms without a preflight.
+  // Without an end that is not known: pages may send both forms without a preflight.
   const answer = await send(isPart ? { Range: `bytes=${at}-${range ? to - 1 : ''}` } : {});
   const { status } = answer;
   checkNoPage(`GET ${name}`, answer);
   if (status === 200) {
     arrived.total ??= readContentLength(answer);
-    // A server that ignores the range sends what is here, too.
+    // A server that ignores the range also sends the bytes that are here.
     let position = 0;
     for await (const part of answer.parts(MAX_OBJECT_BYTES)) {
       const end = Math.max(0, to - position);

@@ -13,7 +13,7 @@ export interface SwapCalls {
   read(): Promise<RemoteHead | undefined>;
 }
 
-/** Tries of a write that the store answers with 409: AWS says so when two writes meet. */
+/** Tries of a write that the store answers with 409: AWS does so when two writes meet. */
 const MAX_CONFLICTS = 5;
 
 /** Makes a request again while the store answers 409. */
@@ -28,7 +28,7 @@ export async function untilNoConflict(
   }
 }
 
-/** Swaps heads of one store, and remembers how it wants to be asked. */
+/** The swaps of heads of one store. Remembers how the store wants to be asked. */
 export class Swapper {
   /** The store compares tokens without their quotes. */
   #isUnquoted = false;
@@ -49,7 +49,7 @@ export class Swapper {
       if (token === undefined) return { ...swap, head };
       if (head === undefined) throw goneFault(name);
       if (head.token !== token || this.#isUnquoted) return { ...swap, head };
-      // It has this token, and says that it has not: some stores want it without quotes.
+      // The head has this token, and the store denies it: some stores want it without quotes.
       this.#isUnquoted = true;
       const again = await this.#once(name, token, bytes, calls);
       this.#isUnquoted = again.state === 'swapped';
@@ -74,7 +74,7 @@ export class Swapper {
       answer.drop();
       return { state: 'lost', head: undefined };
     }
-    // Of a store that is not AWS, nobody knows what the 409 before was.
+    // At a store that is not AWS, the meaning of the 409 before is not known.
     if (status === 412 || status === 409) {
       return { state: 'unknown', cause: await readRefusal(`PUT ${name}`, answer) };
     }
@@ -89,7 +89,7 @@ export class Swapper {
   }
 }
 
-/** The fault of an answer to a PUT, if there is one: it has a body, as no store's has. A login page may answer in the place of a store. */
+/** Finds the fault of an answer to a PUT: a body, which no store sends. A login page may answer for a store. */
 async function bodyFault(what: string, answer: HttpAnswer): Promise<HedgerowError | undefined> {
   try {
     checkNoPage(what, answer);
@@ -100,7 +100,7 @@ async function bodyFault(what: string, answer: HttpAnswer): Promise<HedgerowErro
   }
 }
 
-/** How a swap ended whose answer has no token, or is no store's: what stands there tells. */
+/** Infers how a swap ended from the head that is there, if its answer has no token, or is no store's. */
 function inferSwapResult(
   name: string,
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** The calls of a remote over HTTP: what S3 and the reference server have in common. */
+/** The calls of a remote over HTTP, as S3 and the reference server have them in common. */
 import { headName } from '../names.js';
 import type {
   ByteRange,
@@ -26,14 +26,14 @@ type Method = 'GET' | 'PUT' | 'DELETE';
 /** A request that an adapter finds a route for. */
 export interface RouteRequest {
   readonly method: Method;
-  /** Undefined for lists. */
+  /** `undefined` for lists. */
   readonly name: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where a request goes: each adapter knows that of its store. Asked again after a 401. */
+/** Finds the address of a request: each adapter knows it for its store. Called again after a 401. */
 export type Route = (request: RouteRequest) => Promise<Pick<Request, 'url' | 'headers'>>;
 
 /** Requests of `remove` at the same time. */
@@ -64,7 +64,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
 
   /** Makes a request for the object `name`, or for a list. */
   async send(method: Method, name: string | undefined, sent: SendOptions): Promise<HttpAnswer> {
-    // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
+    // No cache answers a PUT. But Chromium sends a preflight before each request that is to pass its cache, which
     // `default` does, too, with If-Match.
     const usual = method === 'PUT' ? 'force-cache' : 'no-store';
     const { headers = {}, query = {}, cache = usual, signal } = sent;
@@ -101,8 +101,8 @@ export class WebRemote implements Omit<Remote, 'list'> {
       answer.drop();
       return 'unchanged';
     }
-    // Browsers ask whether it is unchanged by themselves, and answer from their cache then. That is read to its end:
-    // Chromium may drop from its cache what is not, and the next answer would come whole.
+    // Browsers themselves ask whether the head is unchanged, and answer from their cache then. The answer is read to
+    // its end: Chromium may drop an unread one from its cache, and the next answer would come whole.
     const head = await headOf(name, answer);
     return head?.token === token ? 'unchanged' : head;
   }
@@ -119,7 +119,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
         const headers = { ...HEAD_HEADERS, ...condition };
         return this.send('PUT', name, { headers, body: bytes, signal });
       },
-      // Past the cache of the browser, which may have been filled before another's swap.
+      // Past the cache of the browser, which may have been filled before the swap of another device.
       read: () => this.#head(name, { cache: 'reload', signal }),
     });
   }

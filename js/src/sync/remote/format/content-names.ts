@@ -5,18 +5,18 @@ import type { RemoteKind } from '../../../base/errors.js';
 import { hex } from '../../../base/hex.js';
 import { invalidRemote } from './cursor.js';
 
-/** BLAKE3 with 32 bytes: the core's, or that of a library. */
+/** BLAKE3 with 32 bytes, of the core or of a library. */
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
-/** `p` has packs, `d` long deltas. */
+/** `p` has packs, nodes and directories; `d` has long deltas, logs, blocks of history and marks. */
 export type Folder = 'p' | 'd';
 
-/** The path of an object under the prefix of its remote. */
+/** Returns the path of an object under the prefix of its remote. */
 export function objectPath(folder: Folder, nameBytes: Uint8Array): string {
   return `${folder}/${hex(nameBytes)}`;
 }
 
-/** Throws `invalid-remote` unless the bytes are those that the name says. Hashes all of them. */
+/** Throws `invalid-remote` unless the name is the hash of the bytes. Hashes all of them. */
 export function verifyObjectName(
   object: RemoteKind,
   nameBytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** Reads and writes the fields of objects of a remote, and refuses what no writer makes. */
+/** Reads and writes the fields of objects of a remote, and refuses bytes that no writer makes. */
 
 import { sameBytes } from '../../../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
@@ -16,7 +16,7 @@ export const NO_BYTES: Uint8Array = new Uint8Array();
 /** The hash that stands for no tree, and for no earlier head. */
 export const NO_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
-/** The error for bytes of a remote that nobody has written so. `offset` counts from the start of the object. */
+/** Makes the error for bytes that no writer makes. `offset` counts from the start of the object. */
 export function invalidRemote(object: RemoteKind, what: string, offset: number): HedgerowError {
   return new HedgerowError('invalid-remote', `${object}, byte ${offset}: ${what}`, {
     object,
@@ -24,13 +24,13 @@ export function invalidRemote(object: RemoteKind, what: string, offset: number):
   });
 }
 
-/** The error for a format that this version does not know. */
+/** Makes the error for a format that this version does not know. */
 export function tooNew(object: RemoteKind, what: string): HedgerowError {
   const message = `${object}: written by a newer version of Hedgerow: update the app (${what})`;
   return new HedgerowError('unsupported-format', message, { object });
 }
 
-/** The error for what a writer was asked to write against a rule of the format. */
+/** Makes the error for a write against a rule of the format. */
 export function unwritable(object: RemoteKind, what: string): HedgerowError {
   return new HedgerowError('invalid-argument', `${object}: ${what}`, { object });
 }
@@ -39,18 +39,18 @@ export function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** The bytes of a well-formed text. */
+/** Returns the bytes of a well-formed text. */
 export function utf8(text: string): Uint8Array {
   return ENCODER.encode(text);
 }
 
-/** Reads fields from a part of an object, which begins at `base` of it. */
+/** A reader of fields from a part of an object, which begins at byte `base` of the object. */
 export class FieldReader {
   readonly object: RemoteKind;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #base: number;
-  /** Where the next field is in the object, before that was sealed. */
+  /** The place of the next field in the object before it was sealed. */
   at: number;
 
   constructor(object: RemoteKind, bytes: Uint8Array, base = 0) {
@@ -66,7 +66,7 @@ export class FieldReader {
     return this.#base + this.#bytes.length - this.at;
   }
 
-  /** The error for a fault at `at`, or where the reader is. */
+  /** Makes the error for a fault at `at`, or where the reader is. */
   fault(what: string, at = this.at): HedgerowError {
     return invalidRemote(this.object, what, at);
   }
@@ -76,7 +76,7 @@ export class FieldReader {
     if (!holds) throw this.fault(what, at);
   }
 
-  /** Where the next bytes are in the part. */
+  /** Skips bytes; returns where they begin in the part. */
   #skip(length: number): number {
     if (length > this.left) throw this.fault(`${length} bytes wanted, ${this.left} left`);
     const at = this.at - this.#base;
@@ -96,7 +96,7 @@ export class FieldReader {
     return this.#view.getUint32(this.#skip(4), true);
   }
 
-  /** A whole number up to 2^53 - 1. */
+  /** Reads a whole number up to 2^53 - 1. */
   u64(): number {
     const at = this.#skip(8);
     const high = this.#view.getUint32(at + 4, true);
@@ -104,12 +104,12 @@ export class FieldReader {
     return high * 2 ** 32 + this.#view.getUint32(at, true);
   }
 
-  /** Any whole number of 64 bits. */
+  /** Reads any whole number of 64 bits. */
   wide(): bigint {
     return this.#view.getBigUint64(this.#skip(8), true);
   }
 
-  /** A copy of the next bytes. */
+  /** Copies the next bytes. */
   take(length: number): Uint8Array {
     const at = this.#skip(length);
     return this.#bytes.slice(at, at + length);
@@ -119,7 +119,7 @@ export class FieldReader {
     return this.take(HASH_BYTES);
   }
 
-  /** The hash of something that exists. */
+  /** Reads the hash of something that exists. */
   name(): Uint8Array {
     const { at } = this;
     const nameBytes = this.hash();
@@ -127,13 +127,13 @@ export class FieldReader {
     return nameBytes;
   }
 
-  /** A text of `length` bytes. */
+  /** Reads a text of `length` bytes. */
   text(length: number): string {
     const { at } = this;
     return decodeUtf8(this, this.take(length), at);
   }
 
-  /** Bytes that must be zero. */
+  /** Reads bytes that must be zero. */
   zeros(length: number): void {
     const { at } = this;
     this.check(isZero(this.take(length)), 'not zero', at);
@@ -144,14 +144,14 @@ export class FieldReader {
   }
 }
 
-/** The text of bytes; throws unless they are exactly what a writer makes of it. */
+/** Returns the text of bytes; throws unless a writer makes exactly these bytes of it. */
 export function decodeUtf8(reader: FieldReader, textBytes: Uint8Array, at: number): string {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(textBytes);
   reader.check(sameBytes(utf8(text), textBytes), 'not UTF-8', at);
   return text;
 }
 
-/** Writes fields one after the other. */
+/** A writer of fields, one after the other. */
 export class FieldWriter {
   readonly object: RemoteKind;
   #bytes = new Uint8Array(256);
@@ -166,7 +166,7 @@ export class FieldWriter {
     return this.#length;
   }
 
-  /** Makes room, in other memory perhaps; returns where. */
+  /** Makes room, if need be in new memory; returns where. */
   #grow(length: number): number {
     const at = this.#length;
     this.#length += length;
@@ -221,7 +221,7 @@ export class FieldWriter {
     this.#bytes.set(bytes, at);
   }
 
-  /** Bytes of a fixed length. */
+  /** Writes bytes of a fixed length. */
   exactly(length: number, bytes: Uint8Array): void {
     if (bytes.length !== length) {
       throw unwritable(this.object, `${bytes.length} bytes where ${length} belong: ${hex(bytes)}`);
@@ -233,7 +233,7 @@ export class FieldWriter {
     this.exactly(HASH_BYTES, hashBytes);
   }
 
-  /** The bytes of a text that is written next; throws unless it is well-formed. */
+  /** Returns the bytes of a text; throws unless it is well-formed and short enough. */
   textBytes(text: string, most: number): Uint8Array {
     const textBytes = utf8(text);
     if (textBytes.length <= most && !LONE_SURROGATE.test(text)) return textBytes;

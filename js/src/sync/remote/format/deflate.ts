@@ -1,4 +1,4 @@
-/** Deflating by what the platform has; callers without anything, as React Native's, give functions of their own. */
+/** Deflates by the platform's functions. Callers on a platform without any, such as React Native, give functions. */
 
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
@@ -10,18 +10,18 @@ import { turn } from '../../../base/scheduler.js';
 export type Deflate = (plainBytes: Uint8Array) => Promise<Uint8Array>;
 
 /**
- * Inflates what was deflated, in parts. Throws if it is malformed, or as soon as it has more than `most` bytes: it must not
- * allocate for more. Takes turns of the event loop; may work ahead of who reads.
+ * Inflates deflated bytes, in parts. Throws if they are malformed, or as soon as there are more than `most` bytes: it
+ * must not allocate for more. Takes turns of the event loop; may work ahead of its reader.
  */
 export type Inflate = (deflatedBytes: Uint8Array, most: number) => AsyncIterable<Uint8Array>;
 
-/** Deflates, by zlib in Node and by `CompressionStream` elsewhere. Rejects with `unsupported` where there is neither. */
+/** Deflates, by zlib in Node and by `CompressionStream` elsewhere. Rejects with `unsupported` if there is neither. */
 export const deflate: Deflate = (plainBytes) => {
   const zlib = builtinIfAny<Zlib>('node:zlib');
   return zlib === undefined ? deflateByStream(plainBytes) : deflateByZlib(zlib, plainBytes);
 };
 
-/** Inflates, by zlib in Node and by `DecompressionStream` elsewhere. Rejects with `unsupported` where there is neither. */
+/** Inflates, by zlib in Node and by `DecompressionStream` elsewhere. Rejects with `unsupported` if there is neither. */
 export const inflate: Inflate = (deflatedBytes, most) => {
   const zlib = builtinIfAny<Zlib>('node:zlib');
   return zlib === undefined
@@ -29,7 +29,7 @@ export const inflate: Inflate = (deflatedBytes, most) => {
     : inflateByZlib(zlib, deflatedBytes, most);
 };
 
-/** What is used of `node:zlib`. It works on a whole in another thread, where the streams of Node hand over each 16 KiB. */
+/** The used part of `node:zlib`. It works on a whole in another thread, where Node's streams hand over each 16 KiB. */
 interface Zlib {
   deflateRaw(bytes: Uint8Array, done: (cause: unknown, deflated: Uint8Array) => void): void;
   inflateRaw(
@@ -48,7 +48,7 @@ interface InflateResult {
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** What there is after a failure. */
+/** The result after a failure. */
 const NONE: InflateResult = { buffer: new Uint8Array(), engine: { bytesWritten: 0 } };
 
 function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> {
@@ -60,12 +60,12 @@ function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> 
   });
 }
 
-/** Each piece of output is a way to the other thread and back; a short one is enough for what lies about its length. */
+/** Each piece of output is a way to the other thread and back. A short one is enough if the stated length is false. */
 const MAX_CHUNK_BYTES = 1 << 20;
 const MIN_CHUNK_BYTES = 64;
 
 function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): AsyncIterable<Uint8Array> {
-  // One byte more: of a chunk that is full, zlib asks for another one.
+  // One byte more: after a full chunk, zlib asks for another one.
   const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(most + 1, MAX_CHUNK_BYTES));
   const inflated = new Promise<Uint8Array>((resolve, reject) => {
     zlib.inflateRaw(
@@ -73,13 +73,13 @@ function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): AsyncIterab
       { maxOutputLength: most, chunkSize, info: true },
       (cause, { buffer, engine } = NONE) => {
         if (cause) reject(cause);
-        // Streams of browsers refuse what follows the end; zlib ignores it.
+        // Streams of browsers refuse bytes after the end; zlib ignores them.
         else if (engine.bytesWritten !== bytes.length) reject(new RangeError('bytes follow'));
         else resolve(plain(buffer));
       },
     );
   });
-  // It began with the call, so that it is done when its turn comes; a failure is told then, too.
+  // It begins with the call, so that it is done when its turn comes; a failure is reported then, too.
   inflated.catch(() => {});
   return once(inflated);
 }
@@ -88,7 +88,7 @@ async function* once(bytes: Promise<Uint8Array>): AsyncGenerator<Uint8Array, voi
   yield await bytes;
 }
 
-/** Not a `Buffer`, whose methods differ. */
+/** Returns the bytes without the methods of a `Buffer`, which differ. */
 function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
@@ -115,10 +115,10 @@ function lacking(name: string): HedgerowError {
   );
 }
 
-/** Bytes that are inflated at once: deflating makes bytes at most 1,032 times shorter, so that a bomb fills 4 MiB. */
+/** Bytes that are inflated at once: deflating makes bytes at most 1,032 times shorter, so a bomb fills 4 MiB. */
 const PIECE_BYTES = 4 << 10;
 
-/** Streams of browsers work on the page's thread: after so many milliseconds it is the turn of others. */
+/** Streams of browsers work on the page's thread: after so many milliseconds other work has its turn. */
 const SLICE_MS = 4;
 
 async function* through(
@@ -140,7 +140,7 @@ async function* through(
     }
     await writer.close();
   };
-  // What fails here fails the reads, too.
+  // A failure here fails the reads, too.
   write().catch(() => {});
   writer.closed.catch(() => {});
   const read = streamIterator<Uint8Array>(stream.readable);

@@ -1,4 +1,4 @@
-/** What is deflated in an object, such as the edits of a step: length before deflating, u32, and the rest. */
+/** The deflated body of an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
@@ -18,8 +18,8 @@ export async function encodeDeltaBody(
 }
 
 /**
- * Inflates a delta, in parts: what `inflate` gives. Throws `invalid-remote`, at once for a wrong length, else where the
- * parts end. It has at most 16 MiB.
+ * Inflates a delta of at most 16 MiB, in the parts that `inflate` gives. Throws `invalid-remote`, at once for a bad
+ * length, else where the parts end.
  */
 export function decodeDeltaBody(
   bodyBytes: Uint8Array,
@@ -30,7 +30,7 @@ export function decodeDeltaBody(
   return checkInflated(inflate(bodyBytes.subarray(4), length), length, object);
 }
 
-/** The same, as a whole. */
+/** Inflates a delta as a whole. */
 export async function wholeDeltaBody(
   bodyBytes: Uint8Array,
   inflate: Inflate,
@@ -42,7 +42,7 @@ export async function wholeDeltaBody(
   return only !== undefined && parts.length === 1 ? only : concatBytes(parts);
 }
 
-/** How many bytes a delta has when it is inflated, as it says. Throws `invalid-remote`. */
+/** Reads the inflated length that a delta states. Throws `invalid-remote`. */
 export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): number {
   const reader = new FieldReader(object, bodyBytes);
   const length = reader.u32();

@@ -1,16 +1,16 @@
-/** A delta that is too long for a head: an object of its own. Its salt makes its name one of its own. */
+/** A delta that is too long for a head: a separate object. Its salt makes its name unique. */
 
 import { unwritable } from './cursor.js';
 import { MAX_TAIL_BYTES } from './format-limits.js';
 import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
 import type { Scope } from './suite.js';
 
-/** How many bytes the object of a delta has. */
+/** Returns how many bytes the object of a delta has. */
 export function deltaObjectLength(deltaLength: number, scope: Scope): number {
   return wrappedLength('delta', deltaLength, scope);
 }
 
-/** The object of a delta, at most 1 MiB with its envelope and seal; `saltBytes` are 16 random bytes. */
+/** Makes the object of a delta, at most 1 MiB with its envelope and seal; `saltBytes` are 16 random bytes. */
 export async function encodeDeltaObject(
   deltaBytes: Uint8Array,
   saltBytes: Uint8Array,
@@ -20,7 +20,7 @@ export async function encodeDeltaObject(
   return wrapObject('delta', saltBytes, deltaBytes, MAX_TAIL_BYTES, scope);
 }
 
-/** Reads it. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
+/** Reads the object of a delta. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
 export async function decodeDeltaObject(bytes: Uint8Array, scope: Scope): Promise<Uint8Array> {
   const { reader } = await unwrapObject('delta', bytes, MAX_TAIL_BYTES, scope);
   reader.check(reader.left > 0, 'it is empty', reader.at);

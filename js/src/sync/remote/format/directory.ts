@@ -1,14 +1,13 @@
 /**
- * The directory of a generation: what a reader needs that wants some rows of it and not all. It tells how the frames of its
- * packs are opened, and where they begin in the order of keys; in which frames its new internal nodes are; and has those of its
- * highest levels.
+ * The directory of a generation, for a reader of only some of its rows. It lists the frames of its packs with their
+ * first keys, and the frames of its new internal nodes; and it has the nodes of its highest levels.
  *
  *     length before deflating:u32 | deflated:
  *     packs:u16 | pack ...     pack     envelope | frames:u16 | (length:u32 | shared:u16 | rest:u16 | rest of the first key) ...
  *     objects:u16 | nodes ...  nodes    envelope | frames:u16 | (length:u32 | nodes:u16 | (start of its hash:4) ...) ...
  *     records of nodes, to the end: see `crate/src/lazy/land.rs`
  *
- * An envelope is that of the object, so that a frame can be opened without its front.
+ * Each envelope is the object's, so that a frame can be opened without its front.
  */
 
 import { concatBytes } from '../../../base/bytes.js';
@@ -41,7 +40,7 @@ export interface Directory {
   readonly topBytes: Uint8Array;
 }
 
-/** What begins a hash, as a number. */
+/** Returns the first 4 bytes of a hash, as a number. */
 export function hashPrefix(hashBytes: Uint8Array): number {
   const { buffer, byteOffset } = hashBytes;
   return new DataView(buffer, byteOffset, 4).getUint32(0, true);
@@ -53,7 +52,7 @@ function sharedBytes(a: Uint8Array, b: Uint8Array): number {
   return at;
 }
 
-/** The object of a directory; `saltBytes` are 16 random bytes. */
+/** Makes the object of a directory; `saltBytes` are 16 random bytes. */
 export async function encodeDirectory(
   { packs, nodes, topBytes }: Directory,
   saltBytes: Uint8Array,
@@ -93,8 +92,8 @@ export async function encodeDirectory(
 }
 
 /**
- * Reads a directory. Rejects with `invalid-remote`, `unsupported-format` or `wrong-key`. The records of nodes are not
- * checked, and nor is whether the frames are those of the generation.
+ * Reads a directory. Rejects with `invalid-remote`, `unsupported-format` or `wrong-key`. Checks neither the records of
+ * nodes, nor whether the frames belong to the generation.
  */
 export async function decodeDirectory(
   bytes: Uint8Array,
@@ -105,7 +104,7 @@ export async function decodeDirectory(
   const plain = await wholeDeltaBody(whole.take(whole.left), inflate, 'directory');
   const reader = new FieldReader('directory', plain);
   const { envelopeLength } = scope.suite;
-  /** Reads the front of an object, and what `more` reads behind the length of each frame. */
+  /** Reads the front of an object, and the result of `more` after the length of each frame. */
   const readFront = <T>(object: FramedKind, more: () => T): Front & { readonly more: T[] } => {
     const { at } = reader;
     const envelopeBytes = reader.take(envelopeLength);
@@ -129,7 +128,7 @@ export async function decodeDirectory(
     reader.check(shared <= last.length, `${shared} bytes shared`, at);
     reader.check(shared + length <= MAX_KEY_BYTES, `a key of ${shared + length} bytes`, at);
     const rest = reader.take(length);
-    // What it shares is all that it can, and it is behind the one before.
+    // A key shares all bytes that it can, and comes after the one before.
     const isNext = shared === last.length || (rest[0] ?? 0) > (last[shared] as number);
     reader.check(before === undefined || (length > 0 && isNext), 'keys do not ascend', at);
     before = concatBytes([last.subarray(0, shared), rest]);

@@ -1,10 +1,10 @@
 /**
- * What all objects of a remote begin with:
+ * The envelope that begins all objects of a remote:
  *
  *     suite 0  magic:4 | version:u8 | 0:u8 | 0:u16     | salt:16                    | parts
  *     suite 1  magic:4 | version:u8 | 1:u8 | epoch:u16 | salt:16 | check:4 | crc32:4 | parts
  *
- * The check is made from the key and the salt, and tells a wrong key from damage.
+ * The check is made from the key and the salt, and distinguishes a wrong key from damage.
  */
 
 import { crc32 } from '../../../base/crc32.js';
@@ -33,18 +33,18 @@ export const SEALED_SUITE = 1;
 export const ENVELOPE_BYTES: readonly [plain: number, sealed: number] = [24, 32];
 export const CHECK_BYTES = 4;
 
-/** What an object begins with. */
+/** The envelope of an object. */
 export interface ObjectEnvelope {
   readonly suite: number;
   /** The number of the key; 0 without encryption. */
   readonly epoch: number;
   readonly saltBytes: Uint8Array;
-  /** Made from the key; none without encryption. */
+  /** Made from the key; empty without encryption. */
   readonly checkBytes: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** The first bytes of an object: of a sealed one, if there is a key's check. */
+/** Makes the envelope of an object: of a sealed one, if there is a key's check. */
 export function envelopeOf(
   object: RemoteKind,
   saltBytes: Uint8Array,
@@ -64,8 +64,8 @@ export function envelopeOf(
 }
 
 /**
- * Reads the first bytes of an object, of which there may be more. Where they are repeated, in the object `place` from byte `begin`
- * on, faults tell that. Throws `invalid-remote` or `unsupported-format`.
+ * Reads the envelope at the start of these bytes. For a copy of it in the object `place`, from byte `begin` on, faults
+ * name that place. Throws `invalid-remote` or `unsupported-format`.
  */
 export function readEnvelope(
   object: RemoteKind,

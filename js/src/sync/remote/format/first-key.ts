@@ -1,6 +1,6 @@
-/** What a directory tells of a frame of edits. */
+/** The first key of a frame of edits, for its directory. */
 
-/** The key of the first edit of a delta that was made here: see `docs/format.md`. */
+/** Reads the key of the first edit of a delta that was made here: see `docs/format.md`. */
 export function firstKeyOf(deltaBytes: Uint8Array): Uint8Array {
   let at = 5;
   const varint = (): number => {
@@ -13,7 +13,7 @@ export function firstKeyOf(deltaBytes: Uint8Array): Uint8Array {
     }
   };
   const length = Math.floor(varint() / 4);
-  // It shares nothing with a key before it.
+  // It shares no bytes with a key before it.
   varint();
   return deltaBytes.slice(at, at + length);
 }

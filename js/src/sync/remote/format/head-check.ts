@@ -1,4 +1,4 @@
-/** The rules that hold between the parts of a head. Who writes a head and who reads one check the same. */
+/** The rules between the parts of a head. Writers and readers of heads check the same. */
 
 import { sameBytes } from '../../../base/bytes.js';
 import { hex } from '../../../base/hex.js';
@@ -94,7 +94,7 @@ function checkTail(head: HeadRecord, check: Check): void {
   }
   check(sameRows(last?.rows ?? base, rows), 'rows', 'the tail does not end at them');
   checkLogs(head, check);
-  // Of a checkpoint that is older than the tail, the logs tell whether they lead through it.
+  // If the checkpoint is older than the tail, the logs show whether they lead through it.
   const past = tail.filter((entry) => entry.seq <= checkpoint.seq);
   if (past.length === 0 && head.logs.length > 0) return;
   const reaches = past[past.length - 1]?.rows ?? base;

@@ -33,9 +33,9 @@ import {
 const COMPACTING = 1;
 
 /**
- * The bytes of a head, at most 65,464; `saltBytes` are 16 random bytes, new for each call: a push that is tried again has
- * the same nonce, and perhaps another head. Throws `invalid-argument` for a head that is longer or against the rules.
- * Costs its length.
+ * Makes the bytes of a head, at most 65,464; `saltBytes` are 16 random bytes, new for each call: a push that is tried
+ * again has the same nonce, but maybe another head. Throws `invalid-argument` for a head that is longer or against the
+ * rules. Costs its length.
  */
 export async function encodeHead(
   head: HeadRecord,
@@ -47,7 +47,7 @@ export async function encodeHead(
   return wrapObject('head', saltBytes, bodyOf(head), MAX_UNSIGNED_HEAD_BYTES, { ...scope, epoch });
 }
 
-/** How many bytes a head has, which may be more than fit. */
+/** Returns how many bytes a head has, which may be more than fit. */
 export function headLength(head: HeadRecord, scope: Scope): number {
   return wrappedLength('head', bodyOf(head).length, scope);
 }
@@ -82,8 +82,8 @@ function bodyOf(head: HeadRecord): Uint8Array {
 }
 
 /**
- * Reads a head. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. A head that is
- * accepted is the one that `encodeHead` makes of the result. Costs its length.
+ * Reads a head. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. `encodeHead`
+ * makes the same head again of the result. Costs its length.
  */
 export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<HeadRecord> {
   const { epoch, reader } = await unwrapObject('head', bytes, MAX_UNSIGNED_HEAD_BYTES, scope);

@@ -13,7 +13,7 @@ export interface PackRecord {
   readonly nameBytes: Uint8Array;
   /** Bytes of the object. */
   readonly length: number;
-  /** Rows that it puts or deletes, at least 1. */
+  /** Rows that it puts or deletes; 0 for nodes and directories. */
   readonly edits: number;
 }
 
@@ -37,7 +37,7 @@ export interface BlockRecord {
   readonly pushes: number;
 }
 
-/** What gives a whole tree to a reader who has nothing. */
+/** The objects that give a whole tree to a reader without rows. */
 export interface Checkpoint {
   /** The head that had this tree; 0 for the empty tree that each branch begins with. */
   readonly seq: number;
@@ -45,27 +45,27 @@ export interface Checkpoint {
   readonly nonceBytes: Uint8Array;
   /** Lists the pushes up to this one, the oldest block first. */
   readonly history: readonly BlockRecord[];
-  /** The oldest first. The last one has the rows of the checkpoint; there is none if and only if these are none. */
+  /** The oldest first. The last one has the rows of the checkpoint; empty if and only if there are no rows. */
   readonly generations: readonly Generation[];
 }
 
-/** The edits of one step: in the head, or an object of their own under `d/`. */
+/** The edits of one step: in the head, or a separate object under `d/`. */
 export type DeltaRecord =
   | { readonly kind: 'inline'; readonly deltaBytes: Uint8Array }
-  /** `length` is that of the object, from 1 byte to 1 MiB. */
+  /** `length` is the object's, from 1 byte to 1 MiB. */
   | { readonly kind: 'object'; readonly nameBytes: Uint8Array; readonly length: number };
 
 /** A step: from the rows of the entry before, or of the base, to `rows`. */
 export interface TailEntry {
   /** The head that this entry came with. */
   readonly seq: number;
-  /** The nonce of that head: a writer that got no answer finds itself here. */
+  /** The nonce of that head: a writer that got no answer finds its push by it. */
   readonly nonceBytes: Uint8Array;
   readonly rows: RowTree;
   readonly delta: DeltaRecord;
 }
 
-/** Entries, each of which leads on from the one before. */
+/** Entries that each lead on from the one before. */
 export interface Tail {
   /** The rows before the first entry. */
   readonly base: RowTree;
@@ -86,7 +86,7 @@ export interface LogRecord {
   readonly deltaBytes: number;
 }
 
-/** What a writer says of a sum tree. */
+/** The claim of a writer about a sum tree. */
 export interface SumClaim {
   readonly name: string;
   readonly rootBytes: Uint8Array;
@@ -109,15 +109,15 @@ export interface HeadRecord extends Tail {
   readonly app: number;
   /** A hint: the writer is about to make a checkpoint. */
   readonly isCompacting: boolean;
-  /** What a reader must end at. */
+  /** The rows that a reader must end at. */
   readonly rows: RowTree;
   readonly checkpoint: Checkpoint;
   /**
-   * Older entries than those of `tail`, the oldest first; none without a tail. Logs and tail have all after the
-   * checkpoint, and perhaps some before it.
+   * Logs of entries before `tail`, the oldest first; empty without a tail. Logs and tail have all entries after the
+   * checkpoint, and may have some before it.
    */
   readonly logs: readonly LogRecord[];
-  /** The rows before `tail`; those of the head if it is empty. */
+  /** The rows before `tail`; the rows of the head if it is empty. */
   readonly base: RowTree;
   /** The newest entries, up to `rows`. */
   readonly tail: readonly TailEntry[];
@@ -125,17 +125,17 @@ export interface HeadRecord extends Tail {
   readonly sums: readonly SumClaim[];
 }
 
-/** Bytes of a delta, wherever it is. */
+/** Returns the bytes of a delta, wherever it is. */
 export function deltaLength({ delta }: TailEntry): number {
   return delta.kind === 'inline' ? delta.deltaBytes.length : delta.length;
 }
 
-/** Bytes of the deltas of entries, wherever they are. */
+/** Returns the bytes of the deltas of entries, wherever they are. */
 export function deltaLengths(tail: readonly TailEntry[]): number {
   return tail.reduce((sum, entry) => sum + deltaLength(entry), 0);
 }
 
-/** Whether both are the same tree. */
+/** Returns whether both are the same tree. */
 export function sameRows(a: RowTree, b: RowTree): boolean {
   return a.count === b.count && sameBytes(a.rootBytes, b.rootBytes);
 }
@@ -146,7 +146,7 @@ export interface Push {
   readonly nonceBytes: Uint8Array;
 }
 
-/** The last push that a head has; undefined before the first one. */
+/** Returns the last push that a head has; `undefined` before the first one. */
 export function lastPush({ tail, checkpoint }: HeadRecord): Push | undefined {
   const last = tail[tail.length - 1];
   if (last !== undefined) return last;
@@ -164,12 +164,12 @@ export const NO_CHECKPOINT: Checkpoint = {
 /** The tree of no rows. */
 export const NO_ROWS: RowTree = { rootBytes: new Uint8Array(32), count: 0 };
 
-/** The rows of a checkpoint. */
+/** Returns the rows of a checkpoint. */
 export function checkpointRows({ generations }: Checkpoint): RowTree {
   return generations[generations.length - 1]?.rows ?? NO_ROWS;
 }
 
-/** All packs of a checkpoint, in the order in which they are applied. */
+/** Returns all packs of a checkpoint, in the order in which they are applied. */
 export function packsOf({ generations }: Pick<Checkpoint, 'generations'>): PackRecord[] {
   return generations.flatMap(({ packs }) => packs);
 }

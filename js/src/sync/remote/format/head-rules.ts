@@ -1,4 +1,4 @@
-/** How one head follows from another. */
+/** The rules by which one head follows another. */
 
 import { sameBytes } from '../../../base/bytes.js';
 import { hex } from '../../../base/hex.js';
@@ -32,7 +32,7 @@ import type { Scope } from './suite.js';
 import { fitsHead } from './tail-check.js';
 import { entriesLength } from './tail-codec.js';
 
-/** Who replaces a head. */
+/** The author of a head that replaces another. */
 export interface Author {
   readonly writerBytes: Uint8Array;
   /** 16 random bytes, new for each try. */
@@ -44,13 +44,13 @@ export interface Author {
 /** A head that came too late or from elsewhere. */
 export type HeadMismatch = 'repository' | 'seq' | 'previous';
 
-/** The head that replaces `head` and says the same, for changes to be made to it. */
+/** Returns the head that replaces `head` with the same content, for changes to be made to it. */
 export function successorOf(head: HeadRecord, author: Author): HeadRecord {
   return { ...head, ...author, seq: head.seq + 1, isCompacting: false };
 }
 
 /**
- * Why `next` is no head that replaced `head`, whose bytes have the hash `headHashBytes`; undefined if it is one. A
+ * Returns why `next` does not replace `head`, whose bytes have the hash `headHashBytes`; `undefined` if it does. A
  * reader that missed heads in between can only check that `seq` has grown.
  */
 export function breakBetween(
@@ -64,8 +64,8 @@ export function breakBetween(
 }
 
 /**
- * The entries that lead from the tree `rootBytes` to the end of a tail; none if it is that end, undefined if the tail
- * does not know it. A tree that the branch has had twice is taken where it was last.
+ * Returns the entries that lead from the tree `rootBytes` to the end of a tail: an empty list if it is that end,
+ * `undefined` if the tail does not know it. Of a tree that the branch has had twice, the last time counts.
  */
 export function entriesSince(
   entries: Tail,
@@ -78,17 +78,17 @@ export function entriesSince(
   return undefined;
 }
 
-/** The logs of a head that have entries after number `seq`; none if the tail in the head has all of them. */
+/** Returns the logs of a head that have entries after number `seq`; an empty list if its own tail has them all. */
 export function logsSince({ logs, tail }: HeadRecord, seq: number): readonly LogRecord[] {
   if (seq + 1 >= (tail[0]?.seq ?? 0)) return [];
-  // The last one that begins there or before; entries have no number that is not from one head to the next.
+  // The last log that begins there or before. It may have later entries: heads without an entry leave gaps.
   const nth = logs.findLastIndex((log) => log.seq <= seq + 1);
   return logs.slice(Math.max(nth, 0));
 }
 
 /**
- * The tail of a head with its last logs, which were decoded, before it. Throws `invalid-remote` for the first that is
- * not the one that the head names, or does not lead to the next.
+ * Joins the last logs of a head, decoded, and its tail. Throws `invalid-remote` for a log that is not the one that the
+ * head names, or does not lead to the next.
  */
 export function joinedTail(head: HeadRecord, logs: readonly Tail[]): Tail {
   const records = head.logs.slice(head.logs.length - logs.length);
@@ -110,7 +110,7 @@ export function joinedTail(head: HeadRecord, logs: readonly Tail[]): Tail {
   const { checkpoint } = head;
   const past = joined.tail.filter(({ seq }) => seq <= checkpoint.seq);
   const reaches = past[past.length - 1]?.rows ?? joined.base;
-  // Of a checkpoint before the oldest log that was read, nothing is known.
+  // A checkpoint before the oldest log that was read cannot be checked.
   const isKnown = past.length > 0 || logs.length === head.logs.length;
   if (isKnown && !sameRows(reaches, checkpointRows(checkpoint))) {
     throw invalidRemote('log', 'the tail does not lead on from the checkpoint', 0);
@@ -118,7 +118,7 @@ export function joinedTail(head: HeadRecord, logs: readonly Tail[]): Tail {
   return joined;
 }
 
-/** A head to which an entry was added, or why there is none. */
+/** A head with a new entry, or why there is no such head. */
 export type AppendOutcome =
   | { readonly kind: 'head'; readonly head: HeadRecord }
   /** The delta is too long for the head: put it, and append it by name. */
@@ -129,9 +129,9 @@ export type AppendOutcome =
   | { readonly kind: 'checkpoint' };
 
 /**
- * The head that replaces `head` by one more step, to `rows`. Logs up to the checkpoint, then entries up to it, leave the
- * tail, the oldest first, when it would be too long. A delta is inline if it has at most 4 KiB. Throws
- * `invalid-argument` if the step changes nothing, or is malformed. Costs the length of the head.
+ * Returns the head that replaces `head` by one more step, to `rows`. If its tail would be too long, it drops logs, then
+ * entries, up to the checkpoint, the oldest first. A delta is inline if it has at most 4 KiB. Throws `invalid-argument`
+ * if the step changes no row, or is malformed. Costs the length of the head.
  */
 export function withEntry(
   head: HeadRecord,
@@ -158,14 +158,14 @@ export function withEntry(
   return { kind: 'head', head: next };
 }
 
-/** Whether a head with one more entry is one that each device may read at each change. */
+/** Returns whether a head is short enough for each device to read it at each change. */
 function isShort(head: HeadRecord, scope: Scope): boolean {
   const { tail } = head;
   const isFew = tail.length === 1 || entriesLength(tail) <= SHORT_LOG_BYTES;
   return fitsHead(tail) && (isFew || headLength(head, scope) <= SHORT_HEAD_BYTES);
 }
 
-/** The head, no longer with its tail, but with a log of it. It is no head until an entry follows. */
+/** Returns the head with a log in the place of its tail. It is incomplete until an entry follows. */
 export function withLog(head: HeadRecord, record: LogRecord): HeadRecord {
   return { ...head, logs: [...head.logs, record], base: head.rows, tail: [] };
 }
@@ -174,9 +174,9 @@ export function withLog(head: HeadRecord, record: LogRecord): HeadRecord {
 const KEPT_ENTRIES = 32;
 
 /**
- * The head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if there is one
- * and the head has room for it, and keeps the entries before it, up to 32. Throws `invalid-argument` if the packs alone
- * are too many.
+ * Returns the head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if
+ * there is one and the head has room for it, and keeps entries before it, up to 32 in all. Throws `invalid-argument` if
+ * the packs alone are too many.
  */
 export function withCheckpoint(
   head: HeadRecord,
@@ -204,21 +204,21 @@ export function withCheckpoint(
   return next;
 }
 
-/** Whether a clone does without the oldest log or entry. */
+/** Returns whether a clone does not need the oldest log or entry. */
 function isPast({ logs, tail, checkpoint }: HeadRecord): boolean {
   const first = tail[0]?.seq ?? Number.POSITIVE_INFINITY;
   const last = logs.length > 0 ? (logs[1]?.seq ?? first) - 1 : first;
   return last <= checkpoint.seq;
 }
 
-/** The head without its oldest log, or entry. */
+/** Returns the head without its oldest log, or entry. */
 function withoutOldest(head: HeadRecord): HeadRecord {
   const { logs, base, tail } = head;
   if (logs.length > 0) return { ...head, logs: logs.slice(1) };
   return { ...head, base: tail[0]?.rows ?? base, tail: tail.slice(1) };
 }
 
-/** How many entries a head has, in its logs, too. */
+/** Counts the entries of a head and of its logs. */
 function entriesOf({ logs, tail }: HeadRecord): number {
   return logs.reduce((sum, { entries }) => sum + entries, tail.length);
 }

@@ -1,6 +1,6 @@
 /**
- * A block of history: it lists pushes of a branch, so that a device that was away for long finds the last one that it
- * has seen. A fork has other pushes under the same numbers: a nonce is random, and new for each try.
+ * A block of history: it lists pushes of a branch, so that a device that was away for long finds its last seen one. A
+ * fork has other pushes under the same numbers: a nonce is random, and new for each try.
  */
 
 import { sameBytes } from '../../../base/bytes.js';
@@ -16,7 +16,7 @@ import { type Check, checkerOf } from './tail-check.js';
 export const NONCE_START = 8;
 const PUSH_BYTES = 8 + NONCE_START;
 
-/** Whether a push is the one that a block, or a store, has the start of. */
+/** Returns whether a push has the number and start of the nonce that a block, or a store, has. */
 export function isPush(start: Push, { seq, nonceBytes }: Push): boolean {
   return (
     start.seq === seq &&
@@ -24,7 +24,7 @@ export function isPush(start: Push, { seq, nonceBytes }: Push): boolean {
   );
 }
 
-/** The object of a block, and how a head names it; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
+/** Makes a block's object, and its record for a head; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
 export async function encodeBlock(
   pushes: readonly Push[],
   saltBytes: Uint8Array,
@@ -43,8 +43,8 @@ export async function encodeBlock(
 }
 
 /**
- * Reads a block: of each push the number and the first 8 bytes of its nonce. Throws `invalid-remote` with the offset of the
- * fault, `unsupported-format` or `wrong-key`. Costs its length.
+ * Reads a block: the number of each push, and the first 8 bytes of its nonce. Throws `invalid-remote` with the offset
+ * of the fault, `unsupported-format` or `wrong-key`. Costs its length.
  */
 export async function decodeBlock(
   bytes: Uint8Array,

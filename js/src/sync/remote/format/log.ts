@@ -1,6 +1,6 @@
 /**
- * A log: entries that a head had of its tail, as they are, in an object of their own. So heads stay short, and who was
- * away for a while still finds what happened. Its salt makes its name one of its own.
+ * A log: entries that a head had in its tail, unchanged, in a separate object. So heads stay short, and a device that
+ * was away for a while still finds the entries. Its salt makes its name unique.
  */
 
 import type { HashFunction } from './content-names.js';
@@ -12,7 +12,7 @@ import type { Scope } from './suite.js';
 import { checkEntries, checkerOf } from './tail-check.js';
 import { type PartOffsets, readTail, writeTail } from './tail-codec.js';
 
-/** The object of entries, and how a head names it; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
+/** Makes a log's object, and its record for a head; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
 export async function encodeLog(
   entries: Tail,
   saltBytes: Uint8Array,
@@ -32,8 +32,8 @@ export async function encodeLog(
 }
 
 /**
- * Reads a log. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. A log that is
- * accepted is the one that `encodeLog` makes of the result with this salt. Costs its length.
+ * Reads a log. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. `encodeLog`
+ * makes the same log again of the result, with this salt. Costs its length.
  */
 export async function decodeLog(
   bytes: Uint8Array,

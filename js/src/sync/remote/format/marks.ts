@@ -1,6 +1,6 @@
 /**
- * What collectors of a remote tell each other. A mark lists objects that no head names any more. The record, which is
- * kept like the head of a branch, lists the marks.
+ * The messages of a remote's collectors to each other. A mark lists objects that no head names any more. The record,
+ * which is kept like the head of a branch, lists the marks.
  */
 
 import { hex } from '../../../base/hex.js';
@@ -21,21 +21,21 @@ export interface MarkRecord {
   /** Bytes of the object. */
   readonly length: number;
   /**
-   * When no head named its objects any more, by the clock of the remote, in seconds since 1970: when the record was
-   * written that named it first. Undefined in that record itself.
+   * The time since when no head names its objects, by the clock of the remote, in seconds since 1970: the record that
+   * named it first was written then. Undefined in that record itself.
    */
   readonly stamp: number | undefined;
 }
 
-/** What is known of the collection of a remote. */
+/** The record of the collection of a remote. */
 export interface MarkRecords {
-  /** When the last collection that came to its end began, by the clock of the remote, in seconds since 1970; 0 for never. */
+  /** When the last finished collection began, by the clock of the remote, in seconds since 1970; 0 for never. */
   readonly collected: number;
   /** The oldest first. */
   readonly marks: readonly MarkRecord[];
 }
 
-/** The bytes of a record; `nonceBytes` are 16 random bytes, new for each try. Throws `invalid-argument`. */
+/** Makes the bytes of a record; `nonceBytes` are 16 random bytes, new for each try. Throws `invalid-argument`. */
 export async function encodeRecord(
   { collected, marks }: MarkRecords,
   nonceBytes: Uint8Array,
@@ -87,7 +87,7 @@ function isAfter(before: Uint8Array | undefined, nameBytes: Uint8Array): boolean
   return before === undefined || hex(before) < hex(nameBytes);
 }
 
-/** The object of a mark; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
+/** Makes the object of a mark; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */
 export async function encodeMark(
   names: MarkNames,
   saltBytes: Uint8Array,

@@ -1,6 +1,6 @@
 /** Records of internal nodes, one after the other: length:u16 | node | length of each of its children:u16. */
 
-/** A record: its node, and where it ends. Throws a `RangeError` if it is cut off. */
+/** Reads a record: its node, and where it ends. Throws a `RangeError` if it is cut off. */
 export function recordAt(bytes: Uint8Array, at: number): { nodeBytes: Uint8Array; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const from = at + 2;
@@ -8,7 +8,7 @@ export function recordAt(bytes: Uint8Array, at: number): { nodeBytes: Uint8Array
   return { nodeBytes: bytes.subarray(from, to), end: to + 2 * view.getUint16(from + 2, true) };
 }
 
-/** Well-formed records, and their nodes. */
+/** Yields well-formed records, and their nodes. */
 export function* recordsIn(
   bytes: Uint8Array,
 ): Generator<{ readonly nodeBytes: Uint8Array; readonly recordBytes: Uint8Array }, void, void> {

@@ -1,4 +1,4 @@
-/** Objects of one part: all but packs. */
+/** Objects of one part: all but packs and nodes. */
 
 import { concatBytes } from '../../../base/bytes.js';
 import type { RemoteKind } from '../../../base/errors.js';
@@ -8,7 +8,7 @@ import { openPart, type Scope } from './suite.js';
 
 const ONLY = [0, 1] as const;
 
-/** The object of a body. Throws `invalid-argument` if it has more than `most` bytes. */
+/** Makes the object of a body. Throws `invalid-argument` if it has more than `most` bytes. */
 export async function wrapObject(
   object: RemoteKind,
   saltBytes: Uint8Array,
@@ -22,12 +22,12 @@ export async function wrapObject(
   return bytes;
 }
 
-/** How many bytes the object of a body has. */
+/** Returns how many bytes the object of a body has. */
 export function wrappedLength(object: RemoteKind, bodyLength: number, { suite }: Scope): number {
   return suite.envelopeLength + suite.closedLength(object, bodyLength);
 }
 
-/** What `unwrapObject` finds in an object. */
+/** The content of an object that `unwrapObject` has read. */
 export interface ObjectContent extends Pick<ObjectEnvelope, 'epoch' | 'saltBytes'> {
   /** Reads the body. */
   readonly reader: FieldReader;

@@ -1,4 +1,4 @@
-/** Writes objects of frames, which are read by `pack.ts`: apart from it, since few devices make any. */
+/** Writes objects of frames, which `pack.ts` reads. A separate file, since few devices make any. */
 
 import { concatBytes } from '../../../base/bytes.js';
 import { turn } from '../../../base/scheduler.js';
@@ -9,18 +9,18 @@ import { MAX_FRAMES, MAX_PACK_BYTES } from './format-limits.js';
 import type { FramedKind, Front } from './pack.js';
 import type { Scope } from './suite.js';
 
-/** Streams of browsers deflate on the page's thread: after so many milliseconds it is the turn of others. */
+/** Streams of browsers deflate on the page's thread: after so many milliseconds other work has its turn. */
 const SLICE_MS = 4;
 
-/** An object of frames, and what a directory tells of it. */
+/** An object of frames, and its front for a directory. */
 export interface FramedObject {
   readonly bytes: Uint8Array;
   readonly front: Front;
 }
 
 /**
- * The object of some frames; `saltBytes` are 16 random bytes. Those of a pack are deltas, whose keys ascend, from one to the
- * next, too.
+ * Makes the object of some frames; `saltBytes` are 16 random bytes. Frames of a pack are deltas; their keys ascend,
+ * also from one to the next.
  */
 export async function encodeFrames(
   object: FramedKind,

@@ -1,11 +1,11 @@
 /**
- * Reads objects of frames, which `pack-write.ts` makes: packs, whose frames are the edits of a generation, each a delta of its
- * own; and nodes, whose frames are records of internal nodes. Each frame is deflated and closed, so that a reader may fetch one of
- * them, by the table at the front or by the directory of the generation, and use it alone:
+ * Reads objects of frames, which `pack-write.ts` makes: packs, whose frames are the edits of a generation, each a
+ * separate delta; and nodes, whose frames are records of internal nodes. Each frame is deflated and closed, so that a
+ * reader may fetch one of them, by the table at the front or by the directory of the generation, and use it alone:
  *
  *     envelope | frames:u32 | part 0: length of each frame, u32 | parts 1 to `frames`: the frames
  *
- * Its salt makes its name one of its own.
+ * The salt of an object makes its name unique.
  */
 
 import { FieldReader, invalidRemote } from './cursor.js';
@@ -15,29 +15,29 @@ import { readEnvelope } from './envelope.js';
 import { MAX_FRAMES, MAX_PACK_BYTES, MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
 import { type ObjectSeal, openPart, type Scope, type Suite } from './suite.js';
 
-/** Frames that are opened before it is their turn, so that this happens beside the page. */
+/** Frames that are opened before their turn, while the page does other work. */
 const AHEAD = 16;
 
-/** What an object of frames may be. */
+/** The kinds of objects of frames. */
 export type FramedKind = 'pack' | 'nodes';
 
-/** What an object of frames begins with, as its table or a directory tells it. */
+/** The start of an object of frames, as its table or a directory has it. */
 export interface Front {
   readonly envelopeBytes: Uint8Array;
-  /** Of each frame, as it is stored. */
+  /** The stored length of each frame. */
   readonly lengths: readonly number[];
 }
 
-/** Where a frame is in its object. */
+/** The place of a frame in its object. */
 export interface FramePlace {
   readonly at: number;
   readonly length: number;
 }
 
-/** Opens a frame: what `decodeDeltaBody` takes. Rejects with `invalid-remote`. */
+/** Opens a frame for `decodeDeltaBody`. Rejects with `invalid-remote`. */
 export type OpenFrame = (nth: number, frameBytes: Uint8Array) => Promise<Uint8Array>;
 
-/** The front of a pack: where its frames are, and what opens them. */
+/** The front of a pack: the places of its frames, and their opener. */
 export interface PackTable {
   /** Where the pack ends. */
   readonly end: number;
@@ -45,7 +45,7 @@ export interface PackTable {
   readonly open: OpenFrame;
 }
 
-/** Where the frames of an object are, and where it ends. */
+/** Finds where the frames of an object are, and where it ends. */
 export function framesAt(
   object: FramedKind,
   { envelopeBytes, lengths }: Front,
@@ -60,7 +60,7 @@ export function framesAt(
   return { end, frames };
 }
 
-/** What opens the frames of an object whose front is known. Rejects with `wrong-key`, and what `readEnvelope` throws. */
+/** Makes the opener of an object's frames from its front. Rejects with `wrong-key` and the errors of `readEnvelope`. */
 export async function frameOpener(
   object: FramedKind,
   front: Front,
@@ -85,7 +85,7 @@ function openerBy(
 }
 
 /**
- * Reads the front of an object, from its bytes or as many of the first as there are. Throws `invalid-remote`,
+ * Reads the front of an object, from all of its bytes or only the first ones. Throws `invalid-remote`,
  * `unsupported-format` or `wrong-key`.
  */
 export async function readPackTable(
@@ -116,7 +116,7 @@ export async function readPackTable(
   return { ...places, open: openerBy(object, suite, seal, places.frames) };
 }
 
-/** Reads the number of frames of an object, and refuses what none has. */
+/** Reads the number of frames of an object, and refuses a number that no object has. */
 export function readFrameCount(reader: FieldReader, read: () => number): number {
   const { at } = reader;
   const count = read();
@@ -125,8 +125,8 @@ export function readFrameCount(reader: FieldReader, read: () => number): number 
 }
 
 /**
- * The frames of an object, one after the other, each in parts: the deltas of a pack. Throws `invalid-remote`,
- * `unsupported-format` or `wrong-key`; so may the parts. They have at most 16 MiB in all.
+ * Yields the frames of an object, each in parts: the deltas of a pack. Throws `invalid-remote`, `unsupported-format` or
+ * `wrong-key`; so may the parts. They have at most 16 MiB in all.
  */
 export async function* decodePack(
   packBytes: Uint8Array,
@@ -150,7 +150,7 @@ export async function* decodePack(
   const ahead: Promise<AsyncIterable<Uint8Array>>[] = [];
   for (const [nth, frame] of frames.entries()) {
     const begun = begin(nth, frame);
-    // A failure is told when its turn comes.
+    // A failure is reported when its turn comes.
     begun.catch(() => {});
     ahead.push(begun);
     if (ahead.length > AHEAD) yield await (ahead.shift() as (typeof ahead)[number]);

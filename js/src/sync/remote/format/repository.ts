@@ -1,6 +1,6 @@
 /**
- * The file `hedgerow` of a remote, which is written once. It is never encrypted itself, and says whether all else is:
- * its envelope has suite, epoch and check of the key that the remote began with.
+ * The file `hedgerow` of a remote, which is written once. It is never encrypted itself, and says whether the other
+ * objects are: its envelope has suite, epoch and check of the key that the remote began with.
  */
 
 import { FieldReader, FieldWriter, invalidRemote, tooNew } from './cursor.js';
@@ -11,7 +11,7 @@ import { openPart, PLAIN_SCOPE, plainSeal, type Scope } from './suite.js';
 /** Frames are deflated, without a header of zlib or gzip: the only codec so far. */
 const DEFLATE_RAW = 1;
 
-/** What all heads and packs of a remote have in common. */
+/** The facts that all heads and packs of a remote share. */
 export interface Repository {
   /** 16 random bytes, which all heads repeat. */
   readonly idBytes: Uint8Array;
@@ -19,7 +19,7 @@ export interface Repository {
   readonly app: number;
 }
 
-/** The bytes of a repository file. Throws `invalid-argument` for an id that has not 16 bytes. */
+/** Makes the bytes of a repository file. Throws `invalid-argument` unless the id has 16 bytes. */
 export async function encodeRepository(
   { idBytes, app }: Repository,
   scope: Scope,
@@ -51,7 +51,7 @@ export async function decodeRepository(bytes: Uint8Array, scope: Scope): Promise
   const seal = plainSeal(envelope.bytes);
   const { suite } = PLAIN_SCOPE;
   const part = await openPart('repository', suite, seal, [0, 1], bytes.subarray(begin), begin);
-  // Who came when the key had been turned has no key of before, and needs none.
+  // A device that came after a change of the key lacks the first key, and does not need it.
   const isTurned = Math.min(envelope.epoch, scope.epoch) > 0 && envelope.epoch !== scope.epoch;
   if (!isTurned) await scope.suite.toRead('repository', envelope, scope);
   const reader = new FieldReader('repository', part, begin);
@@ -66,7 +66,7 @@ export async function decodeRepository(bytes: Uint8Array, scope: Scope): Promise
   return { idBytes: envelope.saltBytes, app };
 }
 
-/** Whether an app that knows the rows of version `app` may write; an older one only reads. */
+/** Returns whether an app that knows the rows of version `app` may write; an older one only reads. */
 export function mayWrite(app: number, { app: found }: { readonly app: number }): boolean {
   return app >= found;
 }

@@ -1,9 +1,9 @@
 /**
- * Heads that are signed. A trailer follows the bytes of the head, which stay as they are:
+ * Signed heads. A trailer follows the bytes of the head, which stay as they are:
  *
  *     head | magic:4 | version:u8 | 0:u8 | 0:u16 | signature:64
  *
- * It is made and taken off by `signedRemote` of `hedgerow/encryption`; nothing else here knows of it but this file.
+ * `signedRemote` of `hedgerow/encryption` makes it and takes it off; no other file here knows of it.
  */
 
 import { concatBytes } from '../../../base/bytes.js';
@@ -12,7 +12,7 @@ import { SIGNATURE_BYTES, SIGNED_TRAILER_BYTES } from './format-limits.js';
 
 const MAGIC = 0x5347_4448; // HDGS
 const VERSION = 1;
-/** What a signature is for: a key that signs other things, too, signs nothing that could be taken for a head. */
+/** The purpose of a signature: a key that signs other things, too, signs no bytes that could be taken for a head. */
 const PURPOSE = 'hedgerow signed head';
 
 /** A head, and the signature that follows it. */
@@ -21,7 +21,7 @@ export interface SignedHead {
   readonly signatureBytes: Uint8Array;
 }
 
-/** What a trailer begins with. */
+/** Returns the start of a trailer. */
 function frontBytes(): Uint8Array {
   const writer = new FieldWriter('head');
   writer.u32(MAGIC);
@@ -31,7 +31,7 @@ function frontBytes(): Uint8Array {
   return writer.toBytes();
 }
 
-/** What the SHA-512 is of that is signed: `branch` is the one of the head, `place` what the app calls the remote. */
+/** Returns the bytes whose SHA-512 is signed: `branch` is the head's, `place` is the app's name for the remote. */
 export function hashedBytes(place: string, branch: string, headBytes: Uint8Array): Uint8Array {
   const writer = new FieldWriter('head');
   writer.bytes(frontBytes());
@@ -43,17 +43,17 @@ export function hashedBytes(place: string, branch: string, headBytes: Uint8Array
   return writer.toBytes();
 }
 
-/** What is signed: a hash of the head, for WebKitGTK does not sign 64 KiB. */
+/** Returns the bytes to sign: a hash of the head, for WebKitGTK does not sign 64 KiB. */
 export function signedBytes(digestBytes: Uint8Array): Uint8Array {
   return concatBytes([utf8(PURPOSE), digestBytes]);
 }
 
-/** A head with its signature. */
+/** Returns a head with its signature. */
 export function withSignature({ headBytes, signatureBytes }: SignedHead): Uint8Array {
   return concatBytes([headBytes, frontBytes(), signatureBytes]);
 }
 
-/** Takes the trailer off. Throws `invalid-remote` if there is none, `unsupported-format` for one of a later version. */
+/** Takes the trailer off. Throws `invalid-remote` if it is missing, `unsupported-format` for one of a later version. */
 export function readSigned(bytes: Uint8Array): SignedHead {
   const at = Math.max(bytes.length - SIGNED_TRAILER_BYTES, 0);
   const reader = new FieldReader('head', bytes.subarray(at), at);

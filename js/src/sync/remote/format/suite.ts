@@ -1,6 +1,6 @@
 /**
  * Suites: how the parts of an object are protected. A part is bound to its object, to its number and to the number of
- * parts, so that none can take the place of another one.
+ * parts, so that no part can take the place of another one.
  */
 
 import { concatBytes, sameBytes } from '../../../base/bytes.js';
@@ -9,41 +9,41 @@ import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
 import { invalidRemote, NO_BYTES } from './cursor.js';
 import { ENVELOPE_BYTES, envelopeOf, type ObjectEnvelope, PLAIN_SUITE } from './envelope.js';
 
-/** Closes the parts of one object, and opens them. */
+/** The seal of one object, which closes and opens its parts. */
 export interface ObjectSeal {
   readonly envelopeBytes: Uint8Array;
   close(number: number, parts: number, plainBytes: Uint8Array): Promise<Uint8Array>;
-  /** Undefined if they are not what `close` has made of this part of this object. */
+  /** Resolves to `undefined` unless `close` has made these bytes for this part of this object. */
   open(number: number, parts: number, closedBytes: Uint8Array): Promise<Uint8Array | undefined>;
 }
 
 export interface Suite {
   /** Where the first part of an object begins. */
   readonly envelopeLength: number;
-  /** What follows the bytes of a part. */
+  /** How many bytes follow the bytes of a part. */
   readonly tagLength: number;
-  /** How many bytes a part has when it is closed. */
+  /** Returns how many bytes a closed part has. */
   closedLength(object: RemoteKind, length: number): number;
-  /** For an object that is written. */
+  /** Makes the seal of an object that is written. */
   toWrite(object: RemoteKind, saltBytes: Uint8Array, scope: Scope): Promise<ObjectSeal>;
-  /** For one that was read. Rejects with `wrong-key` if it is of another suite, or of a key that is not there. */
+  /** Makes the seal of one that was read. Rejects with `wrong-key` for another suite, or a key that is missing here. */
   toRead(object: RemoteKind, envelope: ObjectEnvelope, scope: Scope): Promise<ObjectSeal>;
 }
 
-/** How a remote is encrypted: see `remoteKeys` of `hedgerow/encryption`. */
+/** The encryption of a remote: see `remoteKeys` of `hedgerow/encryption`. */
 export interface RemoteEncryption {
   readonly suite: Suite;
-  /** The number of the key that is written with, unless the remote is at a later one; 0 without encryption. */
+  /** The number of the key for writes, unless the remote is at a later one; 0 without encryption. */
   readonly epoch: number;
 }
 
-/** Where an object belongs. */
+/** The encryption of an object, and the place to which it is bound. */
 export interface Scope extends RemoteEncryption {
-  /** What its parts are bound to, where they are encrypted: the id of the repository; of a head the name of its branch. */
+  /** The place that encrypted parts are bound to: the id of the repository; of a head the name of its branch. */
   readonly contextBytes: Uint8Array;
 }
 
-/** Where the objects belong that a head names. */
+/** Returns the scope of the objects that a head names. */
 export function scopeInside(
   { suite }: Scope,
   head: { readonly epoch: number; readonly repositoryBytes: Uint8Array },
@@ -53,7 +53,7 @@ export function scopeInside(
 
 const CRC_BYTES = 4;
 
-/** The CRC-32 of the first bytes of an object, the number of a part, the number of parts, and the part. */
+/** Computes the CRC-32 of the first bytes of an object, the number of a part, the number of parts, and the part. */
 export function crcOf(
   envelopeBytes: Uint8Array,
   number: number,
@@ -69,7 +69,7 @@ export function crcOf(
   return crc;
 }
 
-/** The seal of objects that are not encrypted: it finds accidents. */
+/** Makes the seal of objects that are not encrypted: it finds accidents. */
 export function plainSeal(envelopeBytes: Uint8Array): ObjectSeal {
   return {
     envelopeBytes,
@@ -99,10 +99,10 @@ const PLAIN: Suite = {
   },
 };
 
-/** Where no object is encrypted. */
+/** The scope without encryption. */
 export const PLAIN_SCOPE: Scope = { suite: PLAIN, epoch: 0, contextBytes: NO_BYTES };
 
-/** The plain bytes of a part, which begins at byte `at` of its object. Throws `invalid-remote`. */
+/** Opens a part, which begins at byte `at` of its object. Throws `invalid-remote`. */
 export async function openPart(
   object: RemoteKind,
   { tagLength }: Suite,

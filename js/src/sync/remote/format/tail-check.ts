@@ -1,4 +1,4 @@
-/** The rules of entries, in a head and in a log. Who writes them and who reads them check the same. */
+/** The rules of entries, in a head and in a log. Their writers and readers check the same. */
 
 import type { RemoteKind } from '../../../base/errors.js';
 import { type FieldReader, unwritable } from './cursor.js';
@@ -11,7 +11,7 @@ import {
 import { deltaLength, sameRows, type Tail, type TailEntry } from './head-record.js';
 import { entriesLength, type PartOffsets } from './tail-codec.js';
 
-/** An object that was read; without one, faults are those of a caller. */
+/** An object that was read; without one, faults are a caller's. */
 export interface TailSource {
   readonly reader: FieldReader;
   readonly places: PartOffsets;
@@ -23,7 +23,7 @@ export interface Check {
   (holds: boolean, place: string, what: string): void;
 }
 
-/** Throws `invalid-remote` at the place in `source`, or `invalid-argument`. */
+/** Makes a check that throws `invalid-remote` at the place in `source`, or `invalid-argument` without a source. */
 export function checkerOf(object: RemoteKind, source?: TailSource): Check {
   return ((holds: boolean, place: string, what: string) => {
     if (holds) return;
@@ -32,7 +32,7 @@ export function checkerOf(object: RemoteKind, source?: TailSource): Check {
   }) as Check;
 }
 
-/** Whether a head has room for these entries. It always has for one alone. */
+/** Returns whether a head has room for these entries. It always has room for a single one. */
 export function fitsHead(tail: readonly TailEntry[]): boolean {
   const isFew = tail.length <= MAX_HEAD_ENTRIES && entriesLength(tail) <= MAX_HEAD_ENTRIES_BYTES;
   return tail.length <= 1 || isFew;

@@ -7,13 +7,13 @@ import type { DeltaRecord, RowTree, Tail, TailEntry } from './head-record.js';
 const INLINE = 0;
 const OBJECT = 1;
 
-/** Where the parts of an object begin, by their names. */
+/** The offsets of the parts of an object, by their names. */
 export type PartOffsets = Map<string, number>;
 
 /** Bytes of an entry without its delta: seq, nonce, rows, and kind and length of the delta. */
 const ENTRY_BYTES = 8 + ID_BYTES + HASH_BYTES + 8 + 1 + 4;
 
-/** How many bytes entries have. */
+/** Returns how many bytes entries have. */
 export function entriesLength(tail: readonly TailEntry[]): number {
   const lengthOf = ({ delta }: TailEntry) =>
     ENTRY_BYTES + (delta.kind === 'inline' ? delta.deltaBytes.length : HASH_BYTES);
@@ -27,7 +27,7 @@ export function writeTail(writer: FieldWriter, { base, tail }: Tail): void {
   for (const entry of tail) writeEntry(writer, entry);
 }
 
-/** Reads the same; `rows` are the base of no entries. */
+/** Reads what `writeTail` writes; `rows` are the base if there are no entries. */
 export function readTail(reader: FieldReader, rows: RowTree, places: PartOffsets): Tail {
   const entries = readFieldCount(reader, 'entries', MAX_HEAD_ENTRIES);
   places.set('base', reader.at);
@@ -39,14 +39,14 @@ export function readTail(reader: FieldReader, rows: RowTree, places: PartOffsets
   return { base, tail };
 }
 
-/** Reads one by one, so that a count that lies ends with the bytes and allocates nothing before. */
+/** Reads one by one, so that a false count ends with the bytes and allocates no memory before. */
 export function times<T>(count: number, read: (nth: number) => T): T[] {
   const all: T[] = [];
   for (let nth = 0; nth < count; nth++) all.push(read(nth));
   return all;
 }
 
-/** A number of fields that follow. */
+/** Reads a number of fields that follow. */
 export function readFieldCount(reader: FieldReader, what: string, most: number): number {
   const { at } = reader;
   const count = reader.u16();
