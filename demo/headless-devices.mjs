@@ -1,5 +1,5 @@
-// What `headless.mjs` does with the page of two devices: clones, edits, pulled plugs, the merge, and a second browser.
-// What is right is found out in Node: by the same rows in a store of its own, and by one that clones from the server.
+// Checks the page of two devices for `headless.mjs`: clones, edits, pulled plugs, the merge, and a second browser. Node
+// computes the expected roots: from the same rows in its own store, and from a store that clones from the server.
 
 import { memory, open } from 'hedgerow';
 import { httpRemote } from 'hedgerow/remote';
@@ -12,9 +12,9 @@ const MOST_TEN_BYTES = 1_500;
 
 const TYPED = 'Listen to the dunnock';
 
-/** A device as its frame shows it. */
+/** A device, as its frame shows it. */
 class Shown {
-  /** Of the page, the device `name`. */
+  /** The device `name` of the page. */
   constructor(page, name) {
     this.name = name;
     this.page = page;
@@ -29,7 +29,7 @@ class Shown {
     return this.#frame?.evaluate(() => globalThis.device);
   }
 
-  /** Waits until its report is as `test` wants it; `what` is said if it never is. */
+  /** Waits until the device's report passes `test`. An error names `what` if the wait ends first. */
   async until(what, test) {
     const begin = Date.now();
     while (Date.now() - begin < WAIT_MS) {
@@ -67,7 +67,7 @@ class Shown {
   }
 }
 
-/** The root of the rows that the server has at first. */
+/** Returns the root of the rows that the server has at first. */
 async function firstRoot() {
   const store = await open('expected-tasks', { storage: memory(), tables: { tasks } });
   await store.tasks.putMany(allTasks());
@@ -76,7 +76,7 @@ async function firstRoot() {
   return root;
 }
 
-/** The root that a device without a page gets from the server. */
+/** Returns the root that a device without a page gets from the server. */
 async function rootOfClone(url) {
   const store = await open('clone', { storage: memory() });
   const link = await store.remote(httpRemote({ url: new URL('remote/', url).href }));
@@ -86,11 +86,11 @@ async function rootOfClone(url) {
   return root;
 }
 
-/** Waits until both have the same rows, and nothing waits. Returns the root. */
+/** Waits until both devices have the same rows and no row waits. Returns the root. */
 async function alike(devices, what) {
   const [a, b] = devices;
   const isDone = ({ status, waiting }) => status === 'synced' && waiting === 0;
-  // Either may still move: both are looked at each time.
+  // Either device may still move, so each look reads both.
   const { root } = await a.until(`${what}: both in sync at one root`, async (report) => {
     const other = await b.report();
     return isDone(report) && other && isDone(other) && other.root === report.root;
@@ -155,7 +155,7 @@ async function checkTen(devices, { say, check, count }) {
   await alike(devices, 'after ten rows');
 }
 
-/** Both edit without the server: three rows on A, one of them on B, too. */
+/** Edits on both devices without the server: three rows on A, one of them on B, too. */
 async function checkOffline(devices, page, { check, say }) {
   const [a, b] = devices;
   for (const device of devices) await device.plug(false);
@@ -179,7 +179,7 @@ async function checkOffline(devices, page, { check, say }) {
   return { a: await a.fields(1), b: await b.fields(1) };
 }
 
-/** A is first at the server, so B merges, and A's minutes stand. */
+/** A reaches the server first, so B merges, and A's minutes stand. */
 async function checkMerge(devices, page, wrote, { check, say, bytes }) {
   const [a, b] = devices;
   await a.plug(true);
@@ -216,7 +216,7 @@ async function checkMerge(devices, page, wrote, { check, say, bytes }) {
   say('  on device B', `${exchange?.requests} requests, ${bytes(exchange?.sent)} sent`);
 }
 
-/** A browser of its own has devices of its own, at the same server. */
+/** Another browser has its own devices at the same server. */
 async function checkOther(devices, url, { check, say, watchPage, launchOther }) {
   const other = await launchOther();
   try {
@@ -240,7 +240,7 @@ async function checkOther(devices, url, { check, say, watchPage, launchOther }) 
   }
 }
 
-/** All of it. `pictures(page, name)` is called where there is something to be seen. */
+/** Runs all checks. `pictures(page, name)` is called where there is something to see. */
 export async function checkDevices(page, url, tools, pictures) {
   const { say, check } = tools;
   await page.goto(url);

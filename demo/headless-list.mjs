@@ -1,16 +1,16 @@
-// What `headless.mjs` does with the list of all rows: it scrolls to places far apart and checks which rows are shown,
-// how many frames later, and that frames go on meanwhile.
+// Checks the list of all rows for `headless.mjs`: scrolls to distant places and checks which rows the list shows, after
+// how many frames, and that frames go on in the meantime.
 
 import { join } from 'node:path';
 
-/** Frames from a scroll until the right rows must be there. Most take two. */
+/** Frames that the right rows may take after a scroll. Most take two. */
 const MOST_FRAMES = 30;
-/** A freeze, however busy the machine is: 834 ms were seen where other work had both cores. */
+/** The longest freeze allowed, however busy the machine: 834 ms were seen while other work used both cores. */
 const MOST_GAP_MS = 3000;
-/** Rows that the page may read to show those in view. */
+/** Rows that the page may read to show the rows in view. */
 const MOST_READ = 100;
 
-/** Scrolls to a row; returns the rows in view once all are there, and the frames and the longest gap until then. */
+/** Scrolls to a row. Returns the rows in view once all are there, and the frames and the longest gap until then. */
 function jump(page, number) {
   return page.evaluate(
     async ([to, most]) => {
@@ -49,7 +49,7 @@ function jump(page, number) {
   );
 }
 
-/** Moves the scroll bar from the first row to the last in `frames` frames; returns the longest gap. */
+/** Moves the scroll bar from the first row to the last in `frames` frames. Returns the longest gap. */
 function drag(page, frames) {
   return page.evaluate(async (count) => {
     const box = document.querySelector('#all-rows');

@@ -1,11 +1,11 @@
-// What `headless.mjs` does with the parts of the demo that need indexes, and what it checks of
-// them: by the same rows, filtered and sorted in Node, and by roots that Node has made.
+// Checks the parts of the demo that need indexes for `headless.mjs`: against the same rows, filtered and sorted in
+// Node, and against roots that Node has made.
 
 import { checkIndexSizes } from './headless-sizes.mjs';
 
 const WAIT_MS = 30_000;
 
-/** Nobody clicks as fast as a program: what follows a step has ended by then. */
+/** People click more slowly than a program: the work after a step has ended by then. */
 const PAUSE_MS = 200;
 
 const RAW_WRITES = 11;
@@ -18,7 +18,7 @@ const QUERIES = [
   ['FR', 'population'],
 ];
 
-/** The keys that a query must find: a filter and a sort, without a store. */
+/** Finds the keys that a query must find: with a filter and a sort, without a store. */
 function firstKeys(rows, country, by, limit) {
   const bytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
   const order = {
@@ -34,7 +34,7 @@ function firstKeys(rows, country, by, limit) {
 
 const figuresOf = (page) => page.evaluate(() => globalThis.demo);
 
-/** Waits until a figure is as `test` wants it, and returns it. */
+/** Waits until a figure passes `test`, and returns it. */
 async function figure(page, name, test, given) {
   const found = await page.waitForFunction(
     ([key, source, value]) => {
@@ -48,12 +48,12 @@ async function figure(page, name, test, given) {
   return found.jsonValue();
 }
 
-/** Waits for the indexes. Returns what it took to make them. */
+/** Waits for the indexes. Returns the figures of making them. */
 export function indexesOf(page) {
   return figure(page, 'indexes', () => true);
 }
 
-/** The names of the live list, which has a query of its own: as they are `wanted`, or in the end. */
+/** Reads the names of the live list, which has its own query: once they are as `wanted`, or at the end of the wait. */
 async function listed(page, wanted) {
   const begin = Date.now();
   for (;;) {
@@ -89,7 +89,7 @@ async function checkQueries(page, right, { say, check, ms, count }) {
   }
 }
 
-/** Edits in one page are seen in another one of the same browser, both ways. */
+/** Checks that each of two pages of a browser sees the other's edits. */
 async function checkLive(page, right, { say, check, ms, watchPage }) {
   const opening = page.context().waitForEvent('page');
   await page.getByRole('link', { name: 'Open a second tab' }).click();
@@ -111,7 +111,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
     const test = (live, wanted) => live.population === wanted;
     const there = await figure(to, 'live', test, population);
     const here = await figure(from, 'live', test, population);
-    // The clocks of two tabs may differ by more than it took.
+    // The clocks of two tabs may differ by more than the edit took.
     const took = ({ ms: time }) => ms(time, { mayBeNone: true });
     say(`${name} sees an edit`, `after ${took(there)}; the tab itself ${took(here)}`);
     check(there.fromOther && !here.fromOther, `${name} does not know whose edit it sees`);
@@ -133,7 +133,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
   await second.close();
 }
 
-/** A draft changes nothing beside it; undo and merge lead to the roots that they must lead to. */
+/** Checks that a draft changes no other branch, and that undo and merge lead to the right roots. */
 async function checkDraft(page, right, { say, check, ms, count }) {
   let last = '';
   async function step(button, name) {
@@ -192,7 +192,7 @@ async function checkDraft(page, right, { say, check, ms, count }) {
   stays(await step('throw-away', 'Thrown away'));
 }
 
-/** What a step can take at least here: one small write of its own, in milliseconds. */
+/** Measures the least time of a step on this machine, in milliseconds: one small write of its own. */
 function rawWrites(page) {
   return page.evaluate(async (times) => {
     const settled = (request) =>
@@ -219,7 +219,7 @@ function rawWrites(page) {
   }, RAW_WRITES);
 }
 
-/** All of it. Leaves the rows as they were loaded. */
+/** Runs all checks. Leaves the rows as they were loaded. */
 export async function checkLiveParts(page, right, tools) {
   const { say, check, ms, bytes } = tools;
   const made = await indexesOf(page);

@@ -1,5 +1,5 @@
-// The checks of the race by `headless.mjs`, and of the search in its rows while all are being loaded. Nothing that is
-// checked depends on how fast the machine is: the load waits for its first file until the search is answered.
+// Checks the race for `headless.mjs`, and the search in its rows while all rows are being loaded. No check depends on
+// the speed of the machine: the load waits for its first file until the search is answered.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const LANES = ['one put per row', 'Dexie', 'Hedgerow'];
 const TYPED = 'San';
 const FIRST_FILE = '**/data/cities.meta.json';
 
-/** All lanes stored what was requested, and their figures fit together. */
+/** Checks that all lanes stored the requested rows and that their figures fit together. */
 export function checkRace(race, rows, { say, check, ms, count }) {
   check(race?.rows === rows, `the race is one of ${race?.rows} rows, not ${rows}`);
   const names = race.lanes.map(({ name }) => name).join(', ');
@@ -38,12 +38,12 @@ export function checkRace(race, rows, { say, check, ms, count }) {
   say('  longest slice', ms(race.lanes.at(-1).longestSliceMs));
 }
 
-/** The race that a visitor sees. */
+/** Checks the race that a visitor sees. */
 export function checkShortRace({ race }, tools) {
   checkRace(race, RACE_ROWS, tools);
 }
 
-/** The page shows the picture of the race and its verdict, and no lane any more. */
+/** Checks that the page shows the picture of the race and its verdict, and no lane any more. */
 export async function checkPicture(page, { check }) {
   const words = await page.locator('#race-picture svg title').textContent();
   const titles = /^20,000 rows\. One put per row: .* Dexie: bulkPut: .* Hedgerow: putMany: /;
@@ -54,7 +54,7 @@ export async function checkPicture(page, { check }) {
   check(!(await page.locator('#race-lanes').isVisible()), 'the lanes are still there');
 }
 
-/** The race once more, by its button: all databases begin empty again. */
+/** Runs the race again by its button: all databases start empty again. */
 export async function checkAgain(page, tools) {
   await page.evaluate(() => {
     delete globalThis.demo.race;
@@ -67,7 +67,7 @@ export async function checkAgain(page, tools) {
   await page.locator('#race-again:not(:disabled)').waitFor();
 }
 
-/** Rows of the race whose keys begin as what is typed. */
+/** Finds the rows of the race whose keys begin with the typed text. */
 async function matchesInRace() {
   const lines = (await readFile(SHUFFLED_PATH, 'utf8')).split('\n').slice(0, RACE_ROWS);
   const prefix = TYPED.toLowerCase();
@@ -106,12 +106,12 @@ export async function checkSearchWhileLoading(page, settled, { say, check, ms, c
   check(after === '', `after the load the search says: ${after}`);
 }
 
-/** Of several runs of a lane the one whose longest gap is the median. */
+/** Returns the run of a lane whose longest gap is the median. */
 function medianOf(runs) {
   return runs.toSorted((a, b) => a.worstGapMs - b.worstGapMs)[runs.length >> 1];
 }
 
-/** Runs the race with all rows three times, and writes the picture of the median of each lane to a file. */
+/** Runs the race with all rows three times, and draws the median run of each lane to a file. */
 export async function drawRace(page, url, path, rows, tools) {
   const races = [];
   for (let nth = 0; nth < PICTURE_RUNS; nth++) {

@@ -1,11 +1,11 @@
-// The checks of sizes by `headless.mjs`: packed bytes and unpacked ones are kept apart, and no figure on the page is below zero.
+// Checks sizes for `headless.mjs`: packed and unpacked bytes are kept apart, and no figure on the page is below zero.
 
 const sumOf = (levels, name) => levels.reduce((sum, level) => sum + level[name], 0);
 
-/** Bytes of the tree of rows, as it is stored. */
+/** Sums the stored bytes of the tree of rows. */
 export const packedBytes = (levels) => sumOf(levels, 'storedBytes');
 
-/** The sizes of a store of rows alone. */
+/** Checks the sizes of a store of rows alone. */
 export function checkSizes({ levels, liveBytes, storedBytes, segments, memoryBytes }, tools) {
   const { say, check, bytes, count } = tools;
   const [packed, unpacked] = [packedBytes(levels), sumOf(levels, 'bytes')];
@@ -26,14 +26,14 @@ export function checkSizes({ levels, liveBytes, storedBytes, segments, memoryByt
   check(liveBytes <= storedBytes, `${liveBytes} live bytes are more than ${storedBytes} stored`);
 }
 
-/** The sizes of indexes: all live bytes outside the tree of rows, whose size another handle has counted. */
+/** Checks the sizes of indexes: all live bytes outside the tree of rows, whose size another handle has counted. */
 export function checkIndexSizes({ bytes, liveBytes }, levels, { check }) {
   check(bytes > 0 && bytes < liveBytes, `the indexes have ${bytes} of ${liveBytes} bytes`);
   const rows = packedBytes(levels);
   check(bytes + rows === liveBytes, `${bytes} of indexes and ${rows} of rows are not ${liveBytes}`);
 }
 
-/** No size and no time that the page shows is below zero, and none is missing. */
+/** Checks that no shown size or time is below zero or missing. */
 export async function checkShown(page, { check }) {
   const text = await page.evaluate(() => document.body.innerText);
   const found = text.match(

@@ -1,5 +1,5 @@
-// What `headless.mjs` does with the sum tree: the page with the rows proves, another tab verifies.
-// What is right is found out in Node: the sum by adding up, the root by a tree of the same leaves.
+// Checks the sum tree for `headless.mjs`: the page with the rows proves, another tab verifies. Node computes the
+// expected sum by adding up, and the root from a tree of the same leaves.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const CAMELOT = 'camelot';
 /** A verifier that loads more has loaded the store. */
 const MAX_VERIFIER_BYTES = 60_000;
 
-/** Total and root, made leaf by leaf: the page lets the tree follow rows. */
+/** Makes the total and the root leaf by leaf; the page lets the tree follow rows. */
 async function expected() {
   const lines = (await readFile(ROWS_PATH, 'utf8')).trimEnd().split('\n');
   const rows = lines.map((line) => JSON.parse(line));
@@ -48,7 +48,7 @@ async function figure(page, name, isThere = '() => true') {
   return found.jsonValue();
 }
 
-/** Opens the verifier by a click, and counts what its tab loads. */
+/** Opens the verifier with a click, and counts the bytes that its tab loads. */
 async function openVerifier(page, watchPage) {
   const opening = page.context().waitForEvent('page');
   await page.getByRole('link', { name: 'Verify it in a second tab' }).click();
@@ -57,7 +57,7 @@ async function openVerifier(page, watchPage) {
   return { tab, verified: await figure(tab, 'verified') };
 }
 
-/** What a tampering button leads to. */
+/** Presses a tampering button. Returns what the verifier found. */
 async function tampered(tab, name) {
   const { times } = await figure(tab, 'verified');
   await tab.locator(`[data-tamper=${name}]`).click();
@@ -72,7 +72,7 @@ async function checkProof(page, key, people, { say, check, ms, bytes }) {
   check(proof.bytes === 34 + 40 * proof.told, `the proof of ${key} has ${proof.bytes} bytes`);
 }
 
-/** The same bytes, verified where there is neither IndexedDB nor WebAssembly. */
+/** Verifies the same bytes where there is neither IndexedDB nor WebAssembly. */
 async function checkBare(page, address, { check, say, ms, bytes, watchPage }) {
   const tab = await page.context().newPage();
   watchPage(tab);
@@ -102,7 +102,7 @@ async function checkBare(page, address, { check, say, ms, bytes, watchPage }) {
   await tab.close();
 }
 
-/** All of it. `pictures(page, name)` is called where there is something to be seen. */
+/** Runs all checks. `pictures(page, name)` is called where there is something to see. */
 export async function checkSums(page, url, tools, pictures) {
   const { say, check, ms, count, watchPage } = tools;
   const right = await expected();
@@ -144,7 +144,7 @@ export async function checkSums(page, url, tools, pictures) {
   say('reload: sum tree', `opened in ${ms(again.ms)}`);
   check(again.wasThere && again.hash === right.hash, `after the reload the root is ${again.hash}`);
 
-  // The old proof stays one of the old root; the new root is that of a tree made by hand.
+  // The old proof still proves the old root; the new root is the root of a tree made by hand.
   await page.getByRole('button', { name: 'Add one person' }).click();
   const moved = await figure(page, 'moved');
   say('a row and its root move', ms(moved.ms));

@@ -1,9 +1,9 @@
-// `node demo/headless.mjs <url> [--screenshot <dir>] [--picture <file>]`: opens the demo in a
-// browser without a window, on a profile on disk, and prints what it measures. Ends with 0
-// only if what is stored is right, also after a reload, each figure that it prints is one, and the page logged no error.
-// With `--picture` it runs the race once more, with all rows and in a browser of its own, and draws it.
+// Checks the demo: `node demo/headless.mjs <url> [--screenshot <dir>] [--picture <file>]` opens it in a headless
+// browser, on a profile on disk, and prints what it measures. Ends with 0 only if the stored rows are right, also after
+// a reload, each printed figure is a number, and the page logged no error. With `--picture` it runs the race again,
+// with all rows and in a separate browser, and draws it.
 //
-// What is right is found out here, in Node: by the same rows, put into a store in memory.
+// Node computes the expected results, from the same rows in a store in memory.
 
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import { indexedCities, plainCities } from './src/city-table.js';
 
 const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
 const ROWS_PATH = join(DEMO_DIR, 'public', 'data', 'cities.ndjson');
-// In the repository, since a system's temporary folder may lie in memory.
+// In the repository, since a system's temporary folder may be in memory.
 const PROFILES_DIR = join(DEMO_DIR, '..', '.cache', 'profiles');
 const TYPED = 'San Franc';
 const LOAD_MS = 120_000;
@@ -55,14 +55,14 @@ function check(condition, problem) {
   console.error(`WRONG: ${problem}`);
 }
 
-/** Some milliseconds, which are above zero; a wait may be none at all. */
+/** Formats milliseconds, which are above zero; a wait may be zero. */
 function ms(value, { mayBeNone = false } = {}) {
   const isOne = Number.isFinite(value) && (mayBeNone ? value >= 0 : value > 0);
   check(isOne, `a time is printed that is ${value}`);
   return `${Number(value).toFixed(value < 10 ? 2 : 0)} ms`;
 }
 
-/** Some bytes, which are more than none. */
+/** Formats bytes, which are above zero. */
 function bytes(value) {
   check(Number.isInteger(value) && value > 0, `a size is printed that is ${value}`);
   return `${count(value)} bytes`;
@@ -70,7 +70,7 @@ function bytes(value) {
 
 const tools = { say, check, ms, bytes, count, watchPage };
 
-/** The root of rows in a store of their own, in a table with indexes or without. */
+/** Returns the root of rows in their own store, in a table with indexes or without. */
 async function rootOf(rows, cities) {
   const store = await open('expected', { storage: memory(), tables: { cities } });
   const result = await store.cities.putMany(rows);
@@ -79,7 +79,7 @@ async function rootOf(rows, cities) {
   return { root, rows: result.rows };
 }
 
-/** The rows and the roots that the page must come to. */
+/** Computes the rows and the roots that the page must reach. */
 async function expected() {
   const text = await readFile(ROWS_PATH, 'utf8');
   const lines = text
@@ -100,7 +100,7 @@ async function expected() {
   };
 }
 
-/** How Chromium is started. */
+/** Returns the options that start Chromium. */
 function launchOptions() {
   const executablePath = process.env.CHROMIUM_PATH;
   return {
@@ -127,11 +127,11 @@ async function launch(profileDir) {
   return { context, page };
 }
 
-/** An error in a page is a problem. */
+/** Records each error of a page as a problem. */
 function watchPage(page) {
   page.on('pageerror', (error) => check(false, `the page threw: ${error.stack ?? error}`));
   page.on('console', (message) => {
-    // The server's answer to a device that was not the first to write: Chromium logs it, and nothing is wrong.
+    // The server's answer to a device that was not the first to write. Chromium logs it, but it is no error.
     const isLost = /\b412\b/.test(message.text()) && message.location().url.includes('/remote/h/');
     if (message.type() === 'error' && !isLost) {
       check(false, `the page logged: ${message.text()}`);
@@ -141,7 +141,7 @@ function watchPage(page) {
 
 const figuresOf = (page) => page.evaluate(() => globalThis.demo);
 
-/** Waits until the page is done with what it does on its own. */
+/** Waits until the page has done its own work. */
 async function settled(page) {
   await page.waitForFunction(() => /ready|failed/.test(globalThis.demo?.state), undefined, {
     timeout: LOAD_MS,
@@ -151,7 +151,7 @@ async function settled(page) {
   return figures;
 }
 
-/** Pictures in both widths and both colour schemes. */
+/** Takes pictures in both widths and both colour schemes. */
 async function pictures(page, name) {
   for (const [device, viewport] of Object.entries({ desktop: DESKTOP, mobile: MOBILE })) {
     await page.setViewportSize(viewport);
@@ -166,7 +166,7 @@ async function pictures(page, name) {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Loads again from nothing for each picture of a load under way. */
+/** Loads from an empty store again for each picture of a load under way. */
 async function picturesOfLoad(page) {
   for (const [device, viewport] of Object.entries({ desktop: DESKTOP, mobile: MOBILE })) {
     for (const colorScheme of ['light', 'dark']) {
@@ -209,8 +209,8 @@ function printStored(stored) {
 }
 
 /**
- * What the machine and the browser add: the longest gap between frames while the page does
- * nothing, and while it reads the same response to its end and stores and draws nothing.
+ * Measures the share of the machine and the browser: the longest gap between frames while the page is idle, and while
+ * it reads the same response to its end and neither stores nor draws.
  */
 function controls(page) {
   return page.evaluate(async (restMs) => {
@@ -239,7 +239,7 @@ function controls(page) {
   }, REST_MS);
 }
 
-/** Loads from nothing once more. */
+/** Loads from an empty store again. */
 async function loadAgain(page, order) {
   await page.locator(`input[name=order][value=${order}]`).check({ force: true });
   await page.getByRole('button', { name: 'Load again' }).click();
@@ -272,11 +272,11 @@ function printReload({ rows, root, opened, scan }, right) {
 }
 
 async function visit(page, right) {
-  // A browser is busy with itself when it has just been launched.
+  // A browser that has just started is busy with itself.
   await page.waitForTimeout(REST_MS);
   await page.goto(url);
   const loaded = await settled(page);
-  // The first search is made by the page itself; what it finds must not take the load out of sight.
+  // The page itself makes the first search; its results must not push the load out of sight.
   await page.waitForFunction(() => document.querySelector('#results')?.children.length > 0);
   const scrolled = await page.evaluate(() => scrollY);
   check(scrolled === 0, `the page has scrolled by ${scrolled} px on its own`);
@@ -316,7 +316,7 @@ async function visit(page, right) {
   await checkDevices(page, url, { ...tools, launchOther }, seen);
 }
 
-/** Does `work` with the page of a browser of its own, whose profile is on disk. */
+/** Runs `work` with the page of its own browser, whose profile is on disk. */
 async function inBrowser(work) {
   const profileDir = await mkdtemp(join(PROFILES_DIR, 'demo-'));
   let context;

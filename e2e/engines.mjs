@@ -1,4 +1,4 @@
-// Runs the tests of the other engines that this machine has, Firefox and WebKitGTK, and names those that it lacks.
+// Runs the tests of the other engines on this machine, Firefox and WebKitGTK, and names the missing ones.
 
 import { run, runMain } from '../scripts/lib/run.mjs';
 import { ENGINES, installed } from './lib/engines/index.mjs';

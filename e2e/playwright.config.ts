@@ -5,31 +5,32 @@ import type { EngineOption } from './tests/fixtures.js';
 
 // `npm test` names the browser; without a name, Playwright's own is used.
 const executablePath = process.env.CHROMIUM_PATH;
-// A port for each run, so that two runs on one machine do not meet. It goes through the
-// environment because Playwright reads this file again in each of its processes.
+// Each run has its own port, so that two runs on one machine do not meet. The environment passes it on because
+// Playwright reads this file again in each of its processes.
 process.env.E2E_PORT ??= String(20_000 + (process.pid % 10_000));
 const port = Number(process.env.E2E_PORT);
 const baseURL = `http://127.0.0.1:${port}/`;
 
-// Chromium's sandbox refuses to run as root. The others keep it from doing work of its
-// own, which would disturb what is measured and asks for a network.
+// Chromium's sandbox refuses to run as root. The other flags keep Chromium from work of its own, which would disturb
+// measurements and ask for a network.
 const args = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // What happens to things that nobody holds any more can only be seen by collecting them.
+  // Only a collection shows what happens to unreferenced objects.
   '--js-flags=--expose-gc',
 ];
 
-// Tests by their tags: `@core` ones run in `npm test`, `@timed` ones measure time, `@chromium` ones need its own protocol,
-// `@webkit` ones its processes.
+// Selects tests by their tags: `@core` ones run in `npm test`, `@timed` ones measure time, `@chromium` ones need its
+// own protocol, `@webkit` ones its processes.
 const without = (...tags: string[]) => new RegExp(tags.join('|'));
-// Of Firefox and WebKitGTK alone: Chromium has its own protocol for this. And of `chromium-sqlite` alone.
+// The first runs in Firefox and WebKitGTK only, since Chromium has its own protocol for it; the second in
+// `chromium-sqlite` only.
 const NOT_CHROMIUM = 'processes.spec.ts';
 const NOT_LEVELDB = 'sqlite.spec.ts';
-// These have the same answers whatever keeps IndexedDB, or have none.
+// The results of these do not depend on the library that keeps IndexedDB.
 const NOT_STORAGE = [
   'arguments',
   'inspector',
@@ -39,7 +40,7 @@ const NOT_STORAGE = [
   'sum-proof',
 ].map((name) => `${name}.spec.ts`);
 
-/** How Playwright starts Chromium as the engine of this name. */
+/** Returns the options that start Chromium as the engine of this name. */
 const chromium = (engine: 'chromium' | 'chromium-sqlite') => ({
   engine,
   launchOptions: {
@@ -48,7 +49,7 @@ const chromium = (engine: 'chromium' | 'chromium-sqlite') => ({
   },
 });
 
-/** How the tests of the examples and of the site start Chromium. */
+/** The options that start Chromium for the tests of the examples and of the site. */
 export const { launchOptions } = chromium('chromium');
 
 export default defineConfig<EngineOption>({
@@ -68,7 +69,7 @@ export default defineConfig<EngineOption>({
       testIgnore: [NOT_CHROMIUM, NOT_LEVELDB],
       grepInvert: without('@timed'),
     },
-    // One at a time.
+    // One test at a time.
     { name: 'timed', use: chromium('chromium'), grep: /@timed/, workers: 1 },
     {
       name: 'chromium-sqlite',
@@ -83,11 +84,11 @@ export default defineConfig<EngineOption>({
     },
     { name: 'webkit', use: { engine: 'webkit' }, grepInvert: without('@timed', '@chromium') },
   ],
-  // Half of the cores: a browser has processes of its own beside the one that runs a page.
+  // Half of the cores: a browser has more processes than the one that runs a page.
   workers: Math.max(2, Math.floor(availableParallelism() / 2)),
   fullyParallel: false,
   retries: 0,
-  // A machine that is busy with other things must not fail a test.
+  // A busy machine must not fail a test.
   timeout: 120_000,
   expect: { timeout: 20_000 },
   forbidOnly: true,

@@ -7,7 +7,7 @@ const pages = readdirSync(root).filter((file) => file.endsWith('.html'));
 
 const dist = fileURLToPath(new URL('dist', import.meta.url));
 
-/** Also bundles a service worker as a classic script, which some browsers take alone. */
+/** Also bundles a service worker as a classic script, the only kind that some browsers take. */
 const classicService: Plugin = {
   name: 'classic-service',
   async closeBundle() {
@@ -28,7 +28,7 @@ const classicService: Plugin = {
   },
 };
 
-// `hedgerow` is the workspace's package, so what is tested is what `npm run build` made.
+// `hedgerow` is the workspace's package, so the tests run the output of `npm run build`.
 export default defineConfig({
   root,
   build: {

@@ -1,10 +1,10 @@
-// `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in
-// Node over SQLite, with `putMany` and with SQLite alone (better-sqlite3 where it is installed, else `node:sqlite`): row by row in one transaction
-// with a prepared statement, and with a transaction for each row (fewer rows, scaled up). The ways
-// take turns in one run, each with a new file. Prints medians, the ratio of each to `putMany` round
-// by round, and how long a load blocked the thread: in its own slices, and in the driver between
-// them. Prints the same for a `getMany` of all keys. With `--open` it measures opening instead, over `memory()`: of as
-// many rows, how large the tables are, what `open` and the first `get` take, and linear memory after each.
+// `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in Node over SQLite,
+// with `putMany` and with SQLite alone (better-sqlite3 where it is installed, else `node:sqlite`): row by row in one
+// transaction with a prepared statement, and with a transaction for each row (fewer rows, scaled up). The ways take
+// turns in one run, each with a new file. Prints medians, the ratio of each to `putMany` round by round, and how long a
+// load blocked the thread: in its own slices, and in the driver between them. Prints the same for a `getMany` of all
+// keys. With `--open` it measures opening instead, over `memory()`: for as many rows, the size of the tables, the times
+// of `open` and the first `get`, and linear memory after each.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,16 +24,16 @@ const { values } = parseArgs({
   },
 });
 const [ROWS, ROUNDS] = [Number(values.rows), Number(values.rounds)];
-/** Rows that get a transaction each. */
+/** Rows with their own transactions. */
 const ALONE = Math.min(ROWS, 2000);
 
-/** The rows of the benchmarks in browsers. */
+/** Makes the rows of the benchmarks in browsers. */
 async function benchmarkRows() {
   const { makeRows } = await importSource('e2e', 'bench', 'page', 'rows.ts');
   return makeRows(ROWS);
 }
 
-/** Notes each instance of the core, of which the package tells no size. */
+/** Notes each instance of the core, whose size the package does not report. */
 function newestInstance() {
   const { instantiate } = WebAssembly;
   let newest;
@@ -133,7 +133,7 @@ async function main() {
 
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   try {
-    // One round more: the first warms up.
+    // One more round: the first warms up.
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [name, run] of Object.entries(contestants)) {
         const ms = await run();

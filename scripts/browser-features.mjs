@@ -1,5 +1,5 @@
-// `node scripts/browser-features.mjs`: writes the table of features in `docs/browsers.md`. With `--check` it writes
-// nothing, and exits with 1 when the table is not that of today.
+// `node scripts/browser-features.mjs`: writes the table of features in `docs/browsers.md`. With `--check` it writes no
+// file, and exits with 1 when the table is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@
 import { pathToFileURL } from 'node:url';
 import { runMain } from './lib/run.mjs';
 
-/** Builds what is out of date; `npm run build` must have run. */
+/** Builds outdated parts; `npm run build` must have run. */
 export async function buildForReactNative() {
   const { buildPlain } = await import('./lib/plain.mjs');
   const { buildReactNative } = await import('./lib/react-native.mjs');

@@ -1,5 +1,5 @@
 // `npm run build`: compiles the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` it takes seconds; that
-// build is for tests and the debugger, not for publishing. What is up to date is not built again.
+// build is for tests and the debugger, not for publishing. Builds only outdated parts.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { ROOT, runMain } from './lib/run.mjs';
 import { buildWasm, isDevelopmentCore } from './lib/wasm.mjs';
 
 const DIST = 'js/dist';
-/** The hashes of what the last build read and wrote. */
+/** The hashes of the last build's inputs and outputs. */
 const STAMP_FILE = join(ROOT, '.cache', 'package-build.json');
 const INPUTS = [
   'js/src',
@@ -28,19 +28,19 @@ const INPUTS = [
     (name) => `scripts/lib/${name}.mjs`,
   ),
 ];
-/** What `scripts/build-react-native.mjs` makes. */
+/** The outputs of `scripts/build-react-native.mjs`. */
 const REACT_NATIVE = ['js/src/core/generated/plain.js', `${DIST}/react-native`];
 
 const hashOf = (paths) => hashInputs(paths, { without: REACT_NATIVE });
 
-/** Whether `js/dist` is what the inputs make; without `types`, its declarations do not matter. */
+/** Whether `js/dist` matches its inputs; without `types`, its declarations do not matter. */
 async function isCurrent(inputs, types) {
   try {
     const stamp = JSON.parse(await readFile(STAMP_FILE, 'utf8'));
     if (stamp.inputs !== inputs || (types && !stamp.types)) return false;
     return stamp.outputs === (await hashOf([DIST]));
   } catch {
-    return false; // Nothing was built here yet.
+    return false; // There is no build here yet.
   }
 }
 
@@ -58,11 +58,11 @@ export async function buildCore({ dev = false } = {}) {
   );
 }
 
-/** Builds `js/dist` over the core as it is built; without `types`, a part that takes few packages and is enough for pages. */
+/** Builds `js/dist` over the built core; without `types`, the part that needs few packages and is enough for pages. */
 export async function buildPackage({ types = true } = {}) {
   const inputs = await hashOf(INPUTS);
   if (await isCurrent(inputs, types)) return console.log(`package     up to date: ${DIST}`);
-  // Empty it first: the package must not contain files whose source was deleted.
+  // Empties it first: the package must not contain files whose source was deleted.
   for (const path of [STAMP_FILE, join(ROOT, DIST)])
     await rm(path, { recursive: true, force: true });
   await mkdir(join(ROOT, DIST), { recursive: true });

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
-/** The tests of each project of `e2e/playwright.config.ts`, by file, line and title. */
+/** Lists the tests of each project of `e2e/playwright.config.ts`, by file, line and title. */
 async function testsByProject() {
   const output = await run('playwright', ['test', '--list', '--reporter', 'list'], {
     cwd: join(ROOT, 'e2e'),

@@ -1,6 +1,6 @@
-// `node scripts/check-inputs.mjs [--deep] [step...]`: runs steps, one at a time, and names the files that they read although
-// they are none of their inputs: a change of such a file would not run the step again. It goes by the times of access that
-// a file system keeps, so nothing else may read the checkout meanwhile.
+// `node scripts/check-inputs.mjs [--deep] [step...]`: runs steps, one at a time, and names the files that they read but
+// do not list as inputs: a change of such a file would not run the step again. It compares access times, which a file
+// system keeps, so no other program may read the checkout in the meantime.
 
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ function refuseWithoutTimes() {
   if (!isKept) throw new CommandFailed('this file system keeps no times of access');
 }
 
-/** The files that a step read and that are none of its inputs. */
+/** Runs a step, and returns the files that it read outside its inputs. */
 async function strayReads(step, files, env) {
   const paths = files.names.filter((name) => files.text(name) !== undefined);
   for (const name of paths) forget(join(ROOT, name));

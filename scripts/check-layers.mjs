@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { checkRust, checkTypeScript } from './lib/layers.mjs';
 import { ROOT } from './lib/run.mjs';
 
-// From low to high. Each line is a layer, each list in it a room: files of one room may
-// name each other, rooms of one layer may not. `x/*` is all that lies under the folder, but for what a longer pattern names.
+// From low to high. Each line is a layer, each list in it a room: files of one room may import each other, rooms of one
+// layer may not. `x/*` is everything below the folder, except the matches of longer patterns.
 
 export const RUST_LAYERS = [
   [['le'], ['limits'], ['order'], ['secret']],
@@ -44,8 +44,8 @@ export const SUM_LAYERS = [
 ];
 
 /**
- * The rooms of the wrapper, `docs/architecture.md` has a line for each: eight, each with floors of its own, and below
- * `extras` what uses the store as apps do. A file belongs to the longest pattern that it matches.
+ * The rooms of the wrapper, `docs/architecture.md` has a line for each: eight, each with its own floors, and below
+ * `extras` the rooms that use the store as apps do. A file belongs to the longest pattern that it matches.
  */
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
@@ -80,7 +80,7 @@ export const TYPESCRIPT_LAYERS = [
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  // Three packages: the topmost names the modules of `trees` like its own.
+  // Three packages: the topmost imports the modules of `trees` like its own.
   const trees = checkRust(join(ROOT, 'crate', 'trees', 'src'), RUST_LAYERS);
   const sums = checkRust(join(ROOT, 'crate', 'sums', 'src'), SUM_LAYERS);
   const rust = checkRust(join(ROOT, 'crate', 'src'), RUST_LAYERS);

@@ -1,7 +1,7 @@
-// Checks the size of the package against its budget: all that a page downloads to open a store,
-// bundled, minified and gzipped, with the WebAssembly module. Prints the parts that are loaded later
-// (proofs, verification, repair) separately. Entries that stand alone have budgets of their own. The sizes that pages show are in
-// `docs/figures.json`: with `--write` it gets those of today, and `node scripts/figures.mjs` then fills them in.
+// Checks the size of the package against its budget: all that a page downloads to open a store, bundled, minified and
+// gzipped, with the WebAssembly module. Prints the parts that are loaded later (proofs, verification, repair)
+// separately. Entries that stand alone have their own budgets. The sizes that pages show are in `docs/figures.json`:
+// `--write` updates them, and `node scripts/figures.mjs` then fills them in.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { WASM_FILE } from './lib/wasm.mjs';
 const BUDGET_BYTES = 159_500;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
 const SLIM_BUDGET_BYTES = 162_800;
-/** Of its scripts: a module that is inlined by mistake would be seen here. */
+/** Of its scripts: it would expose a module that is inlined by mistake. */
 const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
@@ -33,13 +33,16 @@ const ENTRIES = [
 ];
 /** Of the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_300;
-/** Other rooms, but for the requests that both kinds of own servers share. */
+/** Other rooms, except the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|link\/take-patch)/;
 /** Other rooms, and packages. */
 const PACKAGES = /^(\.\.\/|[a-z@])/;
-/** Code that is loaded later, without what is loaded by then; `later` is the budget of what such code loads in its turn. */
+/**
+ * Code that is loaded later, without the code that is loaded by then; `later` is the budget of the parts that such code
+ * loads in its turn.
+ */
 const ROOMS = [
-  // What an app loads that imports `table`: the rest is had when a table needs it.
+  // The code that an app loads with `table`: the rest comes when a table needs it.
   {
     name: 'tables',
     file: 'store/tables/define.ts',
@@ -54,10 +57,10 @@ const ROOMS = [
     others: PACKAGES,
     budget: 1_500,
   })),
-  // The side of the page, and that of the worker without the store and live queries.
+  // The page's side, and the worker's side without the store and live queries.
   { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_600 },
   { name: 'worker host', file: 'worker/host.ts', others: /^\.\.\//, budget: 6_800 },
-  // An app calls it at each start: what an import needs that is under way is loaded then.
+  // An app calls it at each start: an import under way then loads its code.
   {
     name: 'import',
     file: 'import-from/index.ts',
@@ -65,7 +68,7 @@ const ROOMS = [
     budget: 2_000,
     later: 5_000,
   },
-  // What a lazy clone loads beside sync; a repair from a remote loads a part of it.
+  // A lazy clone loads it in addition to sync; a repair from a remote loads a part of it.
   { name: 'lazy', file: 'sync/lazy/open-lazy.ts', others: /^\.\.\//, budget: 8_000 },
   { name: 'mutators', file: 'sync/mutators/open-server-link.ts', others: NOT_WIRE, budget: 10_400 },
   { name: 'rest', file: 'sync/rest/open-rest-link.ts', others: NOT_WIRE, budget: 8_000 },
@@ -77,7 +80,7 @@ const ROOMS = [
   { name: 'state', file: 'adapters/state.ts', others: PACKAGES, budget: 1_100 },
   { name: 'yjs', file: 'adapters/yjs.ts', others: PACKAGES, budget: 2_200 },
   { name: 'yjs-awareness', file: 'adapters/yjs-awareness.ts', others: PACKAGES, budget: 700 },
-  // One entry; an app that imports one of the two gets that alone.
+  // One entry; an app that imports one of the two gets only its code.
   {
     name: 'tanstack-db',
     file: 'tanstack-db/collection-options.ts',
@@ -85,8 +88,8 @@ const ROOMS = [
     budget: 5_300,
   },
   { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_300 },
-  // With the formats and the probe of remotes. Which remote an app brings is its own choice.
-  // Later: collections, packs and directories that are written, and the probe.
+  // With the formats and the probe of remotes, but without remotes, which an app chooses. Later: collections, packs and
+  // directories that are written, and the probe.
   {
     name: 'sync',
     file: 'sync/link/index.ts',
@@ -95,7 +98,7 @@ const ROOMS = [
     later: 9_000,
   },
 ];
-/** The published sizes: their keys in `docs/figures.json`, after `size.`, and what is measured. */
+/** The published sizes: their keys in `docs/figures.json`, after `size.`, and the names of their measurements. */
 const PUBLISHED = {
   start: 'all, as downloaded',
   core: 'WebAssembly alone',
@@ -110,7 +113,10 @@ const PUBLISHED = {
   mutators: 'mutators, its own code',
   rest: 'rest, its own code',
 };
-/** Files that a page fetches to open a store: each is a request. The fourth is all that a page needs that only verifies. */
+/**
+ * Files that a page fetches to open a store: each is a request. The fourth is the only one for a page that only
+ * verifies.
+ */
 const MOST_FILES = 4;
 
 /** Bundles an entry, with the module's text emptied when `withModule` is false. */
@@ -143,8 +149,8 @@ async function bundle(withModule, entry = 'index.js') {
 }
 
 /**
- * The code of a room alone: what it shares with others is not counted, and neither is how it imports that. Here each file
- * of another room is an import of its own; as published there are two or three of them.
+ * Bundles the code of a room alone: without the code that it shares with others, and without their imports. Here each
+ * file of another room is a separate import; as published there are two or three of them.
  */
 async function roomAlone({ file, others }) {
   const input = join(ROOT, 'js', 'src', file);
@@ -171,7 +177,7 @@ async function roomAlone({ file, others }) {
 
 const gzippedLength = (content) => gzipSync(content, { level: 9 }).length;
 
-/** What a page downloads to open a store, and how many files that is. */
+/** Measures a page's downloads to open a store, and counts their files. */
 async function startSizes() {
   const { first, later, files } = await bundle(true);
   const slim = await bundle(true, 'slim.js');
@@ -188,7 +194,7 @@ async function startSizes() {
   return { rows, files: { 'the start': files, 'the start of slim': slim.files } };
 }
 
-/** What other entries and rooms have. */
+/** Measures the other entries and rooms. */
 async function otherSizes() {
   const rows = [];
   for (const { name, file, budget } of ENTRIES) {
@@ -208,7 +214,7 @@ async function otherSizes() {
   return rows;
 }
 
-/** All that is measured, in bytes, gzipped; a row has a `budget` unless it is a part of another one. */
+/** Measures everything, in bytes, gzipped; a row has a `budget` unless it is a part of another one. */
 export async function sizes() {
   refuseDevBuild();
   const { rows, files } = await startSizes();
@@ -237,10 +243,10 @@ async function main() {
   for (const text of differing) fail(`${text}: run check-size.mjs with --write, then figures.mjs`);
 }
 
-/** In units of 1,000 bytes, as pages show it. */
+/** Returns units of 1,000 bytes, as pages show them. */
 const published = (bytes) => Number((bytes / 1000).toFixed(bytes < 100_000 ? 1 : 0));
 
-/** Which published sizes are not those of today; with `isWriting` they become so. */
+/** Lists published sizes that are out of date; with `isWriting` updates them. */
 function comparePublished(rows, isWriting) {
   const data = readFigures();
   const keys = Object.keys(data.figures).filter((key) => data.figures[key].run === 'size');

@@ -1,7 +1,8 @@
-// `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/dist`, and counts
-// which blocks of code run (`js/test/support/snippet-list.mjs`); with `--list` it says why others do not. The blocks of a page are one
-// module, each within the scope of the one before it, so that it may use names of that or declare them anew. What a page leaves out
-// is in a comment of its own: `<!-- snippets: declare const closeIssue: (tx: Transaction) => void; -->`.
+// `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/dist`,
+// and counts the blocks of code that run (`js/test/support/snippet-list.mjs`); with `--list` it says why others do not. The
+// blocks of a page are one module, each within the scope of the one before it, so that it may use or redeclare its
+// names. Names that a page leaves out are declared in a comment: `<!-- snippets: declare const closeIssue: (tx:
+// Transaction) => void; -->`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ const compilerOptions = {
   noEmit: true,
 };
 
-/** Compiles pages; returns how many blocks they have. */
+/** Compiles pages; returns the number of their blocks. */
 async function compile(name, pages, skipLibCheck) {
   const folder = join(TO, name);
   mkdirSync(folder, { recursive: true });
@@ -48,12 +49,12 @@ async function compile(name, pages, skipLibCheck) {
   }
   const config = { compilerOptions: { ...compilerOptions, skipLibCheck }, include: ['.'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  // Lines are those of the page.
+  // Lines are numbered as in the page.
   await run('tsc', ['-p', folder, '--pretty', 'false']);
   return blocks;
 }
 
-/** How many blocks run, and why others do not. */
+/** Prints how many blocks run, and why others do not. */
 function tellWhatRuns(isLong) {
   const blocks = pages().flatMap((page) => blocksOf(page).map((block) => ({ page, ...block })));
   const others = blocks.filter(({ why }) => why !== undefined);

@@ -1,7 +1,7 @@
-// `node scripts/check-types.mjs [--newest] [--sources]`: the types of the package as apps see them. Compiles `js/test/types`
-// with the oldest and the newest TypeScript that they are for (`--newest`: with that alone), and compares each error with
-// what is expected there. Then compiles an app with many tables, whose types must stay cheap. With `--sources` against the
-// declarations of the sources as they are; otherwise against those in `js/dist`.
+// `node scripts/check-types.mjs [--newest] [--sources]`: checks the types of the package as apps see them. Compiles
+// `js/test/types` with the oldest and the newest supported TypeScript (`--newest`: with that alone), and compares each
+// error with the expected one. Then compiles an app with many tables, whose types must stay cheap. With `--sources`
+// against the declarations of the current sources; otherwise against the declarations in `js/dist`.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const FROM = join(ROOT, 'js', 'test', 'types');
 const TO = join(ROOT, '.cache', 'types');
 const DECLARATIONS = join(ROOT, '.cache', 'declarations');
 const MANY_DIR = join(ROOT, '.cache', 'types-many');
-/** Of the app with many tables; twice what it takes. */
+/** Of the app with many tables; twice its need. */
 const MAX_INSTANTIATIONS = 300_000;
 const COMPILERS = [...(process.argv.includes('--newest') ? [] : ['typescript-5.4']), 'typescript'];
 
@@ -29,7 +29,7 @@ async function compiled(compiler, args, cwd = ROOT) {
   }
 }
 
-/** Writes declarations of the sources; returns where each entry has its own. */
+/** Writes declarations of the sources; returns the path of each entry. */
 async function pathsOfSources() {
   rmSync(DECLARATIONS, { recursive: true, force: true });
   const project = ['-p', join(ROOT, 'js'), '--outDir', DECLARATIONS];
@@ -44,7 +44,7 @@ async function pathsOfSources() {
   );
 }
 
-/** A project in a folder of its own, with the settings of `js/test/types`. */
+/** Writes a project in its own folder, with the settings of `js/test/types`. */
 function writeProject(dir, files, paths) {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });

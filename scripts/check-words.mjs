@@ -1,6 +1,7 @@
-// Counts the sentences that a reader must read twice, in comments and pages, and names that are neither nouns nor verbs.
-// `scripts/words.json` has the most that there may be, of 1,000 sentences and of names: `node scripts/check-words.mjs` fails above
-// it, and `--write` lowers it to what is there; it is never raised. `--list KIND [TREE]` prints the sentences or names.
+// Counts the sentences that a reader must read twice, in comments and pages, and names that are neither nouns nor
+// verbs. `scripts/words.json` has the limits, for 1,000 sentences and for names: `node scripts/check-words.mjs` fails
+// above a limit, and `--write` lowers it to the count; a limit never rises. `--list KIND [TREE]` prints the sentences
+// or names.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -17,7 +18,7 @@ import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 const LIMITS = join(ROOT, 'scripts', 'words.json');
 
-/** What is counted of sentences. Quoted code is `CODE` by then. */
+/** The counted kinds of sentences. Quoted code is `CODE` by then. */
 export const KINDS = {
   headless: (text) => /^(?:What|Who|Whoever|Whatever)\b/.test(text) && !text.includes('?'),
   pointing: (text) => /\b(?:that of|those (?:of|who|that))\b/i.test(text),
@@ -58,7 +59,7 @@ const filesUnder = (dir, is) =>
     .filter((file) => is(file) && !file.includes('node_modules/'))
     .sort();
 
-/** The sentences of a tree, each with its file. */
+/** Returns the sentences of a tree, each with its file. */
 function sentencesIn({ dirs, is, read }) {
   return dirs
     .flatMap((dir) => filesUnder(dir, is))
@@ -68,7 +69,7 @@ function sentencesIn({ dirs, is, read }) {
     });
 }
 
-/** The counts of a tree: of 1,000 sentences, to a tenth. */
+/** Counts the kinds in a tree: of 1,000 sentences, to a tenth. */
 function countTree(tree) {
   const sentences = sentencesIn(tree);
   const of = (is) =>
@@ -81,13 +82,13 @@ const countNames = () => {
   return Object.fromEntries(Object.entries(odd).map(([kind, all]) => [kind, all.length]));
 };
 
-/** All that has a limit. */
+/** Counts everything that has a limit. */
 export function countWords() {
   const trees = Object.entries(TREES).map(([name, tree]) => [name, countTree(tree)]);
   return { ...Object.fromEntries(trees), names: countNames() };
 }
 
-/** The counts above their limits, as lines. */
+/** Lists the counts above their limits, as lines. */
 export function overLimits(counts, limits) {
   return Object.entries(counts).flatMap(([tree, kinds]) =>
     Object.entries(kinds)
@@ -96,7 +97,7 @@ export function overLimits(counts, limits) {
   );
 }
 
-/** The limits, lowered to the counts. */
+/** Lowers the limits to the counts. */
 export function lowered(limits, counts) {
   const lower = (tree, kind, count) => Math.min(count, limits[tree]?.[kind] ?? count);
   return Object.fromEntries(

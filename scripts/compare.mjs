@@ -1,6 +1,6 @@
-// `node scripts/compare.mjs DIR [--rows 100000] [--rounds 15]`: compares this build with that of the checkout in
-// DIR, in Node over `memory()`. The two take turns in one process. Prints the times of each case, and the ratios
-// of this build to the other: of the minima, and of the medians.
+// `node scripts/compare.mjs DIR [--rows 100000] [--rounds 15]`: compares this build with the build of the checkout in
+// DIR, in Node over `memory()`. The two take turns in one process. Prints the times of each case, and the ratios of
+// this build to the other: of the minima, and of the medians.
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
-/** Rows of about 150 bytes, not in the order of their keys. */
+/** Makes rows of about 150 bytes, not in the order of their keys. */
 function rowsOf(count) {
   return Array.from({ length: count }, (_, at) => {
     const id = (at * 7919) % count;

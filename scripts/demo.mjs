@@ -1,8 +1,8 @@
-// `npm run demo`: builds the demo and serves it until interrupted, with a reference server beside it, under `remote/` of the same
-// address, for the page of two devices. The core is built for development, in seconds; with `--release` as it ships. With
-// `--headless` it runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code; with
-// `--headless --picture <file>` that draws the race, too, of the core as it ships. With `--as-built` it does not set up or
-// build the package.
+// `npm run demo`: builds the demo and serves it until interrupted, with a reference server under `remote/` of the same
+// address, for the page of two devices. The core is built for development, in seconds; with `--release` as it ships.
+// With `--headless` it runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code;
+// with `--headless --picture <file>` that draws the race, too, of the core as it ships. With `--as-built` it does not
+// set up or build the package.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { allOf, setupPackages, setupRust } from './setup.mjs';
 
 const DEMO_DIR = join(ROOT, 'demo');
 const PAGE = { root: DEMO_DIR, logLevel: 'warn' };
-/** Vite empties its folder before it builds, so the stamp tells of a build that has ended. */
+/** Vite empties its folder before it builds, so the stamp means that a build has ended. */
 const STAMP_FILE = join(DEMO_DIR, 'dist', '.inputs');
 const PAGE_INPUTS = [
   'demo',
@@ -26,7 +26,7 @@ const PAGE_INPUTS = [
   'package-lock.json',
   'scripts/lib/dev-build.mjs',
 ];
-/** What is made of the inputs; `demo/prepare.mjs` tells in `cities.meta.json` what its files are made of. */
+/** Made from the inputs; `demo/prepare.mjs` records its own inputs in `cities.meta.json`. */
 const NO_INPUTS = [
   'dist',
   'node_modules',
@@ -34,7 +34,7 @@ const NO_INPUTS = [
 ].map((name) => `demo/${name}`);
 const OWN_FLAGS = ['--headless', '--as-built', '--release'];
 
-/** Installs what the demo needs, and builds the package. */
+/** Installs the packages of the demo, and builds the package. */
 async function makePackage({ isHeadless, isRelease }) {
   const browser = isHeadless ? 'chromium' : 'none';
   if (isRelease) {
@@ -65,7 +65,7 @@ async function makePages() {
 }
 
 async function serveDemo(port) {
-  // Imported late: it needs the package, as built.
+  // Imported late: it needs the built package.
   const { startRemote } = await import('../demo/remote.mjs');
   const remote = await startRemote();
   // One address for both: it also works through a tunnel.
@@ -88,7 +88,7 @@ async function main() {
   if (!args.includes('--as-built')) {
     await makePackage({ isHeadless, isRelease: hasPicture || args.includes('--release') });
   }
-  // It is published.
+  // The picture is published.
   if (hasPicture) refuseDevBuild();
   await makePages();
   const server = await serveDemo(isHeadless ? 0 : 4173);

@@ -1,6 +1,7 @@
-// `npm run docs`: serves the documentation site until interrupted, and shows pages anew when they are saved. With `--build` it
-// writes the site to `site/dist`, and checks its links and anchors. With `--as-built` it does not set up or build the
-// package, whose declarations the reference is made of. `DOCS_BASE=/path/` is where the site will be served, `/` by default.
+// `npm run docs`: serves the documentation site until interrupted, and reloads pages when they are saved. With
+// `--build` it writes the site to `site/dist`, and checks its links and anchors. With `--as-built` it does not set up
+// or build the package, whose declarations become the reference. `DOCS_BASE=/path/` is where the site will be served,
+// `/` by default.
 
 import { copyFileSync, cpSync, existsSync, mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { setup } from './setup.mjs';
 
 const SITE = join(ROOT, 'site');
 
-/** Copies to the site what other folders have: the reference, the changelog, and the drawings of the demo. */
+/** Copies the files of other folders to the site: the reference, the changelog, and the drawings of the demo. */
 async function prepare({ typedoc }) {
   const { writeChangelog, writeEntries } = await import('../site/lib/reference.mjs');
   mkdirSync(join(SITE, 'public'), { recursive: true });

@@ -1,5 +1,5 @@
-// `node scripts/draw-rooms.mjs`: draws the rooms of `js/src` by their imports, in `docs/architecture.md`.
-// With `--check` it draws nothing, and exits with 1 if the picture is out of date.
+// `node scripts/draw-rooms.mjs`: draws the rooms of `js/src` by their imports, in `docs/architecture.md`. With
+// `--check` it writes no file, and exits with 1 if the picture is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const END = '<!-- rooms: end -->\n';
 
 const roomOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file);
 
-/** The rooms that each room imports. */
+/** Returns the rooms that each room imports. */
 function namedRooms(files) {
   const named = new Map();
   for (const [file, names] of files) {
@@ -30,7 +30,7 @@ function isReached(named, from, to) {
   return [...named.get(from)].some((room) => room !== to && reaches(room));
 }
 
-/** The rooms as a Mermaid graph, without imports that exist through another room. */
+/** Draws the rooms as a Mermaid graph, without imports that exist through another room. */
 export function drawn(files) {
   const named = namedRooms(files);
   const rooms = new Set(TYPESCRIPT_LAYERS.flat(2).map(roomOf));

@@ -17,7 +17,7 @@ await runMain(async () => {
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { FileStore } = require('metro-cache');
-  // Merge over the example's own configuration, which overrides arguments of `loadConfig`.
+  // Merges over the example's own configuration, which overrides arguments of `loadConfig`.
   const own = await Metro.loadConfig({ cwd: EXAMPLE });
   const config = {
     ...own,

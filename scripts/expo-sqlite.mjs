@@ -1,6 +1,7 @@
 // `node scripts/expo-sqlite.mjs [version or tarball ...]`: runs the tests of stores over expo-sqlite with its published
-// JavaScript instead of the stand-in, and compares its types with ours. Only its Kotlin and Swift stay a stand-in. Not part
-// of `npm test`: to fetch a version that is not in `.cache/expo-sqlite` takes 16 to 33 MB, of which it keeps the JavaScript.
+// JavaScript instead of the stand-in, and compares its types with ours. Only its Kotlin and Swift stay a stand-in. Not
+// part of `npm test`: to fetch a version that is not in `.cache/expo-sqlite` takes 16 to 33 MB, of which it keeps the
+// JavaScript.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,9 +10,9 @@ import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
 const PACKAGE = 'expo-sqlite';
-/** The first version of all that the adapter supports, and the last one of each major version. */
+/** The first supported version, and the last one of each major version. */
 const VERSIONS = ['15.0.6', '15.2.14', '16.0.10', '55.0.20', '56.0.6', '57.0.3'];
-/** What its client for developers imports, which runs in no test. */
+/** Its client for developers imports it, and runs in no test. */
 const LOCK = { name: 'await-lock', version: '2.2.2' };
 const TESTS = ['expo-sqlite', 'sql-contract', 'sql-faults', 'sql.test'];
 
@@ -49,7 +50,7 @@ async function fetched(name, version) {
   }
 }
 
-/** What each version declares must fit what the driver takes it to have. */
+/** Checks that each version's declarations fit the driver's. */
 async function checkTypes(versions) {
   const to = join(CACHE, 'types');
   rmSync(to, { recursive: true, force: true });
@@ -68,7 +69,7 @@ async function checkTypes(versions) {
     moduleResolution: 'bundler',
     types: [],
     strict: true,
-    // Their own may need packages of phones.
+    // Its own declarations may need packages of phones.
     skipLibCheck: true,
     noEmit: true,
   };

@@ -23,7 +23,7 @@ await runMain(async () => {
   console.log(`in Node, by WebAssembly: ${(await loadInNode()).toFixed(0)} ms, median of 15`);
 });
 
-/** Milliseconds of the same load in Node. */
+/** Times the same load in Node, in milliseconds. */
 async function loadInNode() {
   const { memory, open } = await import(pathToFileURL(join(ROOT, 'js', 'dist', 'index.js')).href);
   const rows = rowsOf(10_000);
@@ -38,7 +38,7 @@ async function loadInNode() {
   return times.sort((a, b) => a - b)[7];
 }
 
-/** CPU seconds of one load, without making its rows. CPU time is also right on a busy machine. */
+/** Measures the CPU seconds of one load, without making its rows. CPU time is also right on a busy machine. */
 async function countCpu(code) {
   const seconds = {};
   for (const job of ['none', 'map', 'load', 'replicache']) {

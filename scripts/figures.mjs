@@ -1,6 +1,6 @@
-// `node scripts/figures.mjs`: fills in the figures of the pages from `docs/figures.json`. With `--check` it writes nothing, and
-// exits with 1 when a page says something else, or when a front page has a figure without a key. `--take FILE --as RUN` first takes
-// the figures of a result of `npm run bench` as those of a run.
+// `node scripts/figures.mjs`: fills in the figures of the pages from `docs/figures.json`. With `--check` it writes no
+// file, and exits with 1 when a page differs, or when a front page has a figure without a key. `--take FILE --as RUN`
+// first takes the figures of a result of `npm run bench` as the figures of a run.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,12 +3,12 @@
 //
 //   name        its name, for `--only`
 //   source      { repo, commit } on GitHub, or { npm, version, integrity }; `with` is a list of further packages
-//               and `paths` are the folders of a repository that are needed, if not all
+//               and `paths` are the needed folders of a repository, if not all
 //   run({ dir, packages, report })
 //
 // `dir` has the suite, `packages(name)` is the folder of a package of `with`, and `report` is a file that the run may
-// write. It resolves to `{ passed, failed, skipped, exceptions: [{ test, reason }], failures }`: `judged` of
-// `lib/foreign.mjs` makes that. An exception that passes counts as failed.
+// write. It resolves to `{ passed, failed, skipped, exceptions: [{ test, reason }], failures }`, which `judged` of
+// `lib/foreign.mjs` makes. An exception that passes counts as failed.
 //
 //   --only a,b            only these suites
 //   --from name=folder    takes a repository from a checkout, or a bare git directory, instead of from GitHub

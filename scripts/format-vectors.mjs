@@ -1,6 +1,6 @@
-// `node scripts/format-vectors.mjs`: writes `vectors/formats/store-N.json`, a store as the package in `js/dist` stores it in
-// IndexedDB and in SQLite, exports it and proves a row of it. Every later version must read it, so it is written once: for a new
-// format, before this is released. `js/test/storage/formats.test.ts` reads them.
+// `node scripts/format-vectors.mjs`: writes `vectors/formats/store-N.json`, a store as the package in `js/dist` stores
+// it in IndexedDB and in SQLite, exports it and proves a row of it. Every later version must read it, so it is written
+// once: for a new format, before this is released. `js/test/storage/formats.test.ts` reads them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const issue = (id) => [
   },
 ];
 
-/** A history that leaves one of everything that the format has. */
+/** Makes a history that leaves one of everything in the format. */
 async function make(open, storage) {
   const db = await open(NAME, { ...OPTIONS, ...storage });
   await db.putMany(Array.from({ length: 250 }, (_, id) => issue(id)));
@@ -72,7 +72,7 @@ const asked = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-/** All records of the database. */
+/** Reads all records of the database. */
 async function storedInIdb() {
   const database = await asked(indexedDB.open(`hedgerow/${NAME}`));
   const stores = {};
@@ -86,7 +86,7 @@ async function storedInIdb() {
   return { version, stores };
 }
 
-/** The tables of the file, and what tells it from files of others. */
+/** Reads the tables of the file, and the marks of its format. */
 async function storedInSqlite(folder) {
   const { Sqlite } = await import('../js/test/support/sqlite.mjs');
   const file = readdirSync(folder).find(

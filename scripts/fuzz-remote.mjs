@@ -1,8 +1,8 @@
-// Runs the fuzz targets of the objects of a remote, which are decoded in TypeScript:
-// `node scripts/fuzz-remote.mjs [--seconds N] [--seed N] [target...]`, 5 seconds for each target and all of them by
-// default. Inputs come from the vectors and from what reached new code in earlier runs; their checksums are mended
-// after most changes, so that faults behind them are reached. Prints a line for each target, and exits with 1 when one
-// finds a fault: its input is then kept under `.cache/fuzz`.
+// Runs the fuzz targets of the objects of a remote, which are decoded in TypeScript: `node scripts/fuzz-remote.mjs
+// [--seconds N] [--seed N] [target...]`, 5 seconds for each target and all of them by default. Inputs come from the
+// vectors and from earlier inputs that reached new code; most changes also mend their checksums, to reach the code
+// behind the checks. Prints a line for each target, and exits with 1 when one finds a fault: its input is then kept
+// under `.cache/fuzz`.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ async function load() {
   await build.write({ file: out, format: 'esm', codeSplitting: false });
   await build.close();
   const url = pathToFileURL(out).href;
-  // Before the code is compiled, which is then counted from its first run on.
+  // Before the code is compiled, so that its first run is counted.
   const coverage = new Coverage(url);
   return { coverage, ...(await import(url)) };
 }
@@ -39,7 +39,7 @@ async function load() {
 function vectorsOf(kind) {
   const file = join(ROOT, 'vectors', 'remote', 'objects.json');
   const { objects, refused } = JSON.parse(readFileSync(file, 'utf8'));
-  // Targets encrypt what is not.
+  // Targets encrypt plain objects.
   const own = [...objects, ...refused].filter((one) => one.kind === kind.replace('sealed-', ''));
   return own.map(({ bytes }) => Uint8Array.from(Buffer.from(bytes, 'hex')));
 }
@@ -53,7 +53,7 @@ async function fuzz(name, { TARGETS, resealed, coverage }, { seconds, seed }) {
   mkdirSync(folder, { recursive: true });
   const random = randomOf(seed);
   const inputs = [];
-  // Inputs that are objects: most of those that are not say no more than the first fault in them.
+  // Inputs that are objects: most others only exercise the first check that they fail.
   const sound = [];
   let [runs, objects] = [0, 0];
   const run = async (bytes) => {
@@ -94,7 +94,7 @@ async function fuzz(name, { TARGETS, resealed, coverage }, { seconds, seed }) {
   };
   const [before, end] = [coverage.places, performance.now() + 1000 * seconds];
   while (performance.now() < end) {
-    // V8 takes longer to report than a decoder runs: it is asked once for some of them.
+    // V8 takes longer to report than a decoder runs, so one report covers several inputs.
     const batch = Array.from({ length: BATCH }, change);
     for (const bytes of batch) await run(bytes);
     const places = coverage.reached();

@@ -1,9 +1,9 @@
 // Runs the fuzz targets of the core: `node scripts/fuzz.mjs [--seconds N] [target...]`, 5
 // seconds for each target and all of them by default. Each first replays its kept inputs.
 //
-// This is what `cargo fuzz run --sanitizer none` does, with the pinned stable toolchain and
-// nothing else to install: libFuzzer is compiled from the sources in `libfuzzer-sys` (which
-// takes a C++ compiler), and LLVM's own pass instruments the Rust code.
+// It does the same as `cargo fuzz run --sanitizer none`, with the pinned stable toolchain and no other installation:
+// libFuzzer is compiled from the sources in `libfuzzer-sys` (which takes a C++ compiler), and LLVM's own pass
+// instruments the Rust code.
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -25,7 +25,7 @@ const RUSTFLAGS = [
   '--cfg=fuzzing',
   '-Cpasses=sancov-module',
   ...PASS_OPTIONS.map((option) => `-Cllvm-args=${option}`),
-  // The pass needs whole modules. Keep debug checks: they find half of the faults.
+  // The pass needs whole modules. The debug checks stay: they find half of the faults.
   '-Ccodegen-units=1',
   '-Cdebug-assertions',
   '-Coverflow-checks',
@@ -70,7 +70,7 @@ async function fuzz(binary, target, seconds) {
   const args = [`-max_total_time=${seconds}`, ...limits, ...report, found, ...kept];
   let log;
   try {
-    // Hide the output: it has a line for each input that reaches new code, thousands in all.
+    // Hides the output: it has a line for each input that reaches new code, thousands in all.
     log = await run(binary, args, { quiet: true });
   } catch (error) {
     console.error(error.output.split('\n').slice(-60).join('\n'));

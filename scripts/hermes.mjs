@@ -1,5 +1,5 @@
-// Runs the tests of the package for React Native in a real Hermes, and checks that each step of one
-// history has the same root there as in Node. A step of the deep tier, which builds what it needs.
+// Runs the tests of the package for React Native in a real Hermes, and checks that each step of one history has the
+// same root there as in Node. A step of the deep tier, which builds its own inputs.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import { PLAIN_FILE } from './lib/plain.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { workload } from './platforms/workload.js';
 
-/** The roots of the history in Node, over WebAssembly. */
+/** Returns the roots of the history in Node, over WebAssembly. */
 async function rootsInNode(count) {
   const { memory, open } = await import(pathToFileURL(join(ROOT, 'js', 'dist', 'index.js')).href);
   const { db, steps } = await workload({ open, storage: memory(), name: 'roots', count });

@@ -1,6 +1,7 @@
-// `npm run matrix [-- --only vite,webpack] [--sample] [--tarball FILE] [--as-built] [--keep]`: packs the package once, and
-// runs the same scenario in what people build with (`examples/matrix`). With `--sample` only tools that the root has
-// installed: then nothing is fetched. `--as-built` packs `js/dist` as it is, and `--tarball` takes what was packed before.
+// `npm run matrix [-- --only vite,webpack] [--sample] [--tarball FILE] [--as-built] [--keep]`: packs the package once,
+// and runs the same scenario in the toolchains of apps (`examples/matrix`). `--sample` runs only tools that the root
+// has installed, and fetches no package. `--as-built` packs the existing `js/dist`, and `--tarball` takes an earlier
+// package.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import { setup } from './setup.mjs';
 const TOOLS = join(ROOT, 'examples', 'matrix', 'tools');
 const WORK = join(ROOT, '.cache', 'matrix');
 
-/** The tools by their names, which are those of their files. */
+/** Reads the tools by their names, which are the names of their files. */
 async function readTools() {
   const files = (await readdir(TOOLS)).filter((file) => file.endsWith('.mjs')).sort();
   const read = async (file) => {
@@ -37,7 +38,7 @@ async function packed({ tarball, 'as-built': asBuilt }) {
   await mkdir(to, { recursive: true });
   if (asBuilt) return packAsBuilt(to);
   await setup({ packages: ['test', 'release'], browser: 'chromium', sqlite: true });
-  // As for publishing: what is up to date is not built again.
+  // As for publishing: only outdated parts are built.
   await run('npm', ['pack', '--pack-destination', to], { cwd: join(ROOT, 'js'), quiet: true });
   const [file] = await readdir(to);
   return join(to, file);
@@ -47,7 +48,7 @@ async function packed({ tarball, 'as-built': asBuilt }) {
 const isSampled = ({ sample = false }, name) =>
   Array.isArray(sample) ? sample.includes(name) : sample;
 
-/** What to print of a result, of one scenario or of several by their names. */
+/** Summarizes a result, of one scenario or of several by their names. */
 function summary(results) {
   const all = 'ok' in results ? [results] : Object.values(results);
   const failed = all.filter(({ ok }) => !ok);
@@ -76,7 +77,7 @@ async function runCase(shop, tool, name, one) {
   }
 }
 
-/** The version of the first package of a tool, or what it says itself. */
+/** Returns the version of the first package of a tool, or the tool's own. */
 const versionOf = ({ version, packages: [first] }) => version ?? VERSIONS[first] ?? process.version;
 
 async function runTool(tool, { tarball, sample, keep, visits }) {
@@ -179,6 +180,6 @@ async function main() {
   if (count('FAILED') > 0) throw new CommandFailed('the package does not work in all of these');
 }
 
-// Without this an interrupt would leave servers of tools running.
+// Otherwise an interrupt would leave servers of tools running.
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => process.exit(130));
 await runMain(main);

@@ -1,5 +1,5 @@
-// How long a page is busy with rows that a worker sends: as structured clones, as JSON text, and as bytes of that. For
-// docs/decisions.md. `node scripts/measure-crossing.mjs`
+// Measures how long a page is busy with rows that a worker sends: as structured clones, as JSON text, and as its bytes.
+// For docs/decisions.md. `node scripts/measure-crossing.mjs`
 
 import { chromium } from '@playwright/test';
 import { findBrowser } from './lib/browser.mjs';
@@ -46,7 +46,7 @@ function workerMain() {
   });
 }
 
-/** In the page: takes all rows, and tells how long it was busy, and its longest task. */
+/** Runs in the page: takes all rows, and returns how long it was busy, and its longest task. */
 async function take({ code, how, size }) {
   const worker = new Worker(URL.createObjectURL(new Blob([code])));
   const decoder = new TextDecoder();

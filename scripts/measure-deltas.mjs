@@ -1,6 +1,6 @@
-// `node scripts/measure-deltas.mjs [--rows 1000000]`: the bytes of deltas between two commits, and the times to make
-// and to apply them, in Node over `memory()`. Random rows are changed, or deleted, or rows in a row. Prints the
-// fastest of five rounds, beside a `putMany` or `deleteMany` of the same rows.
+// `node scripts/measure-deltas.mjs [--rows 1000000]`: measures the bytes of deltas between two commits, and the times
+// to make and to apply them, in Node over `memory()`. Random rows are changed, or deleted, or adjacent rows. Prints the
+// fastest of five rounds, next to a `putMany` or `deleteMany` of the same rows.
 
 import { parseArgs } from 'node:util';
 import { deflateRawSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { importSource } from './lib/source.mjs';
 
 const ROUNDS = 5;
 
-/** A row of about 150 bytes, with an id that does not compress. */
+/** Makes a row of about 150 bytes, with an id that does not compress. */
 function row(index, stamp = 0) {
   const key = `issue/${String(index).padStart(8, '0')}`;
   const id = Math.imul(index + 1, 0x9e3779b1) >>> 0;
@@ -19,7 +19,7 @@ function row(index, stamp = 0) {
   return [key, { id: key, title, status: 'open', owner: `user${id % 97}`, modified }];
 }
 
-/** Random numbers below `end`, without repeats. */
+/** Returns random numbers below `end`, without repeats. */
 function numbers(count, end) {
   const found = new Set();
   for (let state = 1; found.size < count; ) {
@@ -35,7 +35,7 @@ async function timed(work) {
   return [performance.now() - startMs, result];
 }
 
-/** The branch head of a handle: a snapshot uses it in the turn of its call. */
+/** Returns the branch head of a handle: a snapshot uses it in the turn of its call. */
 function headOf({ BranchHead }, db) {
   const { useView } = BranchHead.prototype;
   let found;

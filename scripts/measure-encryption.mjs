@@ -1,7 +1,7 @@
 // Compares encrypted stores with plain ones, in Node over SQLite: `node scripts/measure-encryption.mjs [--rows 100000]
-// [--rounds 5]`. Both in turn in each round, in files of their own. Prints medians, and the medians of the ratios within
-// a round: what else the machine did at that time was much the same for both. The second ratio is of the time that this
-// process has had of all processors: it tells more where others are at work.
+// [--rounds 5]`. Both take turns in each round, in their own files. Prints medians, and the medians of the ratios
+// within a round: the machine's other work was much the same for both then. The second ratio compares this process's
+// time on all processors, which is more reliable while other programs work.
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ function* rows() {
   }
 }
 
-/** Keys all over the store, always the same. */
+/** Returns keys all over the store, always the same. */
 const some = (most) => Array.from({ length: most }, (_, at) => keyOf((at * 7919) % count));
 
 async function timed(work) {
@@ -50,7 +50,7 @@ async function got(db, keys) {
   for (const key of keys) if ((await db.get(key))?.id !== key) throw new Error(`no ${key}`);
 }
 
-/** What one store takes for each case, in milliseconds. */
+/** Measures each case with one store, in milliseconds. */
 async function measured(folder, encryption) {
   const storage = sqlite({ location: folder });
   const options = { storage, ...(encryption && { encryption }) };

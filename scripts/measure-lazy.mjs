@@ -1,6 +1,6 @@
-// Measures lazy clones in Node over a remote in memory: round trips, requests and bytes until the first row is read, of a scan
-// of 100 rows, of random reads, of a scan of all. `js/test/sync/lazy/lazy-repair.test.ts` counts a repair. Round trips are counted: a
-// request begins one if it was made after the answer of another had come.
+// Measures lazy clones in Node over a remote in memory: round trips, requests and bytes until the first row is read, of
+// a scan of 100 rows, of random reads, of a scan of all. `js/test/sync/lazy/lazy-repair.test.ts` counts a repair. A request
+// begins a new round trip if it was made after the answer of another had come.
 //
 //     node scripts/measure-lazy.mjs [--rows 1000000]
 
@@ -15,7 +15,7 @@ const WORDS = 'local first storage in the browser swallows an initial sync and s
   ' ',
 );
 const keyOf = (nth) => `issue/${String(nth).padStart(8, '0')}`;
-/** A row of about 150 bytes, as of a list of issues. */
+/** Makes a row of about 150 bytes, as of a list of issues. */
 const rowOf = (nth) => ({
   id: keyOf(nth),
   title: Array.from({ length: 6 }, (_, at) => WORDS[(nth * 7 + at * 13) % WORDS.length]).join(' '),
@@ -24,7 +24,7 @@ const rowOf = (nth) => ({
   points: (nth * 31) % 100,
 });
 
-/** A remote that counts round trips: those of which each waited for the one before. */
+/** Wraps a remote to count round trips: chains in which each request waited for the one before. */
 function counted(inner) {
   const seen = { trips: 0, requests: 0, bytes: 0 };
   const call =
@@ -49,7 +49,7 @@ function counted(inner) {
   };
 }
 
-/** What a call adds to what was seen. */
+/** Returns what a call adds to the counts. */
 async function cost(seen, work) {
   const before = { ...seen };
   const startMs = performance.now();

@@ -1,7 +1,8 @@
-// `node scripts/measure-migrations.mjs [--rows 1000000] [--storage memory|sqlite] [--way background|simple] [--writes]`:
-// brings the rows of a table to version 2 in one process. Prints the time, the longest time for which nothing else could
-// run in the page, and what is stored before, after, and after a compaction. `--way simple` is one transaction over all
-// rows, as an app may write it; `--writes` puts a row each 20 ms beside it, and prints how long these took.
+// `node scripts/measure-migrations.mjs [--rows 1000000] [--storage memory|sqlite] [--way background|simple]
+// [--writes]`: migrates the rows of a table to version 2 in one process. Prints the time, the longest time for which no
+// other code could run in the page, and the stored bytes before, after, and after a compaction. `--way simple` is one
+// transaction over all rows, as an app may write it; `--writes` puts a row each 20 ms during the migration, and prints
+// how long these took.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,8 +30,8 @@ const rows = Number(values.rows);
 const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /**
- * Looks at the thread in each turn of the event loop: the longest gap between two turns is the longest slice. What other
- * processes take of the processor does not count.
+ * Checks the thread in each turn of the event loop: the longest gap between two turns is the longest slice. Processor
+ * time of other processes does not count.
  */
 function turns() {
   let isOver = false;
@@ -57,7 +58,7 @@ function turns() {
   };
 }
 
-/** Puts rows beside the migration; returns a function that tells how long they took. */
+/** Puts rows during the migration; returns a function that returns how long they took. */
 function writing(db) {
   const times = [];
   let at = 0;

@@ -23,7 +23,7 @@ const PART_BYTES = 64 << 10;
 const SETTLE_MS = 1500;
 
 const keyOf = (nth) => `issue/${String(nth).padStart(8, '0')}`;
-/** A row of about 130 bytes. */
+/** Makes a row of about 130 bytes. */
 const rowOf = (nth, note = 'open') => ({
   title: `local first storage swallows an initial sync and stays fast ${(nth * 7919) % 1e6}`,
   state: note,
@@ -46,7 +46,7 @@ async function bound() {
     mutators: ours,
     pull: () => respond(next),
     push: () => new Response('{}'),
-    // A transaction beside the calls is measured, too.
+    // A transaction between the calls is measured, too.
     localWrites: true,
   });
   return [db, app];
@@ -56,7 +56,7 @@ const encoder = new TextEncoder();
 const answer = (cookie, patch, lastMutationIDChanges = {}) =>
   encoder.encode(JSON.stringify({ cookie, lastMutationIDChanges, patch }));
 
-/** A response that arrives in parts, as from a network. */
+/** Makes a response that arrives in parts, as from a network. */
 function respond(bytes) {
   let at = 0;
   const body = new ReadableStream({
@@ -70,7 +70,7 @@ function respond(bytes) {
 }
 const nths = (count) => Array.from({ length: count }, (_, nth) => nth);
 
-/** The longest time that the thread was held, as a timer sees it. */
+/** Measures the longest time that the thread was held, as a timer sees it. */
 async function watched(work) {
   let longest = 0;
   let last = performance.now();
@@ -156,7 +156,7 @@ for (let round = 0; round < rounds; round++) {
       ids,
     );
   next = remote(2, 'urgent');
-  // The collection that so many commits cause, and the garbage of this script, are not what is measured.
+  // Excludes the collection after so many commits, and the garbage of this script.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   rebases.push(await watched(() => bind.pull()));
   if (bind.pending().length !== calls) throw new Error('calls are missing');

@@ -1,7 +1,7 @@
-// Compares structured values with plain JSON: `node scripts/measure-structured.mjs [--rows 2000]`. First the code alone, row
-// by row: `encodeStructured` and `JSON.stringify` with `JSON.stringify`, `JSON.parse` and `decodeStructured` with
-// `JSON.parse`. Then calls of a store in memory, which hold both kinds of rows. Rounds alternate. Prints the fastest round
-// of each, and their ratios.
+// Compares structured values with plain JSON: `node scripts/measure-structured.mjs [--rows 2000]`. First the code
+// alone, row by row: `encodeStructured` and `JSON.stringify` with `JSON.stringify`, `JSON.parse` and `decodeStructured`
+// with `JSON.parse`. Then calls of a store in memory, which hold both kinds of rows. Rounds alternate. Prints the
+// fastest round of each, and their ratios.
 
 import { memory, open } from '../js/dist/index.js';
 import { importSource } from './lib/source.mjs';
@@ -40,7 +40,7 @@ const shapes = {
   })),
 };
 
-/** The fastest round of each work, in microseconds for one row. */
+/** Times each work, and returns its fastest round, in microseconds for one row. */
 async function fastest(works) {
   const best = {};
   for (let round = 0; round < ROUNDS; round++) {
@@ -65,7 +65,7 @@ const each = (call) => (rows) => {
 };
 
 for (const [name, rows] of Object.entries(shapes)) {
-  // What a plain table holds of the same row.
+  // The contents of a plain table with the same row.
   const plain = rows.map((row) => JSON.stringify(row));
   const stored = rows.map((row) => JSON.stringify(encodeStructured(row)));
   const best = await fastest({
@@ -78,7 +78,7 @@ for (const [name, rows] of Object.entries(shapes)) {
   print(`${name}: read`, best.ownRead, best.read);
 }
 
-/** The calls of a store whose rows are kept in one way. */
+/** Times the calls of a store whose rows are kept in one way. */
 async function callsOf(name, encode, decode) {
   const db = await open(name, { storage: memory() });
   await db.putMany(issues.map(encode), { key: '/id' });

@@ -1,6 +1,6 @@
-// Measures sync in Node over a remote in memory: what travels for ten rows of many, and the time of a clone beside a
-// `putMany` of the same rows, beside a plain download (rows as NDJSON, gzipped, inflated and put), and beside a clone of
-// the same remote encrypted.
+// Measures sync in Node over a remote in memory: the traffic for ten rows of many, and the time of a clone compared
+// with a `putMany` of the same rows, with a plain download (rows as NDJSON, gzipped, inflated and put), and with a
+// clone of the same remote encrypted.
 //
 //     node scripts/measure-sync.mjs [--rows 1000000] [--rounds 3]
 
@@ -21,7 +21,7 @@ const STATES = ['open', 'in progress', 'done'];
 const WORDS = 'local first storage in the browser swallows an initial sync and stays fast'.split(
   ' ',
 );
-/** A row of about 150 bytes, as of a list of issues. */
+/** Makes a row of about 150 bytes, as of a list of issues. */
 const rowOf = (nth) => ({
   id: `issue/${String(nth).padStart(8, '0')}`,
   title: Array.from({ length: 6 }, (_, at) => WORDS[(nth * 7 + at * 13) % WORDS.length]).join(' '),

@@ -1,8 +1,8 @@
-// `node scripts/measure-tables.mjs [--rows 100000] [--rounds 9] [--dist js/dist]`: what tables cost beside the plain
-// calls of a store in time of the processor, for `values: 'json'` and `'structured'`, over `memory()` in Node. The ways take turns in each round.
-// Prints medians, and the median of the ratios round by round. The structured rows have a `Date`, the plain ones its
-// number, in a member that both list. With `--gap` it prints instead how long loads of rows that are validated by zod,
-// valibot and arktype hold the event loop.
+// `node scripts/measure-tables.mjs [--rows 100000] [--rounds 9] [--dist js/dist]`: compares tables with the plain calls
+// of a store in processor time, for `values: 'json'` and `'structured'`, over `memory()` in Node. The ways take turns
+// in each round. Prints medians, and the median of the ratios round by round. The structured rows have a `Date`, the
+// plain ones its number, in a member that both list. With `--gap` it prints instead how long loads of rows that zod,
+// valibot and arktype validate hold the event loop.
 
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { refuseDevBuild } from './lib/dev-build.mjs';
 import { longestGapOf, median } from './lib/measured.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 
-// As apps run: a development build looks through each row that is written.
+// As apps run: a development build checks each written row.
 process.env.NODE_ENV ??= 'production';
 
 const { values } = parseArgs({
@@ -81,7 +81,7 @@ async function timed(work) {
   return (user + system) / 1000;
 }
 
-/** Works of one contestant, each with its time. */
+/** Times the works of one contestant. */
 async function measure(calls, rows, bytes) {
   const ids = rows.map(({ id }) => id);
   const some = ids.slice(0, CALLS);
@@ -115,7 +115,7 @@ async function compare() {
   const plain = list(rowOf);
   const dated = list(datedRowOf);
   const bytes = new Blob([plain.map((row) => JSON.stringify(row)).join('\n')]);
-  // The store gives parts of 64 KiB back, as a network does.
+  // The store returns parts of 64 KiB, as a network does.
   const contestants = {
     plain: [await open('plain', { storage: memory() }), plainCalls, plain],
     json: [

@@ -1,7 +1,8 @@
-// Measures collections of TanStack DB over tables: `node scripts/measure-tanstack.mjs [--rows 100000] [--rounds 5]`. A store in
-// memory, in Node. Prints the median of the rounds, as time of the processor, which other programs change little: until an eager
-// collection is ready, until a live query shows its first page and the next one on demand, and mutations until they are persisted
-// beside a put of the table alone. Then a persisted collection: all rows written and read, and the same first page.
+// Measures collections of TanStack DB over tables: `node scripts/measure-tanstack.mjs [--rows 100000] [--rounds 5]`. A
+// store in memory, in Node. Prints the median of the rounds, in processor time, which other programs change little:
+// until an eager collection is ready, until a live query shows its first page and the next one on demand, and mutations
+// until they are persisted, next to a put of the table alone. Then a persisted collection: all rows written and read,
+// and the same first page.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
-// Compares the cost of checking values for what JSON would lose with that of `JSON.stringify`:
-// `node scripts/measure-values.mjs [--rows 100000]`. Rounds alternate. Prints the fastest round of
-// each, and their ratio.
+// Compares the cost of checking values for losses in JSON with the cost of `JSON.stringify`: `node
+// scripts/measure-values.mjs [--rows 100000]`. Rounds alternate. Prints the fastest round of each, and their ratio.
 
 import { importSource } from './lib/source.mjs';
 

@@ -1,5 +1,5 @@
-// Compares the time of `db.verify()` with that of a scan of the same rows, both cold, in Node and in
-// memory: `node scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate. Prints medians.
+// Compares the time of `db.verify()` with the time of a scan of the same rows, both cold, in Node and in memory: `node
+// scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate. Prints medians.
 
 import { memory, open } from '../js/dist/index.js';
 import { refuseDevBuild } from './lib/dev-build.mjs';
@@ -24,7 +24,7 @@ const filled = await open('rows', { storage });
 await filled.putMany(rows());
 await filled.close();
 
-/** Milliseconds of `work` on a handle with an empty cache. */
+/** Times `work` on a handle with an empty cache, in milliseconds. */
 async function cold(work) {
   const db = await open('rows', { storage });
   const start = performance.now();

@@ -1,5 +1,6 @@
-// `node scripts/moto.mjs`: the contract of remotes with a second server of S3, moto of PyPI, which Python runs. It installs
-// it into `.cache` first (140 MB, half a minute), which is why `npm test` does not. Passes its arguments on to Vitest.
+// `node scripts/moto.mjs`: runs the contract of remotes with a second server of S3, moto of PyPI, which Python runs. It
+// installs it into `.cache` first (140 MB, half a minute), so `npm test` does not run it. Passes its arguments on to
+// Vitest.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { freePort } from './lib/free-port.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
-/** With only what its S3 needs. */
+/** With only the parts that its S3 needs. */
 const PACKAGES = ['moto[s3]==5.1.16', 'flask==3.1.2', 'flask-cors==6.0.1'];
 const VENV = join(ROOT, '.cache', 'moto', '5.1.16');
 const BIN = join(VENV, process.platform === 'win32' ? 'Scripts' : 'bin');
@@ -20,7 +21,7 @@ async function install() {
   await run(join(BIN, 'pip'), ['install', '--quiet', ...PACKAGES], { quiet: true });
 }
 
-/** Starts it with an empty bucket, in memory. */
+/** Starts the server with an empty bucket, in memory. */
 async function start() {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;

@@ -1,7 +1,7 @@
-// `node scripts/newcomer.mjs [--only react,vue] [--tarball FILE] [--as-built] [--keep]`: follows docs/quick-start.md as somebody
-// new does, for each framework that create-vite has a template for. A new app outside of the repository, the commands and the
-// blocks of the page as they are, the packed package; then its own checks, its build, and two tabs in Chromium. Prints the
-// lines that were typed, and the seconds of each command. Packages come from the registry.
+// `node scripts/newcomer.mjs [--only react,vue] [--tarball FILE] [--as-built] [--keep]`: follows docs/quick-start.md as
+// a new user does, for each framework that create-vite has a template for. Makes a new app outside of the repository,
+// with the commands and the blocks of the page unchanged, and the packed package; then runs its own checks, its build,
+// and two tabs in Chromium. Prints the typed lines, and the seconds of each command. Packages come from the registry.
 
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { commandsOf, effortOf, filesOf, sectionsOf, typedFor } from './lib/quick
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { tryInTwoTabs } from './lib/two-tabs.mjs';
 
-/** What `create vite@latest` was when this was written. What its templates ask for is the newest in their ranges. */
+/** The version of `create vite@latest` when this was written. Its templates get the newest versions in their ranges. */
 const CREATE_VITE = '9.3.0';
 const TEMPLATES = {
   react: { template: 'react-ts', section: 'React' },
@@ -25,7 +25,10 @@ const TEMPLATES = {
 /** Checks that a template has besides its build. */
 const CHECKS = ['check', 'lint'];
 
-/** A command of the page, for a template that is not the one shown, without questions, with the package as it is packed. */
+/**
+ * Adapts a command of the page: for another template than the shown one, without questions, and with the packed
+ * package.
+ */
 function asRun(command, { template, tarball }) {
   return command
     .replace('npm create vite@latest', `npm create --yes vite@${CREATE_VITE}`)
@@ -59,7 +62,7 @@ class Newcomer {
     await this.timed(step, () => this.#shop.run(program, args));
   }
 
-  /** The files that a section shows. */
+  /** Writes the files that a section shows. */
   async write(section) {
     for (const { name, text, isMore } of filesOf(section)) {
       if (isMore) await appendFile(this.#shop.path(name), `\n${text}`);
@@ -67,7 +70,7 @@ class Newcomer {
     }
   }
 
-  /** Starts a server by a script of the app, and uses the app there; `edit` is done while the first tab is open. */
+  /** Starts a server by a script of the app, and uses the app there; `edit` runs while the first tab is open. */
   async visit(script, rows, edit) {
     const args = (port) => ['run', script, '--', '--port', String(port), '--strictPort'];
     const { url } = await this.timed(script, () => this.#shop.start('npm', args));
@@ -79,7 +82,7 @@ class Newcomer {
   }
 }
 
-/** Titles of the rows that the page gives, as the app shows them: newest first. */
+/** Returns the titles of the page's rows, as the app shows them: newest first. */
 function rowsOf(section) {
   const { text } = filesOf(section).find(({ name }) => name.endsWith('.ndjson'));
   const rows = text
@@ -89,7 +92,7 @@ function rowsOf(section) {
   return rows.sort((a, b) => b.modified - a.modified).map(({ title }) => title);
 }
 
-/** The versions that npm chose. */
+/** Returns the versions that npm chose. */
 async function versionsOf(shop, { dependencies = {}, devDependencies = {} }) {
   const names = Object.keys({ ...dependencies, ...devDependencies });
   const read = async (name) => {
@@ -110,7 +113,7 @@ async function follow(page, { template, section }, { tarball, keep }) {
     await person.write(store);
     await person.write(component);
     const rows = rowsOf(server);
-    // The rest of the page is for an app that runs.
+    // The rest of the page is for a running app.
     const dev = await person.visit('dev', rows, () => person.write(server));
     const manifest = JSON.parse(await shop.read('package.json'));
     for (const name of CHECKS.filter((one) => one in manifest.scripts))
@@ -155,7 +158,7 @@ const COLUMNS = [
   ],
 ];
 
-/** What a row of the table tells. */
+/** Makes the figures of a row of the table. */
 function figures({ section }, page, { seconds, dev, built }) {
   const { words, lines } = effortOf(page, section);
   const shown = seconds.dev + dev.first / 1000;
@@ -196,6 +199,6 @@ async function main() {
     throw new CommandFailed(`the page does not lead there: ${failed.join(', ')}`);
 }
 
-// Without this an interrupt would leave servers running.
+// Otherwise an interrupt would leave servers running.
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => process.exit(130));
 await runMain(main);

@@ -1,7 +1,8 @@
-// `npm run release -- --dry-run [--as-built]`: everything that a release does, but it changes no file of the checkout and publishes
-// nothing; `--as-built` takes `js/dist` as it is. `--version` makes the version: it raises package.json by the changesets and moves
-// what is unreleased in the changelog. `--changed REF` fails if the package has changed since REF and nothing says what users see
-// of that. Without an option it publishes, which only CI may do.
+// `npm run release -- --dry-run [--as-built]`: does everything that a release does, but changes no file of the checkout
+// and publishes no package; `--as-built` takes the existing `js/dist`. `--version` makes the version: it raises
+// package.json by the changesets and moves the unreleased entries of the changelog. `--changed REF` fails if the
+// package has changed since REF and no changeset says what users see of it. Without an option it publishes, which only
+// CI may do.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -17,16 +18,16 @@ import { copyForVersion, makeVersion, standing } from './lib/release-version.mjs
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
-/** What a release leaves behind: the tarball and the notes. */
+/** The outputs of a release: the tarball and the notes. */
 const WORK = join(ROOT, '.cache', 'release');
 
-/** Of what a command said before it failed. */
+/** The last lines to print of a failed command. */
 const LAST_LINES = 60;
 
 const short = (file) => relative(ROOT, file);
 const figure = (count) => count.toLocaleString('en');
 
-/** Runs a part of a release, and says how long it took and what it found. */
+/** Runs a part of a release, and prints its time and its findings. */
 async function part(name, work) {
   const began = performance.now();
   let said;
@@ -40,7 +41,7 @@ async function part(name, work) {
   console.log(`${name.padEnd(12)}${`${seconds} s`.padStart(7)}   ${said}`);
 }
 
-/** The sizes as a table; those over their budget fail `check-size`, which `npm test` runs. */
+/** Writes the sizes as a table; sizes over their budget fail `check-size`, which `npm test` runs. */
 function sizeTable(rows) {
   const line = (...cells) => `| ${cells.join(' | ')} |`;
   return [
@@ -102,7 +103,7 @@ async function writeNotes(root, version) {
   console.log(`\n${sizeTable(rows)}\n\nnotes: ${short(file)}`);
 }
 
-/** `1.0.0-beta.1` is no version that people should get who ask for none. */
+/** A version such as `1.0.0-beta.1` is only for people who ask for it. */
 const channelOf = (version) => (version.includes('-') ? 'next' : 'latest');
 
 const publish = (tarball, version, ...args) =>
@@ -110,7 +111,7 @@ const publish = (tarball, version, ...args) =>
     quiet: args.includes('--dry-run'),
   });
 
-/** Begins with nothing of an earlier run. */
+/** Removes the files of an earlier run. */
 async function clean() {
   await rm(WORK, { recursive: true, force: true });
   await mkdir(WORK, { recursive: true });
@@ -121,7 +122,7 @@ async function dryRun(options) {
   const root = join(WORK, 'checkout');
   const { isPending, isMakeable, version: current } = await standing(ROOT);
   await copyForVersion(root);
-  // With nothing new, or nothing that says how much it raises the version, this is taken as it is.
+  // Without changes, or without a changeset that raises the version, the current one is used.
   const version = isMakeable ? await makeVersion(root) : current;
   console.log(`a dry run of ${version}; the checkout has ${current}\n`);
   const tarball = await packedAndChecked(root, options);

@@ -1,5 +1,5 @@
-// Writes `vectors/remote/objects.json`, objects of a remote with what they say, and objects that must be refused; and
-// `vectors/remote/sealed.json`, the same of a remote that is encrypted: `node scripts/remote-vectors.mjs`
+// Writes `vectors/remote/objects.json`, objects of a remote with their contents, and objects that must be refused; and
+// `vectors/remote/sealed.json`, the same for an encrypted remote: `node scripts/remote-vectors.mjs`
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ const recordWith = (change) => make.record({ ...RECORD, ...change });
 const markWith = (change) => make.mark({ ...MARK, ...change });
 
 const directoryWith = (change) => make.directory({ ...DIRECTORY, ...change });
-/** A directory whose first pack, and its frames, are others. */
+/** Makes a directory with changes to its first pack. */
 const withPack = (change) => {
   const [first, ...others] = DIRECTORY.packs;
   return directoryWith({ packs: [{ ...first, ...change }, ...others] });
@@ -71,7 +71,7 @@ const withKeys = (...keys) =>
 
 const packOf = (frame) => make.pack({ salt: id('salt'), frames: [frame] });
 
-/** Name, kind, object, and the mark of the fault; none for a format that is not supported. */
+/** Name, kind, object, and the mark of the fault; without a mark the format is not supported. */
 const refused = [
   ...[
     ['repository', make.repository({ id: id('repository'), app: 1 })],
@@ -319,7 +319,7 @@ const refused = [
   ],
 ];
 
-/** The vectors of objects that are not encrypted, as text. */
+/** Returns the vectors of plain objects, as text. */
 export function vectorsText() {
   return textOf({ objects: valid.map(vectorOf), refused: refused.map(faultOf) });
 }
@@ -334,7 +334,7 @@ const textOf = (vectors) => {
   return `${JSON.stringify(vectors, text, 2)}\n`;
 };
 
-/** The vectors of a remote that is encrypted, as text. */
+/** Returns the vectors of an encrypted remote, as text. */
 export const sealedText = () => textOf(sealedVectors());
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,6 +1,6 @@
-// `npm run setup [-- --packages all --browser chromium --gateway --postgres --sqlite]`: installs in parallel what a fresh clone
-// lacks. Prints a line for each tool, and takes about a second when nothing is missing. `--packages` is a set of
-// `lib/packages.mjs`, that of `npm test` by default; `--browser` is `chromium` or `all`.
+// `npm run setup [-- --packages all --browser chromium --gateway --postgres --sqlite]`: installs in parallel the tools
+// that a fresh clone lacks. Prints a line for each tool, and takes about a second when no tool is missing. `--packages`
+// is a set of `lib/packages.mjs`, by default the set of `npm test`; `--browser` is `chromium` or `all`.
 
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -27,7 +27,7 @@ const NODE = {
   advice: 'Node 20.19 or newer is needed: https://nodejs.org',
 };
 
-/** The npm packages of one set or of several. */
+/** Returns the npm packages of one set or of several. */
 const packagesOf = (sets) => {
   const workspaces = workspacesOf(sets);
   return {
@@ -67,7 +67,7 @@ const RUST = {
   name: 'rust',
   find: () => {
     const { channel, targets, components } = toolchain;
-    // Ask for the toolchain by name: running `cargo` here could start a download.
+    // Asks for the toolchain by name: running `cargo` here could start a download.
     const listed = (kind) => ask('rustup', [kind, 'list', '--installed', '--toolchain', channel]);
     const hasTargets = hasAll(listed('target'), targets);
     const hasComponents = hasAll(listed('component'), components);
@@ -136,13 +136,13 @@ async function provideAll(things) {
 /** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
-/** Provides the tools that compile Rust, and those that run its tests in WebAssembly. */
+/** Provides the tools that compile Rust, and the tools that run its tests in WebAssembly. */
 export const setupWasm = () => provideAll([RUSTUP, RUST, ...WASM_TOOLS, CHROMEDRIVER]);
 
 /** Provides a SQLite for Node. The npm packages must not be installed at the same time. */
 export const setupSqlite = () => provide(SQLITE);
 
-/** Provides Chromium (`chromium`), all engines (`all`) or none (`none`). */
+/** Provides Chromium (`chromium`), all engines (`all`) or no browser (`none`). */
 export async function setupBrowsers(which) {
   if (!BROWSERS.includes(which)) {
     throw new CommandFailed(`--browser is one of ${BROWSERS.join(', ')}`);
@@ -159,8 +159,8 @@ export const setupGateway = () => provide(GATEWAY);
 export const setupPostgres = () => provide(POSTGRES);
 
 /**
- * Provides the npm packages of `packages`, one set of `lib/packages.mjs` or several, and what else is named: `browser` as
- * `setupBrowsers` takes it, the S3 server, Postgres for tests, and a SQLite for Node.
+ * Provides the npm packages of `packages`, one set of `lib/packages.mjs` or several, and the other named tools:
+ * `browser` as `setupBrowsers` takes it, the S3 server, Postgres for tests, and a SQLite for Node.
  */
 export async function setupPackages({
   packages: sets = 'test',

@@ -1,5 +1,5 @@
-// Writes `vectors/remote/signed.json`, heads that are signed, and what must be refused: `node scripts/signed-vectors.mjs`. The
-// bytes are put together from `docs/format.md` alone, and signed by OpenSSL; no code of the package is used.
+// Writes `vectors/remote/signed.json`, signed heads, and heads that must be refused: `node scripts/signed-vectors.mjs`.
+// The bytes follow `docs/format.md` alone, and OpenSSL signs them; the script uses no code of the package.
 
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ROOT } from './lib/run.mjs';
 
 const utf8 = (text) => hexOf(Buffer.from(text));
 
-/** A private key of OpenSSL, from its 32 bytes: what PKCS #8 has before them is in RFC 8410. */
+/** Makes a private key of OpenSSL from its 32 bytes: RFC 8410 has the bytes of PKCS #8 before them. */
 const keyOf = (name) =>
   createPrivateKey({
     key: Buffer.from(`302e020100300506032b657004220420${hash(name)}`, 'hex'),
@@ -23,11 +23,11 @@ const publicOf = (name) => {
   return hexOf(Buffer.from(x, 'base64url'));
 };
 
-/** What a trailer begins with. */
+/** Makes the first bytes of a trailer. */
 const front = ({ magic = 'HDGS', version = 1, zeros = 0 } = {}) =>
   new Fields().hex(utf8(magic)).u8(version).u8(zeros).u16(0);
 
-/** The signature of a head. */
+/** Signs a head. */
 function signatureOf(bytes, { key = 'key', branch = 'main', place = '', purpose, ...of } = {}) {
   const fields = front(of);
   for (const text of [place, branch]) fields.u32(Buffer.byteLength(text)).hex(utf8(text));
@@ -46,7 +46,7 @@ const RECORD_BYTES = record(RECORD).bytes;
 const SEALING = { key: hash('key 1'), epoch: 1, context: utf8('main') };
 const SEALED_BYTES = sealed('head', SEALING, head(FULL)).bytes;
 
-/** Name, head, and for whom it is. */
+/** Name, head, and its key, branch and place if they are special. */
 const valid = [
   ['the first head', FIRST_BYTES, {}],
   ['a full head', BYTES, {}],
@@ -61,7 +61,10 @@ const valid = [
 const GOOD = signed(BYTES);
 const END = BYTES.length;
 
-/** Name, bytes, and where the fault is; none for a format that is not supported. All are read as those of `main`. */
+/**
+ * Name, bytes, and the place of the fault; without a place the format is not supported. All are read as heads of
+ * `main`.
+ */
 const refused = [
   ['nothing', new Uint8Array(), 0],
   ['without a signature', BYTES, END - 72],
@@ -93,7 +96,7 @@ const refused = [
   ],
 ];
 
-/** The vectors, as text. */
+/** Returns the vectors, as text. */
 export function signedText() {
   const keys = Object.fromEntries(
     ['key', 'other'].map((name) => [name, { private: hash(name), public: publicOf(name) }]),

@@ -1,21 +1,24 @@
-// `node scripts/simulate-remotes.mjs [--only sync,collect,lazy] [--from 1] [--seeds 1000] [--minutes 60]`: runs the simulations
-// of remotes, which are tests of `js/test`, by chunks of seeds: each chunk is a process of its own, one after the other, and
-// the simulations take turns. Prints the totals after each chunk, and at the end; for each chunk that failed what it printed.
-// With `--minutes` no chunk begins after that time. Exits with 1 if a chunk failed.
+// `node scripts/simulate-remotes.mjs [--only sync,collect,lazy] [--from 1] [--seeds 1000] [--minutes 60]`: runs the
+// simulations of remotes, which are tests of `js/test`, by chunks of seeds: each chunk is a separate process, one after
+// the other, and the simulations take turns. Prints the totals after each chunk, and at the end; for each failed chunk
+// its output. With `--minutes` no chunk begins after that time. Exits with 1 if a chunk failed.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
-/** The simulations: their files, the seeds of a chunk, which takes about a minute, and how their line of totals begins. */
+/**
+ * The simulations: their files, the seeds of a chunk, which takes about a minute, and the beginning of their line of
+ * totals.
+ */
 const SIMULATIONS = {
   sync: { file: 'test/sync/link/sync-simulation.test.ts', chunk: 1000 },
   collect: { file: 'test/sync/link/sync-simulation-collect.test.ts', chunk: 150 },
   lazy: { file: 'test/sync/lazy/lazy-simulation.test.ts', chunk: 300 },
 };
 
-/** Runs the seeds `first` to `last`; resolves to what was printed, and whether all passed. */
+/** Runs the seeds `first` to `last`; resolves to the output, and whether all passed. */
 function runChunk(file, first, last) {
   const env = { ...process.env, FIRST_SEED: String(first), SEEDS: String(last), NO_COLOR: '1' };
   delete env.SEED;
@@ -32,7 +35,7 @@ function runChunk(file, first, last) {
   });
 }
 
-/** What a chunk has counted: the test prints it as JSON. */
+/** Reads the counts of a chunk, which the test prints as JSON. */
 function countsIn(name, text) {
   const found = text.match(new RegExp(`${name}, (\\d+) seeds: (\\{.*\\})`));
   if (found === null) throw new CommandFailed(`no totals of ${name} in:\n${text}`);
@@ -44,7 +47,7 @@ const told = (totals) =>
     .map(([what, count]) => `${what} ${count}`)
     .join(', ');
 
-/** One simulation: where it is, and what it has counted. */
+/** Begins one simulation: its position, and its counts. */
 function begun(name, first, count) {
   return { name, ...SIMULATIONS[name], next: first, end: first + count, failed: 0, totals: {} };
 }

@@ -1,5 +1,5 @@
-// How sync scales by one bucket: a model of up to 10,000 devices (`scripts/lib/scale-model.mjs`), by a seed. Prints what
-// docs/sync.md shows: swaps, polls, bytes, costs, and how long a change takes to be seen.
+// Simulates how sync scales by one bucket: a model of up to 10,000 devices (`scripts/lib/scale-model.mjs`), by a seed.
+// Prints the figures of docs/sync.md: swaps, polls, bytes, costs, and the time until a change is seen.
 //
 //     node scripts/simulate-scale.mjs [--minutes 10] [--seed 1] [--json]
 
@@ -16,16 +16,18 @@ const { values } = parseArgs({
 const base = { minutes: Number(values.minutes), seed: Number(values.seed) };
 
 /**
- * Assumptions: list prices in dollars as the vendors had them on their pages in 2025, without free amounts and discounts.
- * Amazon S3 Standard, us-east-1: 0.005 per 1,000 PUT and LIST, 0.0004 per 1,000 GET, 0.09 a GB to the internet.
- * Cloudflare R2 Standard: 4.50 per million of class A, 0.36 per million of class B, nothing for what goes out.
+ * Assumptions: list prices in dollars from the vendors' pages in 2025, without free amounts and discounts. Amazon S3
+ * Standard, us-east-1: 0.005 per 1,000 PUT and LIST, 0.0004 per 1,000 GET, 0.09 a GB to the internet. Cloudflare R2
+ * Standard: 4.50 per million of class A, 0.36 per million of class B, outgoing traffic is free.
  */
 const PRICES = {
   S3: { perMillionWrites: 5, perMillionReads: 0.4, perGbOut: 0.09 },
   R2: { perMillionWrites: 4.5, perMillionReads: 0.36, perGbOut: 0 },
 };
 
-/** Open devices, those that write, and how. Each writer has a burst of edits about every five minutes. */
+/**
+ * Open devices, the writers among them, and how they write. Each writer has a burst of edits about every five minutes.
+ */
 const CASES = [
   ['1 device', { open: 1, writers: 1 }],
   ['100', { open: 100, writers: 100 }],
@@ -36,7 +38,7 @@ const CASES = [
   ['10,000 that write', { open: 10_000, writers: 10_000 }],
   ['10,000 in 1,000 branches', { open: 10_000, writers: 10_000, branches: 1000 }],
 ];
-/** Where one branch ends: more and more writers. */
+/** The limit of one branch: more and more writers. */
 const WRITERS = [50, 100, 150, 200, 250, 300, 400];
 
 const seconds = (ms) => (ms === undefined ? '-' : `${(ms / 1000).toFixed(1)} s`);

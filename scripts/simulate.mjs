@@ -1,7 +1,8 @@
 // `node scripts/simulate.mjs [--only crash,full,sealed] [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated
-// stores by the million, without a test runner: `crash` is `js/test/support/worlds/crash-simulation.ts` (crashes and power
-// failures), `full` is `js/test/support/worlds/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted
-// stores (`js/test/support/worlds/at-rest-simulation.ts`). Prints what they did, and for each failed seed the command that runs it alone. Exits with 1 if a seed failed.
+// stores by the million, without a test runner: `crash` is `js/test/support/worlds/crash-simulation.ts` (crashes and power failures), `full`
+// is `js/test/support/worlds/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted stores
+// (`js/test/support/worlds/at-rest-simulation.ts`). Prints their counts, and for each failed seed the command that runs it alone.
+// Exits with 1 if a seed failed.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ async function load(name) {
     platform: 'node',
     // Sources import each other by their compiled names.
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-    // Hide the warning that a module is imported both statically and dynamically.
+    // Hides the warning that a module is imported both statically and dynamically.
     logLevel: 'silent',
   });
   const out = join(OUT_DIR, `${name}.mjs`);

@@ -1,7 +1,7 @@
-// `npm test`: sets up, builds and runs the everyday checks, as many at a time as the cores allow. `npm run test:deep` runs
-// everything, and goes on after failures. A step that has passed runs again when one of its inputs has changed.
-// With `--list` it lists the steps, with `--help` its options. The last line of a green run is `N passed, 0 failed`, where N
-// counts the tests that ran.
+// `npm test`: sets up, builds and runs the everyday checks, as many at a time as the cores allow. `npm run test:deep`
+// runs everything, and goes on after failures. A step that has passed runs again when one of its inputs has changed.
+// With `--list` it lists the steps, with `--help` its options. The last line of a green run is `N passed, 0 failed`,
+// where N counts the tests that ran.
 
 import { chooseSteps, describe } from './checks/choose.mjs';
 import { clearReports } from './checks/commands.mjs';
@@ -17,7 +17,7 @@ import { Progress, printLastLines, printRepeats, printTable } from './checks/tab
 import { movingSeed } from './lib/moving-seed.mjs';
 import { runMain } from './lib/run.mjs';
 
-/** Sets up what `steps` need and runs those that are due; returns a row for each. */
+/** Sets up the needs of `steps` and runs the due ones; returns a row for each. */
 async function runOnce(steps, { packages, stamps, force, env, goesOn }) {
   const isQuiet = steps.length > 1;
   const all = steps.map((step) => new StepRun(step, { stamps, force, env, isQuiet }));
@@ -42,13 +42,13 @@ async function runOnce(steps, { packages, stamps, force, env, goesOn }) {
   return [...fresh.map(({ name, stamp }) => ({ name, stamp })), ...rows];
 }
 
-/** The build is for others: alone it is asked for by name. */
+/** Drops the build if it is the only step: alone it runs only by name. */
 function withoutIdleBuild(steps) {
   const isIdle = steps.length > 1 && !steps.some(({ needs = [] }) => needs.includes('build'));
   return isIdle ? steps.filter(({ name }) => name !== 'build') : steps;
 }
 
-/** Prints what a run came to; returns its numbers of tests. */
+/** Prints the results of a run; returns its numbers of tests. */
 function conclude(rows) {
   const stopped = rows.filter(({ problem }) => problem !== undefined);
   for (const row of stopped) printLastLines(row);

@@ -1,5 +1,5 @@
-// `npm run torture`: checks that nothing is lost when a real browser is killed, crashes, runs out of
-// space or drops its connections. Passes on its arguments.
+// `npm run torture`: checks that no data is lost when a real browser is killed, crashes, runs out of space or drops its
+// connections. Passes on its arguments.
 
 import { runInBrowser } from './lib/in-browser.mjs';
 

@@ -1,6 +1,6 @@
 // `node scripts/wasm-tests.mjs [--node] [--chromium]`: runs the core's own tests in WebAssembly, where the code for its
-// vectors is compiled, by wasm-pack: in Node, and in a worker of headless Chromium. It names the tests that it leaves out,
-// and fails if others have not run. Its last line is `wasm: N passed, M failed, K skipped`.
+// vectors is compiled, by wasm-pack: in Node, and in a worker of headless Chromium. It names the tests that it leaves
+// out, and fails if others have not run. Its last line is `wasm: N passed, M failed, K skipped`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { setupWasm } from './setup.mjs';
 
 const NODE = { name: 'Node', args: ['--node'] };
 
-/** Chromium, if there is a driver for it. */
+/** Returns Chromium, if there is a driver for it. */
 function chromium() {
   const driver = findChromedriver();
   if (driver === undefined) return undefined;
@@ -25,7 +25,7 @@ function chromium() {
     name: 'Chromium',
     args: ['--chrome', '--headless', '--chromedriver', driver],
     env: {
-      // A test may take seconds: in a worker, so that the page answers meanwhile.
+      // A test may take seconds: in a worker, so that the page still answers.
       WASM_BINDGEN_USE_DEDICATED_WORKER: '1',
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: file,
       // Seconds, for all tests of a program and for the start of the driver.
@@ -35,7 +35,7 @@ function chromium() {
   };
 }
 
-/** Runs the tests of a package; returns what the runner counts. */
+/** Runs the tests of a package; returns the runner's counts. */
 async function runTests(host, { dir, targets }) {
   // wasm-pack compiles the tests before it runs them: with the same profile it does so once.
   const args = [...host.args, '--mode', 'no-install', dir, '--locked', '--profile', 'test'];

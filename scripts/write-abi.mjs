@@ -1,6 +1,6 @@
-// `node scripts/write-abi.mjs`: writes `js/src/base/abi/` from `crate/src/wasm/abi.rs`, the one list of the
-// numbers that both sides of the wasm boundary know. With `--check` it writes nothing, and exits with 1 when
-// a file is out of date.
+// `node scripts/write-abi.mjs`: writes `js/src/base/abi/` from `crate/src/wasm/abi.rs`, the one list of the numbers
+// that both sides of the wasm boundary know. With `--check` it writes no file, and exits with 1 when a file is out of
+// date.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function numberOf(text, line) {
   return refuse(line);
 }
 
-/** The modules with their constants: `{ name, doc, members: [{ name, doc, value }] }`. */
+/** Reads the modules with their constants: `{ name, doc, members: [{ name, doc, value }] }`. */
 function modulesOf(lines) {
   const modules = [];
   let open;
@@ -46,14 +46,14 @@ function modulesOf(lines) {
       const value = numberOf(constant[2], line);
       open.members.push({ name: constant[1], doc: doc.splice(0), value });
     } else if (line === '}') open = undefined;
-    // Ignore lines outside of all modules.
+    // Ignores lines outside of all modules.
     else if (open !== undefined && line !== '') refuse(line);
     else doc = [];
   }
   return modules;
 }
 
-/** The index of each word of each reply, as such a module. */
+/** Returns the index of each word of each reply, as such a module. */
 function repliesOf(text) {
   const ends = new Map();
   const members = [];
@@ -83,7 +83,7 @@ function repliesOf(text) {
   return { name: 'reply', doc: ['Where the words of each reply stand.'], members };
 }
 
-// `SumLeaves_count` becomes `sum_leaves_count`, so that `camel` can split it into words.
+// Turns `SumLeaves_count` into `sum_leaves_count`, so that `camel` can split it into words.
 const lowerFirst = (name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
 
 const comment = (lines, indent = '') => {
@@ -104,7 +104,7 @@ function fileOf({ doc, members }) {
   return `${HEAD}${comment(doc)}\n${members.map(declared).join('')}`;
 }
 
-/** The files by their names, generated from the text of `abi.rs`. */
+/** Returns the files by their names, generated from the text of `abi.rs`. */
 export function abiFiles(rust) {
   const [modules, table, rest] = rust.split(/^replies! \{\n/m);
   if (table === undefined || rest !== undefined) refuse('replies! { … }');
@@ -112,7 +112,7 @@ export function abiFiles(rust) {
   return new Map(groups.map((group) => [`${group.name.replaceAll('_', '-')}.ts`, fileOf(group)]));
 }
 
-/** The files in `dir` that are out of date, missing or superfluous. */
+/** Returns the files in `dir` that are out of date, missing or superfluous. */
 export function staleFiles(wanted, dir = join(ROOT, OUT)) {
   const names = new Set([...wanted.keys(), ...(existsSync(dir) ? readdirSync(dir) : [])]);
   const read = (name) => {

@@ -1,4 +1,4 @@
-/** A list of all rows whose scroll bar reaches everywhere: what is in view is read by the numbers of its rows. */
+/** Shows a list of all rows whose scroll bar reaches everywhere: it reads the rows in view by their numbers. */
 import { type Live, type LiveCount, live, liveCount } from 'hedgerow/live';
 import { type City, type CityStore, countryName } from './cities.js';
 import { byId, make, setText } from './elements.js';
@@ -10,7 +10,7 @@ import { showTrouble } from './trouble.js';
 /** Height of a row, as in the style sheet. */
 const ROW_REM = 2.5;
 
-/** Rows that are read before and after those in view. */
+/** Rows to read before and after the rows in view. */
 const MARGIN = 30;
 
 /** Rows from a number on. */
@@ -32,7 +32,7 @@ export class AllView {
   #window: Live<City> | undefined;
   #total = 0;
   #read = NOTHING;
-  /** Where the window is moved to, until its rows are there. */
+  /** The window that was requested, until its rows are there. */
   #asked: { readonly offset: number; readonly limit: number; readonly atMs: number } | undefined;
   #isDue = false;
 
@@ -43,7 +43,7 @@ export class AllView {
     this.#jump.addEventListener('input', () => void this.#jumpTo().catch(showTrouble));
   }
 
-  /** Lists the rows of `store` from now on; of none while it is being filled. */
+  /** Lists the rows of `store` from now on; `undefined` while it is being filled. */
   attach(store: CityStore | undefined): void {
     this.#count?.close();
     this.#window?.close();
@@ -70,7 +70,7 @@ export class AllView {
     return ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   }
 
-  /** The numbers of the rows in view, from the first to the one after the last. */
+  /** Returns the numbers of the rows in view, from the first to the one after the last. */
   #inView(): [from: number, to: number] {
     const { scrollTop, clientHeight } = this.#box;
     const height = this.#rowHeight;
@@ -78,7 +78,7 @@ export class AllView {
     return [Math.min(Math.floor(scrollTop / height), to), to];
   }
 
-  /** Once in a frame, however often it is called. */
+  /** Draws once in a frame, however often it is called. */
   #drawSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -88,7 +88,7 @@ export class AllView {
     });
   }
 
-  /** Moves the window to the rows in view; one move at a time, so that rows that were passed meanwhile are not read. */
+  /** Moves the window to the rows in view; one move at a time, so that rows passed in the meantime are not read. */
   #move(from: number, to: number): void {
     const { first, cities } = this.#read;
     const isThere = first <= from && first + cities.length >= to;
@@ -105,7 +105,7 @@ export class AllView {
     this.#took();
   }
 
-  /** The rows of the window are there, or have changed. */
+  /** Draws: the rows of the window are there, or have changed. */
   #took(): void {
     const { rows, status, isStale, error } = this.#window?.get() ?? {};
     const asked = this.#asked;
@@ -138,7 +138,7 @@ export class AllView {
     figures.list = { total: this.#total, from, to, read: cities.length };
   }
 
-  /** Shows the first row whose key is not below what was typed. */
+  /** Shows the first row whose key is not below the typed text. */
   async #jumpTo(): Promise<void> {
     const table = this.#table;
     const prefix = prefixOf(this.#jump.value);
@@ -158,7 +158,7 @@ function emptyRow(): HTMLElement {
   return make('li', {}, ...['number', 'name', 'where', 'key'].map(part));
 }
 
-/** Fills the row with a number; it stays a place holder while its city is being read. */
+/** Fills the row with a number; it stays a placeholder while its city is being read. */
 function fillRow(row: HTMLElement, number: number, total: number, city: City | undefined): void {
   const where = city && [city.region, countryName(city.country)].filter((part) => part !== '');
   const texts = [format.count(number), city?.name ?? '', where?.join(', ') ?? '', city?.id ?? ''];

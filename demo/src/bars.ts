@@ -1,16 +1,16 @@
-/** Bars to one scale, with a title. */
+/** Draws bars to one scale, with a title. */
 import { make } from './elements.js';
 
-/** One of them; `kind` is a class of `bars.css`. */
+/** One bar; `kind` is a class of `bars.css`. */
 export interface Bar {
   readonly name: string;
   readonly kind: 'ours' | 'theirs';
-  /** Its length, or `undefined` while that is not known. */
+  /** Its length; `undefined` while unknown. */
   readonly amount: number | undefined;
   readonly text: string;
 }
 
-/** A group of bars. */
+/** Makes a group of bars. */
 export function barGroup(title: string, note: string, bars: readonly Bar[]): HTMLElement {
   const longest = Math.max(...bars.map(({ amount = 0 }) => amount));
   return make(

@@ -1,9 +1,9 @@
-/** A bee, about 20 pixels long, heading right. */
+/** Draws a bee, about 20 pixels long, heading right. */
 
-/** Of the square that it is drawn in: it flaps and turns. */
+/** The side of the square around it: it flaps and turns. */
 const SIZE = 36;
 
-/** A bee on a small canvas of its own, so that to move it is to paint next to nothing. */
+/** A bee on its own small canvas, so that moving it paints few pixels. */
 export class Bee {
   readonly canvas = document.createElement('canvas');
   readonly #context = this.canvas.getContext('2d') as CanvasRenderingContext2D;
@@ -19,7 +19,7 @@ export class Bee {
     canvas.hidden = true;
   }
 
-  /** Puts it where `x` and `y` are its middle. */
+  /** Moves its middle to `x` and `y`. */
   fly(x: number, y: number, nowMs: number): void {
     this.canvas.hidden = false;
     this.canvas.style.transform = `translate(${x - SIZE / 2}px, ${y - SIZE / 2}px)`;

@@ -1,4 +1,4 @@
-/** What the demo stores, and where it comes from. */
+/** Describes the rows that the demo stores, and where they come from. */
 import type { StoreWith } from 'hedgerow/tables';
 import type { indexedCities, plainCities } from './city-table.js';
 
@@ -8,11 +8,11 @@ export interface City {
   readonly name: string;
   /** ISO 3166-1, two letters. */
   readonly country: string;
-  /** First-level division; empty where GeoNames has none. */
+  /** First-level division; empty where GeoNames has no division. */
   readonly region: string;
   /** Code of the second-level division. */
   readonly district: string;
-  /** Absent where none is known. */
+  /** Absent where unknown. */
   readonly population?: number;
   readonly lat: number;
   readonly lng: number;
@@ -21,19 +21,19 @@ export interface City {
 /** A store of cities, or a branch of one. */
 export type CityStore = StoreWith<{ readonly cities: typeof plainCities }>;
 
-/** The same, opened with indexes. */
+/** A store of cities with indexes. */
 export type IndexedStore = StoreWith<{ readonly cities: typeof indexedCities }>;
 
 /** The name of the store. */
 export const STORE = 'world';
 
-/** The key that is read first when the page opens a store that holds rows. */
+/** The key that the page reads first in a store that holds rows. */
 export const FIRST_KEY = 'reykjavik/is/39/1';
 
 /** The order in which rows arrive. */
 export type Order = 'sorted' | 'shuffled';
 
-/** What `prepare.mjs` says of the files it wrote. */
+/** The figures that `prepare.mjs` wrote about its files. */
 export interface Meta {
   readonly source: string;
   readonly rows: number;
@@ -42,16 +42,16 @@ export interface Meta {
   readonly largest: { readonly rows: number; readonly bytes: number };
 }
 
-/** Where the rows are, in an order. */
+/** Returns the address of the rows in an order. */
 export function rowsUrl(order: Order): string {
   return order === 'sorted' ? 'data/cities.ndjson' : 'data/cities.shuffled.ndjson';
 }
 
-/** The server did not give what was asked for. */
+/** The error of a server that did not give the requested file. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly url: string;
-  /** Of the response, when there was one. */
+  /** The status of the response, when there was one. */
   readonly status: number | undefined;
 
   constructor(url: string, status?: number, cause?: unknown) {
@@ -61,11 +61,11 @@ export class FetchFailure extends Error {
   }
 }
 
-/** A response whose body can be read; throws `FetchFailure`. */
+/** Fetches a response whose body can be read; throws `FetchFailure`. */
 export async function fetchFile(url: string): Promise<Response> {
   let response: Response;
   try {
-    // What is measured is the store: the browser's cache would add its own writes.
+    // The store is measured: the browser's cache would add its own writes.
     response = await fetch(url, { cache: 'no-store' });
   } catch (cause) {
     throw new FetchFailure(url, undefined, cause);
@@ -76,7 +76,7 @@ export async function fetchFile(url: string): Promise<Response> {
 
 const regionNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
 
-/** The English name of a country. */
+/** Returns the English name of a country. */
 export function countryName(code: string): string {
   return regionNames.of(code) ?? code;
 }

@@ -1,14 +1,17 @@
-/** The table of cities. Plain JavaScript, since `headless.mjs` makes the same rows in Node, to compare the roots. */
+/**
+ * Defines the table of cities. Plain JavaScript, since `headless.mjs` makes the same rows in Node, to compare the
+ * roots.
+ */
 import { table } from 'hedgerow/tables';
 
 const define = /** @type {import('hedgerow/tables').Define<import('./cities.js').City>} */ (
   table()
 );
 
-/** The rows alone: so they are loaded. */
+/** The rows alone, as the load stores them. */
 export const plainCities = define({ key: 'id' });
 
-/** The same with indexes. Both begin with the country, so one country is one range of either. */
+/** The same rows with indexes. Both begin with the country, so one country is one range of either. */
 export const indexedCities = define({
   key: 'id',
   indexes: {

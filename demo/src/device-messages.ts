@@ -1,4 +1,4 @@
-/** What the frames of `devices.html` say to one another. */
+/** Types the messages between the frames of `devices.html`. */
 import type { SyncStatus, Traffic } from 'hedgerow';
 import type { STATES } from './tasks.js';
 
@@ -17,16 +17,16 @@ export interface ToldConflict {
   readonly id: string;
   readonly number: number;
   readonly field: string;
-  /** What the device that decided it had written, what the server had, and what stands now. */
+  /** The value of the device that merged, the server's value, and the value that stands now. */
   readonly ours: string;
   readonly theirs: string;
   readonly result: string;
-  /** The other fields of the row that one side alone had changed: both changes stand. */
+  /** The other fields of the row that only one side had changed: both changes stand. */
   readonly onlyOurs: readonly string[];
   readonly onlyTheirs: readonly string[];
 }
 
-/** The last exchange that moved rows, and the calls that it took. */
+/** The last exchange that moved rows, and its calls. */
 export interface Exchange {
   readonly way: 'sent' | 'merged' | 'received';
   readonly rows: number;
@@ -35,7 +35,7 @@ export interface Exchange {
   readonly received: number;
 }
 
-/** What a device tells of itself. */
+/** A device's report on itself. */
 export interface Report {
   readonly name: string;
   readonly height: number;
@@ -47,7 +47,7 @@ export interface Report {
   readonly root: string | undefined;
   readonly rows: number;
   readonly traffic: Traffic;
-  /** Calls that the wire has noted, of which it keeps the last ones. */
+  /** The calls that the wire has noted; it keeps the last ones. */
   readonly wired: { readonly calls: number; readonly received: number };
   readonly clone:
     | { readonly ms: number; readonly requests: number; readonly received: number }
@@ -56,7 +56,7 @@ export interface Report {
   readonly conflicts: readonly ToldConflict[];
 }
 
-/** What a device is asked to do. */
+/** An order to a device. */
 export type Order =
   | { readonly do: 'plug'; readonly isPlugged: boolean }
   | { readonly do: 'ten' }

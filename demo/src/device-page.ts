@@ -1,4 +1,4 @@
-/** One device, in a frame of `devices.html` or in a window of its own. */
+/** Shows one device, in a frame of `devices.html` or in its own window. */
 import './styles/page.css';
 import './styles/controls.css';
 import './styles/stage.css';
@@ -77,7 +77,7 @@ function showCall(call: WireCall): void {
   };
   const bytes = [
     ...(call.sent > 0 ? [`↑ ${format.size(call.sent)}`] : []),
-    // Its answer is the head of the device that was first: its size tells nothing, and the line is narrow.
+    // The answer is the head of the device that was first: its size is no news, and the line is narrow.
     ...(call.received > 0 && call.outcome !== 'lost' ? [`↓ ${format.size(call.received)}`] : []),
     ...(words[call.outcome] === '' ? [] : [words[call.outcome]]),
   ];
@@ -90,7 +90,7 @@ function showCall(call: WireCall): void {
   plot.draw();
 }
 
-/** What the device does, in a few words. */
+/** Describes in a few words what the device does. */
 function statusWords(): readonly [words: string, kind: string] {
   const waiting = device.waiting.size;
   const wait = `${format.plural(waiting, 'change')} wait${waiting === 1 ? 's' : ''}`;

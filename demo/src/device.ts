@@ -1,4 +1,4 @@
-/** A device of the page: a store of its own, linked to the server by a wire that can be pulled out. */
+/** A device of the page: its own store, linked to the server by a wire that can be pulled out. */
 import {
   destroy,
   type Link,
@@ -14,7 +14,7 @@ import type { Exchange, Field, Report, Task, ToldConflict } from './device-messa
 import { FIELDS, STATES, TASKS, tasks } from './tasks.js';
 import { Wire, type WireCall } from './wire.js';
 
-/** An edit is sent at once, and what is typed within this time after it goes together. */
+/** An edit is sent at once; text typed within this time after it goes together. */
 const PAUSE_MS = 250;
 
 type TaskStore = StoreWith<{ readonly tasks: typeof tasks }>;
@@ -43,10 +43,10 @@ export class Device {
   waiting: ReadonlySet<number> = new Set();
   syncedAt: Date | undefined;
   told: Told = { clone: undefined, exchange: undefined, conflicts: [] };
-  /** Calls since the last exchange, and the most rows that waited meanwhile. */
+  /** Calls since the last exchange, and the most rows that waited since then. */
   #calls: WireCall[] = [];
   #mostWaiting = 0;
-  /** Rows that the push under way has merged in. */
+  /** Rows that the push under way has merged. */
   #merged = 0;
 
   /** The device `name` of this browser, with the server at `url`. */
@@ -84,7 +84,7 @@ export class Device {
     const name = await this.#storeName();
     const store = await open(name, { tables: { tasks }, onDeleted: this.#events.onDeleted });
     this.#store = store;
-    // This project's own server keeps writers apart: it need not be asked.
+    // This project's own server keeps writers apart: no probe is needed.
     const remote = this.wire.through(httpRemote({ url: this.#url }));
     const link = await store.remote(remote, { probe: false });
     this.#link = link;
@@ -108,7 +108,7 @@ export class Device {
     });
   }
 
-  /** The store of the server that runs: one that was started anew has other rows. */
+  /** Returns the name of the running server's store: a restarted server has other rows. */
   async #storeName(): Promise<string> {
     const known = localStorage.getItem(this.#key);
     let id = known;
@@ -133,7 +133,7 @@ export class Device {
     this.syncedAt = new Date();
   }
 
-  /** Deletes the store, and begins again with a clone. */
+  /** Deletes the store, and starts again with a clone. */
   async startAgain(): Promise<void> {
     await this.#store?.close();
     await destroy(`${this.#key}-${localStorage.getItem(this.#key)}`);
@@ -147,7 +147,7 @@ export class Device {
     this.#events.onChange();
   }
 
-  /** Changes fields of a row, and leaves the others as they are. */
+  /** Changes fields of a row, and leaves the other fields unchanged. */
   async edit(number: number, change: Partial<Task>): Promise<void> {
     await this.#store?.tasks.update(number, change);
   }
@@ -166,12 +166,12 @@ export class Device {
     });
   }
 
-  /** Changes the title or the status of a task, and adds to its minutes: never to what they were. */
+  /** Changes the title or the status of a task to a new value, and adds to its minutes. */
   async stir(number: number, field: 'title' | 'status', more: number): Promise<void> {
     await this.#store?.tasks.update(number, (task) => {
       const minutes = task.minutes + more;
       if (field === 'status') return { ...task, status: statusAfter(task.status), minutes };
-      // Short, so that a narrow list shows all of it.
+      // Short, so that all of it fits a narrow list.
       const [, part = '0'] = /^Lay the hedge, part (\d+)$/.exec(task.title) ?? [];
       return { ...task, title: `Lay the hedge, part ${Number(part) + 1}`, minutes };
     });
@@ -197,21 +197,21 @@ export class Device {
     return this.#calls.some(({ isWrite }) => isWrite);
   }
 
-  /** Rows came in. Those of a push, which another device was ahead of, are told with what it sends. */
+  /** Notes rows that came in. If they came during a push, because another device was first, the push reports them. */
   #tellReceived(applied: number): void {
     if (this.state?.isPending || this.#hasWritten) this.#merged += applied;
     else this.#tellExchange('received', applied);
   }
 
-  /** What a push took, with the merge where another device was first. */
+  /** Reports a push, with the merge where another device was first. */
   #tellSent(): void {
     if (this.#hasWritten) this.#tellExchange(this.#merged > 0 ? 'merged' : 'sent');
-    // What was changed here, too, was the same, or lost.
+    // Local changes to the same rows were equal, or lost.
     else if (this.#merged > 0) this.#tellExchange('received', this.#merged);
   }
 
   #tellExchange(way: Exchange['way'], applied?: number): void {
-    // Polls that found nothing moved no rows.
+    // Polls that found no change moved no rows.
     const calls = this.#calls.filter(({ sent, received }) => sent + received > 0);
     const rows = applied ?? this.#mostWaiting;
     const sum = (of: 'sent' | 'received') => calls.reduce((total, call) => total + call[of], 0);
@@ -227,12 +227,12 @@ export class Device {
     this.#events.onChange();
   }
 
-  /** Counts what waits: a diff of two roots reads only what differs. */
+  /** Counts the waiting rows: a diff of two roots reads only what differs. */
   async #look(): Promise<void> {
     const [store, origin] = [this.#store, this.#origin];
     if (store === undefined || origin === undefined) return;
     const numbers = new Set<number>();
-    // A store that clones has nothing of its own.
+    // A store that clones has no changes of its own.
     if (this.#loop !== undefined && store.root !== origin.root) {
       try {
         for await (const change of store.diff<Task>(origin.root, store.root)) {
@@ -240,7 +240,7 @@ export class Device {
           numbers.add(number);
         }
       } catch {
-        // A root has moved on, and is gone: the next change looks again.
+        // A root has moved on and is gone: the next change looks again.
         return;
       }
     }
@@ -261,7 +261,7 @@ function statusAfter(status: Task['status']): Task['status'] {
   return STATES[(STATES.indexOf(status) + 1) % STATES.length] ?? 'open';
 }
 
-/** A logged conflict, as one for each field that both had changed. */
+/** Splits a logged conflict into one for each field that both had changed. */
 function fieldsOf({ id, base, ours, theirs, result, fields = [] }: LoggedConflict) {
   const text = (row: unknown, field: string) => {
     const value = (row as Record<string, unknown> | undefined)?.[field];

@@ -1,4 +1,4 @@
-/** The page of two devices: it shows them side by side, and whether they are alike. */
+/** Shows two devices side by side, and whether they are alike. */
 import './styles/page.css';
 import './styles/controls.css';
 import './styles/device.css';

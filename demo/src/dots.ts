@@ -7,45 +7,45 @@ const BRACE = 125;
 /** Bytes of a line's end that hold both coordinates, and more. */
 const END_BYTES = 64;
 
-/** What comes between the two numbers. */
+/** The text between the two numbers. */
 const BETWEEN = ',"lng":'.length;
 
 /** Lines between two looks at the clock. */
 const LINES = 128;
 
 /**
- * Where the cities are, read off the bytes of their rows as they come by: no row becomes
- * a string or an object. `prepare.mjs` writes both coordinates at the end of every row,
+ * Reads the places of cities off the bytes of their rows as they pass: no row becomes a string or an object.
+ * `prepare.mjs` writes both coordinates at the end of every row,
  *
  *     {"id":…,"lat":48.85341,"lng":2.3488}
  *
- * so they are read from the end of each line backwards.
+ * so the reader takes them from the end of each line backwards.
  */
 export class DotReader {
   readonly #onDot: (lat: number, lng: number) => void;
   readonly #parts: Uint8Array[] = [];
-  /** How much of the first part was read. */
+  /** The bytes of the first part that were read. */
   #at = 0;
-  /** The end of the part before, where a line may have begun to end. */
+  /** The end of the part before, which may hold a line's last bytes. */
   #before = new Uint8Array(0);
-  /** The number that `#number` read ends after this. */
+  /** The index before the number that `#number` read. */
   #left = 0;
 
   constructor(onDot: (lat: number, lng: number) => void) {
     this.#onDot = onDot;
   }
 
-  /** Keeps a part of the bytes, to be read later. */
+  /** Keeps a part of the bytes, to read it later. */
   add(part: Uint8Array): void {
     this.#parts.push(part);
   }
 
-  /** Whether all that was added has been read. */
+  /** Whether all added bytes were read. */
   get isDone(): boolean {
     return this.#parts.length === 0;
   }
 
-  /** Reads what was added, until it is `deadlineMs` by the clock. */
+  /** Reads the added bytes, until the clock shows `deadlineMs`. */
   read(deadlineMs: number): void {
     for (;;) {
       const part = this.#parts[0];
@@ -57,7 +57,7 @@ export class DotReader {
     }
   }
 
-  /** Reads some lines of a part; `false` when there are no more. */
+  /** Reads some lines of a part; `false` at its end. */
   #readLines(part: Uint8Array): boolean {
     for (let lines = 0; lines < LINES; lines++) {
       const end = part.indexOf(NEWLINE, this.#at);
@@ -69,7 +69,7 @@ export class DotReader {
     return true;
   }
 
-  /** A line that may have begun in the part before. */
+  /** Reads a line that may have begun in the part before. */
   #readJoined(part: Uint8Array, end: number): void {
     const joined = new Uint8Array(this.#before.length + end);
     joined.set(this.#before);
@@ -77,7 +77,7 @@ export class DotReader {
     this.#readEnd(joined, joined.length);
   }
 
-  /** Reads both numbers before a line's end. What is no such line is the store's to refuse. */
+  /** Reads both numbers before a line's end. The store refuses lines without them. */
   #readEnd(bytes: Uint8Array, end: number): void {
     if (bytes[end - 1] !== BRACE) return;
     const lng = this.#number(bytes, end - 1);
@@ -85,7 +85,7 @@ export class DotReader {
     if (!Number.isNaN(lat) && !Number.isNaN(lng)) this.#onDot(lat, lng);
   }
 
-  /** The decimal number that ends before `end`; `NaN` when there is none. */
+  /** Reads the decimal number that ends before `end`; `NaN` when there is no number. */
   #number(bytes: Uint8Array, end: number): number {
     let [digits, unit, divisor, at] = [0, 1, 1, end - 1];
     for (; at >= 0; at--) {

@@ -1,10 +1,10 @@
-/** The changes of a draft: the largest of its cities, as they were and as they are, and how many differ. */
+/** Lists the changes of a draft: the largest of its cities, before and after, and how many differ. */
 import type { RowChange } from 'hedgerow/tables';
 import type { City, IndexedStore } from './cities.js';
 import { byId, make, setText } from './elements.js';
 import * as format from './format.js';
 
-/** Changes that are listed. */
+/** Changes in the list. */
 const LIMIT = 8;
 
 /** Changes that are kept while more are read. */
@@ -17,7 +17,7 @@ interface Changes {
   readonly largest: readonly Change[];
 }
 
-/** Shows them; none of `undefined`. */
+/** Shows the changes of a draft; an empty list for `undefined`. */
 export async function showChanges(
   draft: IndexedStore | undefined,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ function largestOf(changes: readonly Change[]): Change[] {
   return [...changes].sort((a, b) => people(b) - people(a)).slice(0, LIMIT);
 }
 
-/** As it was, if it was there. */
+/** Returns the city before the change, if it was there. */
 function cityOf(change: Change): City {
   return change.op === 'add' ? change.newValue : change.oldValue;
 }

@@ -11,7 +11,7 @@ import { showTrouble } from './trouble.js';
 
 type Side = 'main' | 'draft';
 
-/** The draft of the main branch: buttons, both roots, the rows that differ, and what each step has taken. */
+/** The draft of the main branch: buttons, both roots, the rows that differ, and the time of each step. */
 export class DraftView {
   readonly #buttons = [...byId('draft-controls').querySelectorAll('button')];
   readonly #channel = new BroadcastChannel('hedgerow-demo-drafts');
@@ -20,10 +20,10 @@ export class DraftView {
   #country = '';
   #isBusy = false;
   #stops: (() => void)[] = [];
-  /** Ends the reading of changes that are out of date. */
+  /** Stops reading changes that are out of date. */
   #reading = new AbortController();
 
-  /** `onChange` hears when a step has changed the main branch. */
+  /** `onChange` is called when a step has changed the main branch. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     const steps: Record<string, (draft: Draft) => Promise<Step>> = {
@@ -67,13 +67,13 @@ export class DraftView {
     this.#follow();
   }
 
-  /** The next steps change the cities of this country. */
+  /** Makes the next steps change the cities of this country. */
   pick(country: string): void {
     this.#country = country;
     setText('draft-country', countryName(country));
   }
 
-  /** Shows where both stand. */
+  /** Shows both roots. */
   showRoots(): void {
     const { main, store } = this.#draft ?? {};
     setText('main-root', main ? format.shortRoot(main.root) : '');
@@ -108,9 +108,9 @@ export class DraftView {
     this.#stops.push(() => number.close());
   }
 
-  /** Only what differs is listed: the card above has the rows of the main branch. */
+  /** Lists only what differs: the card above has the rows of the main branch. */
   #followChanges(draft: IndexedStore | undefined): void {
-    // A draft that is merged or thrown away is closed, and what follows it ends.
+    // A draft that is merged or thrown away is closed, and its followers end.
     const onError = (failure: unknown) => draft === this.#draft?.store && this.#failed(failure);
     const show = () => {
       this.#reading.abort();
@@ -128,8 +128,7 @@ export class DraftView {
     this.#isBusy = true;
     this.#showButtons();
     const { store } = draft;
-    // The click has been painted by then, which is not the store's to answer for: a frame is
-    // painted after its callbacks.
+    // The store should not pay for painting the click, so wait for it: a frame is painted after its callbacks.
     await nextFrame();
     await new Promise((resolve) => setTimeout(resolve));
     try {
@@ -157,7 +156,7 @@ export class DraftView {
     figures.draft = { step: name, ms, root, draftRoot: store?.root, rows: count, draftRows };
   }
 
-  /** Another tab may have ended the draft. */
+  /** Shows a failure. Another tab may have ended the draft. */
   #failed(failure: unknown): void {
     const isGone = failure instanceof HedgerowError && failure.code === 'branch-not-found';
     if (!isGone || this.#draft === undefined) {

@@ -4,20 +4,20 @@ import { citiesOf } from './indexes.js';
 
 const BRANCH = 'draft';
 
-/** What a step came to. */
+/** The result of a step. */
 export interface Step {
   readonly name: string;
-  /** As one would write it in a program. */
+  /** The call as a program would write it. */
   readonly call: string;
   readonly ms: number;
-  /** Rows that it has changed, where that is told. */
+  /** Rows that it has changed, where that is known. */
   readonly rows?: number;
 }
 
-/** Where a handle stood, kept whole until it is let go of. */
+/** An earlier state of a handle, kept whole until it is released. */
 interface Before {
   readonly snapshot: Snapshot;
-  /** Where it stood afterwards. */
+  /** The root after the step. */
   readonly root: string;
 }
 
@@ -27,7 +27,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value, ms: performance.now() - startMs };
 }
 
-/** A draft: a branch beside the main one, what is done on it, and how that is undone. */
+/** A draft: a branch next to the main one, its steps, and their undoing. */
 export class Draft {
   readonly main: IndexedStore;
   /** The handle of the branch, while there is one. */
@@ -39,19 +39,19 @@ export class Draft {
     this.main = main;
   }
 
-  /** Whether there is a step to be undone in the draft. */
+  /** Whether the draft has a step to undo. */
   get canUndo(): boolean {
     return this.#done.length > 0;
   }
 
-  /** Whether the last merge can be undone: nobody has written since. */
+  /** Whether the last merge can be undone: no write has followed it. */
   get canUndoMerge(): boolean {
     return this.#merged?.root === this.main.root;
   }
 
   /**
-   * Takes up a draft that was left by another visit, or was begun in another tab, and lets go of
-   * one that has ended there. Returns what is to be told of that.
+   * Opens a draft that another visit left or another tab began, and lets go of one that has ended there. Returns a
+   * sentence about it.
    */
   async lookAround(): Promise<string | undefined> {
     const branches = await this.main.branches();
@@ -73,7 +73,7 @@ export class Draft {
     return { name: 'Forked', call: `db.branch('${BRANCH}')`, ms };
   }
 
-  /** Everybody in a country has a child or so. */
+  /** Adds a child or so to everybody in a country. */
   async grow(country: string): Promise<Step> {
     return this.#step('Grown by 10 %', 'draft.cities.putMany(grown)', async (draft) => {
       const cities = draft.cities.where({ country });
@@ -101,7 +101,7 @@ export class Draft {
     return this.#step('Deleted', call, (draft) => draft.cities.where({ country }).delete());
   }
 
-  /** Moves the draft to where it stood before its last step. */
+  /** Moves the draft back to the state before its last step. */
   async undo(): Promise<Step> {
     const before = this.#done.pop();
     if (before === undefined) throw new RangeError('nothing to undo');
@@ -110,7 +110,7 @@ export class Draft {
     return { name: 'Undone', call: 'draft.resetTo(snapshot)', ms };
   }
 
-  /** Brings the draft into the main branch, and ends it. What both have changed the draft decides. */
+  /** Merges the draft into the main branch, and ends it. The draft wins where both have changed. */
   async merge(): Promise<Step> {
     const snapshot = this.main.snapshot();
     try {
@@ -126,7 +126,7 @@ export class Draft {
     }
   }
 
-  /** Moves the main branch to where it stood before the merge. */
+  /** Moves the main branch back to the state before the merge. */
   async undoMerge(): Promise<Step> {
     const merged = this.#merged;
     if (merged === undefined) throw new RangeError('nothing to undo');

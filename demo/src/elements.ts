@@ -1,13 +1,13 @@
-/** The few things that the page does with elements. */
+/** Finds, makes and changes elements of the page. */
 
-/** The element with an id, which `index.html` has. */
+/** Returns the element with an id, which `index.html` has. */
 export function byId<T extends Element = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`index.html has no #${id}`);
   return element as unknown as T;
 }
 
-/** Sets the text of an element, and leaves it alone when it is the same. */
+/** Sets the text of an element, unless it is the same. */
 export function setText(id: string, text: string): void {
   const element = byId(id);
   if (element.textContent !== text) element.textContent = text;
@@ -25,12 +25,12 @@ export function make(
   return element;
 }
 
-/** Says something to those who listen to the page instead of looking at it. */
+/** Announces a text to people who listen to the page instead of looking at it. */
 export function announce(text: string): void {
   setText('announcer', text);
 }
 
-/** Whether the reader asked for as little motion as possible. */
+/** Whether the reader asked for little motion. */
 export function prefersStillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
@@ -39,7 +39,7 @@ const darkness = matchMedia('(prefers-color-scheme: dark)');
 const colours = new Map<string, string>();
 const drawers = new Set<() => void>();
 
-/** The style sheet's colours have changed: forgets those that are kept, and tells who draws with them. */
+/** Forgets the kept colours of the style sheet, which has changed, and calls the listeners. */
 export function recolour(): void {
   colours.clear();
   for (const draw of drawers) draw();
@@ -47,7 +47,7 @@ export function recolour(): void {
 
 darkness.addEventListener('change', recolour);
 
-/** A colour of the style sheet, by its custom property. Kept: plots ask in every frame. */
+/** Returns a colour of the style sheet, by its custom property. Kept, since plots ask in every frame. */
 export function colour(name: string): string {
   let value = colours.get(name);
   if (value === undefined) {

@@ -1,7 +1,7 @@
-/** A list of named figures (`<dl>`), which are renamed seldom and change often. */
+/** Shows a list of named figures (`<dl>`), whose names change rarely and whose values change often. */
 import { byId, make } from './elements.js';
 
-/** A figure's name and what it is now. */
+/** A figure's name and value. */
 export type NamedFigure = readonly [name: string, value: string];
 
 /** Shows figures in the list with this id. */

@@ -1,15 +1,15 @@
-/** What the page came to, for `headless.mjs` to read: `globalThis.demo`. */
+/** Publishes the page's results, for `headless.mjs` to read: `globalThis.demo`. */
 import type { LevelStats } from 'hedgerow';
 import type { Race } from './race-picture.js';
 
-/** All that has been measured so far. Times are in milliseconds. */
+/** All measurements so far. Times are in milliseconds. */
 export interface Figures {
   state: 'starting' | 'loading' | 'ready' | 'failed';
   /** In plain words, when the state is `failed`. */
   failure?: string;
   rows?: number;
   root?: string;
-  /** Of all chunks, packed; of those that the root reaches; and of each level of the tree of rows. */
+  /** Of all chunks, packed; of the chunks that the root reaches; and of each level of the tree of rows. */
   storedBytes?: number;
   liveBytes?: number;
   levels?: readonly LevelStats[];
@@ -27,7 +27,7 @@ export interface Figures {
   };
   opened?: { openMs: number; getMs: number; found: boolean };
   scan?: { ms: number; worstGapMs: number; dots: number };
-  /** The last search; `state` is that of the page when it was answered. */
+  /** The last search; `state` is the page's state when it was answered. */
   search?: {
     typed: string;
     matches: number;
@@ -37,7 +37,7 @@ export interface Figures {
   };
   /** The list of all rows: how many there are, the numbers in view, and how many were read for it. */
   list?: { total: number; from: number; to: number; read: number };
-  /** Of both indexes, when they are there; `root` is that of the store with them, `bytes` are packed. */
+  /** Of both indexes, when they are there; `root` is the root of the store with them, `bytes` are packed. */
   indexes?: { ms: number; worstGapMs: number; root: string; bytes: number; liveBytes: number };
   query?: {
     country: string;
@@ -48,21 +48,21 @@ export interface Figures {
     /** The same without an index. */
     scan?: { ms: number; rows: number; isSame: boolean };
   };
-  /** The last change that the live list was told of. */
+  /** The last change that the live list has heard of. */
   live?: {
     key: string;
     population: number | undefined;
-    /** From the call of the edit to the watcher's, by the clocks of both tabs. */
+    /** From the call of the edit to the call of the watcher, by the clocks of both tabs. */
     ms: number | undefined;
     fromOther: boolean;
     root: string;
   };
-  /** The last that was done with the draft. */
+  /** The last step of the draft. */
   draft?: {
     step: string;
     ms: number;
     root: string;
-    /** Of the draft, while there is one. */
+    /** The draft's root, while there is a draft. */
     draftRoot: string | undefined;
     rows: number;
     draftRows: number | undefined;
@@ -72,21 +72,21 @@ export interface Figures {
     rows: number;
     total: string;
     hash: string;
-    /** Of the load, or of opening what was there. */
+    /** Of the load, or of opening a store with rows. */
     ms: number;
     wasThere: boolean;
   };
-  /** The last proof that was made. */
+  /** The last proof. */
   proof?: { key: string; people: string | undefined; bytes: number; told: number; ms: number };
   /** The last change of a row there. */
   moved?: { key: string; ms: number; total: string; hash: string };
-  /** The last that `verify.html` has found. */
+  /** The last result of `verify.html`. */
   verified?: {
     times: number;
     holds: boolean;
     firstMs: number;
     ms: number;
-    /** Bytes that the page has loaded, as they were sent. */
+    /** Bytes that the page has loaded, as sent. */
     scriptBytes: number;
     /** Of scripts, unpacked. */
     unpackedBytes: number;

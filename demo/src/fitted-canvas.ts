@@ -1,4 +1,4 @@
-/** Keeps the pixels of a canvas those of its place on the page, and tells its size in CSS pixels when it changes. */
+/** Keeps a canvas at the resolution of its place on the page, and reports its size in CSS pixels when it changes. */
 export function fitCanvas(
   canvas: HTMLCanvasElement,
   context: CanvasRenderingContext2D,

@@ -3,8 +3,8 @@ import type { Query } from 'hedgerow/tables';
 import type { City } from './cities.js';
 
 /**
- * Calls `show` with the cities of a query, now and whenever one of them changes, and with the keys of those that are not
- * as they were. Returns how to stop.
+ * Calls `show` with the cities of a query, now and whenever one of them changes, and with the keys of the changed ones.
+ * Returns a function that stops it.
  */
 export function follow<Definition>(
   query: Query<City, Definition>,
@@ -17,7 +17,7 @@ export function follow<Definition>(
     const { status, rows, error } = list.get();
     if (status === 'error') onError(error);
     if (status !== 'ready') return;
-    // A city that has not changed is the same object.
+    // An unchanged city is the same object.
     const changed = shown === undefined ? [] : rows.filter((city) => !shown?.has(city));
     shown = new Set(rows);
     show(rows, new Set(changed.map(({ id }) => id)));

@@ -1,4 +1,4 @@
-/** Numbers in words for people. */
+/** Writes numbers for people. */
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });

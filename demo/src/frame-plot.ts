@@ -8,28 +8,28 @@ const AXIS_SPACE = 22;
 const FIRST_SPAN_MS = 2400;
 const LOWEST_TOP_MS = 42;
 
-/** Between two drawings of a plot that grows; the bee moves in every frame. */
+/** The time between two drawings of a growing plot; the bee moves in every frame. */
 const DRAW_MS = 64;
 
-/** A time to mark, with the name of what began then. */
+/** A time to mark, with the name of the work that began then. */
 export interface Mark {
   readonly atMs: number;
   readonly label: string;
 }
 
 /**
- * Draws gaps between frames as a hedge: each gap is a bar as wide and as high as it is
- * long. Above it flies a bee. It is moved by the page's own thread, once a frame, and
- * leaves a dot in each: where the thread is held up, it stops, and its trail has a hole.
+ * Draws gaps between frames as a hedge: each gap is a bar as wide and as high as it is long. A bee flies above it. The
+ * page's own thread moves the bee once a frame, and it leaves a dot each time: when the thread is held up, the bee
+ * stops, and its trail has a hole.
  */
 export class FramePlot {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
   readonly #recorder: FrameRecorder;
   marks: Mark[] = [];
-  /** The longest slice of what ran; its line is drawn when it is known. */
+  /** The longest slice of the work; its line is drawn when it is known. */
   sliceMs: number | undefined;
-  /** Whether what ran has made the long gaps: only then they are red. */
+  /** Whether the work has made the long gaps: only then they are red. */
   isBlamed = true;
   readonly #bee = new Bee();
   #nowMs = 0;
@@ -46,7 +46,7 @@ export class FramePlot {
     const flight = make('div', { class: 'flight' });
     canvas.replaceWith(flight);
     flight.append(canvas, this.#bee.canvas);
-    // Measured when it changes: asking for it in each frame would force a layout.
+    // Measured when it changes: measuring in each frame would force a layout.
     fitCanvas(canvas, this.#context, (width, height) => {
       [this.#width, this.#height] = [width, height];
       this.draw(this.#nowMs, false);
@@ -55,8 +55,8 @@ export class FramePlot {
   }
 
   /**
-   * To be called in every frame while something is running: moves the bee, and now and then
-   * draws the plot, which may cost more than a slice where the browser paints by itself.
+   * Moves the bee; the owner calls it in every frame while work runs. Draws the plot now and then: drawing may cost
+   * more than a slice where the browser paints by itself.
    */
   run(nowMs: number): void {
     const isNew = nowMs < this.#drawnMs;
@@ -66,7 +66,7 @@ export class FramePlot {
     this.#bee.fly(left, flightHeight(nowMs), nowMs);
   }
 
-  /** Draws all that was recorded until `nowMs`. */
+  /** Draws all gaps until `nowMs`. */
   draw(nowMs: number, isRunning: boolean): void {
     this.#nowMs = nowMs;
     this.#drawnMs = nowMs;
@@ -175,7 +175,7 @@ export class FramePlot {
     this.#label(`longest gap ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
   }
 
-  /** Text; on a ground of its own where bars may lie behind it. */
+  /** Writes text, on its own ground where bars may lie behind it. */
   #label(text: string, x: number, y: number, align: 'left' | 'right', hasGround = false): void {
     const context = this.#context;
     context.font = '12px system-ui, sans-serif';
@@ -199,13 +199,13 @@ export class FramePlot {
     }
   }
 
-  /** Where the plot is, for a screen reader's description. */
+  /** Describes the plot to screen readers. */
   describe(text: string): void {
     this.#canvas.setAttribute('aria-label', text);
   }
 }
 
-/** How far below the upper edge the bee is at a time. */
+/** Returns how far below the upper edge the bee is at a time. */
 function flightHeight(ms: number): number {
   return 30 + 7 * Math.sin(ms / 210) + 4 * Math.sin(ms / 93);
 }

@@ -9,19 +9,19 @@ interface Recorded<T> {
   readonly worstGapMs: number;
 }
 
-/** The plot of frames for the page's own work, with what it comes to in words. */
+/** The plot of frames for the page's own work, with its verdict in words. */
 export class FramesView {
   readonly #recorder = new FrameRecorder();
   readonly #plot = new FramePlot(byId<HTMLCanvasElement>('frames'), this.#recorder);
-  /** Work to be done in every frame before the plot is drawn. */
+  /** Work for every frame, before the plot is drawn. */
   onFrame: (() => void) | undefined;
 
-  /** The longest gap so far, or of what was recorded last, in milliseconds. */
+  /** The longest gap so far, or of the last recording, in milliseconds. */
   get worstGapMs(): number {
     return this.#recorder.worst()?.ms ?? 0;
   }
 
-  /** Records while `work` runs. `sliceOf` tells the longest slice of what it came to, where that is counted. */
+  /** Records while `work` runs. `sliceOf` returns the longest slice of its result, where slices are counted. */
   async during<T>(
     label: string,
     work: () => Promise<T>,
@@ -48,7 +48,7 @@ export class FramesView {
     return { value, worstGapMs };
   }
 
-  /** Says whose the longest gap was: Hedgerow works for one slice, and then lets frames through. */
+  /** Says who made the longest gap: Hedgerow works for one slice, and then lets frames through. */
   #show(label: string, worstGapMs: number, sliceMs: number | undefined): void {
     const isBlamed = sliceMs !== undefined && sliceMs >= BAD_MS;
     this.#plot.sliceMs = sliceMs;
@@ -62,7 +62,7 @@ export class FramesView {
   }
 }
 
-/** A gap, and how much of it Hedgerow has taken. */
+/** Describes a gap, and Hedgerow's share in it. */
 function gapWords(gapMs: number, sliceMs: number | undefined): string {
   const gap = `longest gap ${format.duration(gapMs)}`;
   if (sliceMs === undefined) return gap;

@@ -5,13 +5,13 @@ export interface Gap {
   readonly ms: number;
 }
 
-/** What a frame lasts on a display of 60 Hz. */
+/** The length of a frame on a display of 60 Hz. */
 export const FRAME_MS = 1000 / 60;
 
-/** The page stood still. A slice so long is to blame for that. */
+/** The shortest gap that counts as a standstill. A slice this long is to blame for it. */
 export const BAD_MS = 50;
 
-/** How a gap is shown: a frame or more were left out, or the page stood still for what is blamed for it. */
+/** How a gap is shown: late for a frame or more left out, bad if the blamed work made the page stand still. */
 export type GapKind = 'good' | 'late' | 'bad';
 
 export function kindOf(ms: number, isBlamed: boolean): GapKind {
@@ -20,9 +20,9 @@ export function kindOf(ms: number, isBlamed: boolean): GapKind {
 }
 
 /**
- * Records the gaps between animation frames. A gap is the time between two calls by the
- * clock, not between the timestamps that the browser hands to them: those are the frame's
- * own time, which may lie well before a call that had to wait for a busy thread.
+ * Records the gaps between animation frames. A gap is the time between two calls by the clock, not between the
+ * timestamps that the browser passes: these are the frame's own time, which may be well before a call that waited for a
+ * busy thread.
  */
 export class FrameRecorder {
   readonly gaps: Gap[] = [];
@@ -41,7 +41,7 @@ export class FrameRecorder {
     const frame = () => {
       this.#request = requestAnimationFrame(frame);
       const now = performance.now();
-      // A hidden page has no frames, which says nothing of how busy it is.
+      // A hidden page has no frames, which does not mean that it is busy.
       if (!document.hidden) this.gaps.push({ endMs: now - this.#startMs, ms: now - this.#lastMs });
       this.#lastMs = now;
       this.onFrame?.(now - this.#startMs);
@@ -59,7 +59,7 @@ export class FrameRecorder {
     return performance.now() - this.#startMs;
   }
 
-  /** Ends after the next frame, so that a gap which is still open counts. */
+  /** Ends after the next frame, so that the open gap counts. */
   async stop(): Promise<void> {
     await nextFrame();
     await nextFrame();
@@ -67,12 +67,12 @@ export class FrameRecorder {
     document.removeEventListener('visibilitychange', this.#forgetHidden);
   }
 
-  /** The gaps that end after `fromMs` and begin before `toMs`. */
+  /** Returns the gaps that end after `fromMs` and begin before `toMs`. */
   between(fromMs: number, toMs: number): readonly Gap[] {
     return this.gaps.filter(({ endMs, ms }) => endMs >= fromMs && endMs - ms <= toMs);
   }
 
-  /** The longest of these. */
+  /** Returns the longest of these. */
   worst(fromMs = 0, toMs = Number.POSITIVE_INFINITY): Gap | undefined {
     let worst: Gap | undefined;
     for (const gap of this.between(fromMs, toMs)) {

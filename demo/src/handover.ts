@@ -1,18 +1,18 @@
 import type { SumRoot } from 'hedgerow/sum-proof';
 
 /**
- * What a verifier gets: the root, the claim and the proof, as the fragment of an address. Browsers
- * do not send fragments to servers.
+ * The input of a verifier: the root, the claim and the proof, as the fragment of an address. Browsers do not send
+ * fragments to servers.
  */
 export interface Handover {
   readonly root: SumRoot;
   readonly key: string;
-  /** What is claimed to be under the key; `null` for nothing. */
+  /** The value claimed under the key; `null` claims that the key is absent. */
   readonly claim: { readonly value: string; readonly sum: bigint } | null;
   readonly proof: Uint8Array;
 }
 
-/** As a fragment, without `#`. */
+/** Writes a handover as a fragment, without `#`. */
 export function toFragment({ root, key, claim, proof }: Handover): string {
   const fields = new URLSearchParams({ root: root.hash, total: String(root.sum), key });
   if (claim !== null) {
@@ -24,7 +24,7 @@ export function toFragment({ root, key, claim, proof }: Handover): string {
   return fields.toString();
 }
 
-/** Reads a fragment; `undefined` when something is missing or is none. */
+/** Reads a fragment; `undefined` when a part is missing or malformed. */
 export function fromFragment(fragment: string): Handover | undefined {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const [hash, total, key] = ['root', 'total', 'key'].map((name) => fields.get(name));
@@ -43,11 +43,12 @@ export function fromFragment(fragment: string): Handover | undefined {
   }
 }
 
-/** Bytes in hexadecimal, and back; `undefined` for what is none. */
+/** Writes bytes in hexadecimal. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** Reads hexadecimal; `undefined` for other text. */
 export function fromHex(text: string): Uint8Array | undefined {
   const digits = text.replace(/\s/g, '');
   if (!/^([0-9a-f]{2})*$/i.test(digits)) return undefined;

@@ -16,20 +16,20 @@ export interface Picked {
   readonly by: By;
 }
 
-/** The long way is not gone while somebody leafs through countries. */
+/** The scan of all rows waits until the visitor has stopped leafing through countries. */
 const PAUSE_MS = 350;
 
-/** The indexed query: a country and an order, and what it costs by the index and without. The live list shows its rows. */
+/** The indexed query: a country and an order, and its cost with the index and without. The live list shows its rows. */
 export class IndexView {
   readonly #select = byId<HTMLSelectElement>('country');
   readonly #again = byId<HTMLButtonElement>('scan-again');
   readonly #onPick: (picked: Picked) => void;
   #store: IndexedStore | undefined;
-  /** Of the rows that were asked last. */
+  /** The root of the last query. */
   #root = '';
   #controller = new AbortController();
 
-  /** `onPick` hears of all that is picked. */
+  /** `onPick` is called with each choice. */
   constructor(onPick: (picked: Picked) => void) {
     this.#onPick = onPick;
     for (const input of [this.#select, ...document.querySelectorAll('input[name=by]')]) {
@@ -49,16 +49,16 @@ export class IndexView {
     this.#query();
   }
 
-  /** The rows have changed: both ways are asked again when somebody wants that. */
+  /** Asks both ways again on demand: the rows have changed. */
   changed(): void {
     if (this.#store === undefined || this.#store.root === this.#root) return;
-    // A long way that has begun would end among other rows.
+    // A scan that has begun would end among other rows.
     this.#controller.abort();
     setText('index-same', 'Rows have changed since.');
     this.#again.disabled = false;
   }
 
-  /** Nothing can be asked: there are no rows, or no indexes yet. */
+  /** Disables queries: there are no rows, or no indexes yet. */
   detach(): void {
     this.#store = undefined;
     this.#controller.abort();
@@ -69,13 +69,13 @@ export class IndexView {
     this.#showMade(0, 'Indexes are built once rows exist.');
   }
 
-  /** How far the indexes are made. */
+  /** Shows how far the indexes are made. */
   showProgress({ rows, total }: IndexProgress): void {
     const done = `${format.count(rows)} of ${format.count(total)} rows`;
     this.#showMade(rows / Math.max(total, 1), `Building two indexes in the background: ${done}`);
   }
 
-  /** They are there. */
+  /** Shows that the indexes are there. */
   showMade(words: string): void {
     this.#showMade(1, words);
   }
@@ -87,7 +87,7 @@ export class IndexView {
     setText('index-progress', words);
   }
 
-  /** Asks `store` from now on, first for `country`. */
+  /** Queries `store` from now on, first for `country`. */
   attach(store: IndexedStore, countries: readonly Country[], country: string): void {
     this.#store = store;
     const named = countries.map(({ code, rows }) => ({ code, rows, name: countryName(code) }));
@@ -133,7 +133,7 @@ export class IndexView {
     if (signal.aborted) return;
     this.#showCosts(answer, scanned);
     this.#again.disabled = false;
-    // A write in between makes them differ, and is said.
+    // A write in between makes them differ, and the page says so.
     const isSame = scanned.cities.every(({ id }, at) => id === keys[at]);
     figures.query.scan = { ms: scanned.ms, rows: scanned.rows, isSame };
     const faster = format.ratio(scanned.ms / ms);

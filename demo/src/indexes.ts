@@ -1,7 +1,7 @@
-/** What is asked of the indexes of the demo, and of all rows without them. */
+/** Queries the indexes of the demo, and all rows without them. */
 import type { City, CityStore, IndexedStore } from './cities.js';
 
-/** What the cities of a country are ordered by. */
+/** The order of a country's cities. */
 export type By = 'population' | 'name';
 
 /** A country, with its number of rows. */
@@ -10,27 +10,27 @@ export interface Country {
   readonly rows: number;
 }
 
-/** What a query found. */
+/** The result of a query. */
 export interface Answer {
   readonly cities: readonly City[];
-  /** Rows that were read for it. */
+  /** Rows that the query read. */
   readonly rows: number;
   readonly ms: number;
 }
 
-/** The cities of a country in an order, by an index. */
+/** Returns the cities of a country in an order, by an index. */
 export function citiesOf({ cities }: IndexedStore, country: string, by: By) {
   const all = cities.where({ country });
   return by === 'name' ? all.orderBy('name') : all.orderBy('population', 'desc');
 }
 
-/** The same, as one would write it in a program. */
+/** Writes the same query as a program would. */
 export function callOf(country: string, by: By, limit: number): string {
   const order = by === 'name' ? `'name'` : `'population', 'desc'`;
   return `db.cities.where({ country: '${country}' }).orderBy(${order}).limit(${limit})`;
 }
 
-/** The first cities of a country, by an index. */
+/** Finds the first cities of a country, by an index. */
 export async function ask(
   store: IndexedStore,
   country: string,
@@ -44,8 +44,8 @@ export async function ask(
 }
 
 /**
- * The same without an index: every row is read, since any may be among the first, and those of
- * the country are sorted.
+ * Finds the same without an index: reads every row, since any may be among the first, and sorts the rows of the
+ * country.
  */
 export async function askWithoutIndex(
   store: CityStore,
@@ -70,12 +70,12 @@ function byName(a: City, b: City): number {
   return compare(a.name, b.name) || compare(a.id, b.id);
 }
 
-/** Nothing is less than any number. */
+/** An unknown population is less than any number. */
 function byPopulation(a: City, b: City): number {
   return (b.population ?? -1) - (a.population ?? -1) || compare(b.id, a.id);
 }
 
-/** The order of UTF-8 bytes, which is not that of UTF-16 where there are surrogates. */
+/** Compares by UTF-8 bytes, an order that differs from UTF-16 where there are surrogates. */
 function compare(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
@@ -87,7 +87,7 @@ function compare(a: string, b: string): number {
   return x - y;
 }
 
-/** All countries: from each a leap past all of its entries, so most rows are not read. */
+/** Lists all countries: leaps from each one past all of its entries, so most rows are not read. */
 export async function countriesIn({ cities }: IndexedStore): Promise<Country[]> {
   const found: Country[] = [];
   for (;;) {
@@ -100,7 +100,7 @@ export async function countriesIn({ cities }: IndexedStore): Promise<Country[]> 
   }
 }
 
-/** Resolves when both indexes are there: what is asked of one waits for it. */
+/** Resolves when both indexes are there: a query of one waits for it. */
 export async function whenIndexed({ cities }: IndexedStore): Promise<void> {
   for (const last of ['population', 'name'] as const) {
     await cities.orderBy(['country', last]).count();

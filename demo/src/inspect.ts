@@ -1,4 +1,4 @@
-/** The inspector on the store of this page, which is traced from then on. Loaded when somebody asks for it. */
+/** Opens the inspector on the store of this page, and traces the store from then on. Loaded on demand. */
 import { openInspector } from 'hedgerow/inspector';
 import { STORE } from './cities.js';
 
@@ -6,7 +6,7 @@ export { trace } from 'hedgerow/trace';
 
 const page = new URL('hedgerow/inspector/page.html', import.meta.url);
 
-/** Opens it in a window of its own. */
+/** Opens it in its own window. */
 export function inspect(): void {
   openInspector({ page, store: STORE });
 }

@@ -1,14 +1,14 @@
 /**
- * What a city's key is. Plain JavaScript, since `prepare.mjs` makes keys in Node and the
- * page makes prefixes of them from what is typed: both must fold a name in the same way.
+ * Makes the key of a city. Plain JavaScript, since `prepare.mjs` makes keys in Node and the page makes prefixes of them
+ * from typed text: both must fold a name in the same way.
  *
- *     paris/fr/11/1        name / country / first-level division / running number
+ *     paris/fr/11/1 name / country / first-level division / running number
  *
- * The slash is below every letter, digit and `_` in UTF-8, so a name comes before all
- * longer names that start with it: `paris/...` before `paris_01/...` before `parisot/...`.
+ * The slash is below every letter, digit and `_` in UTF-8, so a name comes before all longer names that start with it:
+ * `paris/...` before `paris_01/...` before `parisot/...`.
  */
 
-/** Letters that Unicode's decomposition leaves as they are. */
+/** Letters that Unicode's decomposition leaves unchanged. */
 const LETTERS = new Map(
   Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }).concat(
     Object.entries({ ħ: 'h', ı: 'i', ŋ: 'ng', ə: 'e', ѳ: 'ф' }),
@@ -16,8 +16,8 @@ const LETTERS = new Map(
 );
 
 /**
- * Text without case and accents. Apostrophes vanish, and whatever else is neither a
- * letter nor a digit becomes one `_`.
+ * Removes case and accents. Drops apostrophes; every other character that is neither a letter nor a digit becomes one
+ * `_`.
  *
  * @param {string} text
  */
@@ -32,7 +32,7 @@ export function fold(text) {
 }
 
 /**
- * A city's key, up to the running number that tells namesakes in one division apart.
+ * Makes a city's key without the running number, which distinguishes namesakes in one division.
  *
  * @param {{ name: string, country: string, admin1: string }} city
  */
@@ -42,7 +42,7 @@ export function keyStem({ name, country, admin1 }) {
 }
 
 /**
- * The prefix of keys that typed text stands for: `Springfield, us` is `springfield/us`.
+ * Returns the prefix of keys that typed text stands for: `Springfield, us` is `springfield/us`.
  *
  * @param {string} typed
  */

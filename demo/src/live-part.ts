@@ -18,12 +18,12 @@ export class LivePart {
   readonly #draftView: DraftView;
   readonly #liveView: LiveView;
   readonly #recorder = new FrameRecorder();
-  /** What is shown, or will be; none while there are no rows. */
+  /** The store that is or will be shown; `undefined` while there are no rows. */
   store: IndexedStore | undefined;
-  /** Whether the indexes are there, and nothing is being made. */
+  /** Whether the indexes are complete. */
   isThere = false;
 
-  /** `onChange` hears of changes of the store. */
+  /** `onChange` is called when the store changes. */
   constructor(onChange: () => void) {
     const changed = () => {
       onChange();
@@ -36,8 +36,8 @@ export class LivePart {
   }
 
   /**
-   * Opens the store with indexes: those that it lacks are made from then on. `onDeleted` hears
-   * when another tab has deleted it.
+   * Opens the store with indexes, and begins to make those it lacks. `onDeleted` is called when another tab has deleted
+   * it.
    */
   open(onDeleted: () => void): Promise<IndexedStore> {
     const onIndexProgress = (progress: IndexProgress) => {
@@ -46,7 +46,7 @@ export class LivePart {
     return open(STORE, { tables: { cities: indexedCities }, onIndexProgress, onDeleted });
   }
 
-  /** Waits for the indexes of `store`, and shows what they are good for. */
+  /** Waits for the indexes of `store`, and shows what they can do. */
   async begin(store: IndexedStore): Promise<void> {
     this.store = store;
     const total = await store.cities.count();
@@ -62,7 +62,7 @@ export class LivePart {
     }
     const ms = performance.now() - startMs;
     const worstGapMs = this.#recorder.worst()?.ms ?? 0;
-    // Where everything can be put back to.
+    // The branch that everything can be put back to.
     if (isNew) await (await store.branch(LOADED)).close();
     const { liveBytes, levels } = await store.stats();
     // Chunks that the root reaches outside the tree of rows; all sizes are packed ones.
@@ -81,7 +81,7 @@ export class LivePart {
     if (location.hash === '#live') byId('live').scrollIntoView();
   }
 
-  /** The store is about to be closed. */
+  /** Lets go of the store, which is about to be closed. */
   detach(): void {
     this.store = undefined;
     this.isThere = false;

@@ -15,11 +15,11 @@ const SHUFFLE_MS = 600;
 /** The branch that stays where the load has left the rows. */
 export const LOADED = 'loaded';
 
-/** Of an edit, told to all tabs before it is made, so that they can tell how long it took. */
+/** An announced edit: all tabs get it before the edit is made, so that they can say how long it took. */
 interface Notice {
   readonly key: string;
   readonly population: number;
-  /** Since the epoch, by the clock of the tab. */
+  /** Milliseconds since the epoch, by the clock of the tab. */
   readonly atMs: number;
 }
 
@@ -43,7 +43,7 @@ export class LiveView {
   #stop: () => void = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `onChange` hears when this list has been told of changes. */
+  /** `onChange` is called when this list has heard of changes. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     this.#channel.addEventListener('message', ({ data }) => {
@@ -55,7 +55,7 @@ export class LiveView {
     this.#restore.addEventListener('click', () => void this.#putBack().catch(showTrouble));
   }
 
-  /** Shows, and follows, what is picked of `store` from now on; nothing without it. */
+  /** Shows and follows the choice in `store` from now on; an empty list without a store. */
   attach(store: IndexedStore | undefined, picked?: Picked): void {
     this.#stop();
     this.#store = store;
@@ -81,7 +81,7 @@ export class LiveView {
       },
       showTrouble,
     );
-    // The list does not tell of cities that have left it: the log has every change of the country.
+    // The list does not report cities that have left it: the log has every change of the country.
     const stopLog = store.cities
       .where({ country })
       .watch((changes, { root }) => this.#told(store, changes, root), { onError: showTrouble });
@@ -91,7 +91,7 @@ export class LiveView {
     };
   }
 
-  /** Of all changes since the last call. */
+  /** Logs all changes since the last call. */
   #told(store: IndexedStore, changes: readonly RowChange<City>[], root: string): void {
     if (store !== this.#store) return;
     const [change] = changes;
@@ -105,7 +105,7 @@ export class LiveView {
 
   #tellEdit({ id: key, name, population }: City, root: string): void {
     const notice = this.#notices.get(key);
-    // Without one it was no edit of a list: a merge, or all rows put back.
+    // Without a notice it was no edit of a list: a merge, or all rows put back.
     const known = notice?.population === population ? notice : undefined;
     const ms = known && Math.max(epochMs() - known.atMs, 0);
     const fromOther = known?.fromOther === true;
@@ -146,7 +146,7 @@ export class LiveView {
     if (this.#keepOn.checked) this.#timer = setInterval(() => this.#shuffleOne(), SHUFFLE_MS);
   }
 
-  /** Everything as it was loaded, whoever has changed it: the branch moves, no row is written. */
+  /** Puts everything back as it was loaded, whoever has changed it: the branch moves, no row is written. */
   async #putBack(): Promise<void> {
     const store = this.#store;
     if (store === undefined) return;

@@ -1,8 +1,8 @@
-/** The load: the bytes of a response, straight from the server into the store. */
+/** Loads the bytes of a response straight from the server into the store. */
 import type { IngestResult } from 'hedgerow';
 import { type CityStore, fetchFile, type Meta, type Order, rowsUrl } from './cities.js';
 
-/** How far a load has come. */
+/** The progress of a load. */
 export interface LoadProgress {
   /** Bytes that the store has taken. */
   readonly bytes: number;
@@ -11,11 +11,11 @@ export interface LoadProgress {
   readonly totalRows: number;
   /** Rows whose bytes IndexedDB has. */
   readonly durableRows: number;
-  /** Since the first byte was asked for. */
+  /** Since the request for the first byte. */
   readonly ms: number;
 }
 
-/** What a load came to. */
+/** The result of a load. */
 export interface LoadResult {
   readonly result: IngestResult;
   /** From the request to the durable commit. */
@@ -23,8 +23,7 @@ export interface LoadResult {
 }
 
 /**
- * Loads all rows; calls `onProgress` at most once a frame or so. Whoever wants to see the
- * bytes as well gets a second response with the same body by `onCopy`.
+ * Loads all rows; calls `onProgress` at most once a frame or so. `onCopy` gets a second response with the same body.
  */
 export async function load(
   store: CityStore,

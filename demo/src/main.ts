@@ -1,4 +1,4 @@
-/** The page: opens the store, runs the race and loads all rows if it is empty, and wires the rest to it. */
+/** The page: opens the store, runs the race and loads all rows if it is empty, and connects the other parts to it. */
 import './styles/page.css';
 import './styles/controls.css';
 import './styles/stage.css';
@@ -46,24 +46,24 @@ const againButton = byId<HTMLButtonElement>('again');
 const raceButton = byId<HTMLButtonElement>('race-again');
 
 let store: CityStore | undefined;
-/** Roots of the rows that were there before they were loaded again, with indexes and without. */
+/** Roots of the rows before they were loaded again, with indexes and without. */
 let rootsBefore: readonly (string | undefined)[] = [];
-/** The root of the rows that were loaded, before they had indexes. */
+/** The root of the loaded rows, before they had indexes. */
 let loadedRoot: string | undefined;
-/** The rows of the race, which can be searched while all are being loaded. */
+/** The rows of the race, which can be searched while all rows are being loaded. */
 let raceStore: CityStore | undefined;
 
 const SEARCHES_RACE =
   'While all cities are being loaded, this searches those of the race. The load is one commit: its rows are seen when it is done.';
 const WAITS = 'The load is one commit: its rows are seen when it is done.';
 
-/** Searches and lists the rows of `reader` from now on; of none while the store is being filled. */
+/** Searches and lists the rows of `reader` from now on; `undefined` while the store is being filled. */
 function attach(reader: CityStore | undefined): void {
   searchView.attach(reader);
   allView.attach(reader);
 }
 
-/** Runs one thing at a time, and shows what goes wrong with it. */
+/** Runs one task at a time, and shows its failure. */
 async function run(work: () => Promise<void>): Promise<void> {
   hideTrouble();
   againButton.disabled = true;
@@ -78,7 +78,7 @@ async function run(work: () => Promise<void>): Promise<void> {
   raceButton.disabled = !livePart.isThere || figures.state !== 'ready';
 }
 
-/** Once somebody has inspected the store, what it does is traced. */
+/** Traces the store, once the inspector was opened. */
 let trace: ((opened: CityStore) => unknown) | undefined;
 
 /** Opens the store without indexes. */
@@ -113,7 +113,7 @@ async function start(): Promise<void> {
   await showOpened(store, times);
 }
 
-/** Runs the race, with all rows if the address asks for that. */
+/** Runs the race, with all rows if the address asks for it. */
 async function runRace(): Promise<void> {
   await raceStore?.close();
   raceStore = undefined;
@@ -183,7 +183,7 @@ async function fill(order: Order): Promise<void> {
   await ready(target);
 }
 
-/** Resolves when the page can be seen: nothing moves in a hidden one. */
+/** Resolves when the page is visible: a hidden one does not move. */
 async function seen(): Promise<void> {
   while (document.hidden) {
     await new Promise((resolve) =>
@@ -192,7 +192,7 @@ async function seen(): Promise<void> {
   }
 }
 
-/** Resolves when the page is there: its own making is not to be counted as the load's. */
+/** Resolves when the page is painted: the load should not pay for building the page. */
 async function painted(): Promise<void> {
   if (document.readyState !== 'complete') {
     await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
@@ -213,15 +213,15 @@ async function showWhatIsStored(opened: CityStore): Promise<void> {
 
 async function ready(opened: CityStore): Promise<void> {
   matchMap.draw();
-  // Once more: a scan may have read segments into memory.
+  // Shown again: a scan may have read segments into memory.
   showTree(await opened.stats());
   await addIndexes(opened);
   figures.state = 'ready';
 }
 
 /**
- * Only now, so that the load is one of rows alone: the store is opened with indexes, which are
- * made beside whatever comes next. The new handle is there before the old one goes.
+ * Opens the store with indexes, and makes them in the background. Only after the load, so that the load is one of rows
+ * alone. The new handle is there before the old one goes.
  */
 async function addIndexes(plain: CityStore): Promise<void> {
   const indexed = await livePart.open(() => {
@@ -244,12 +244,12 @@ async function addIndexes(plain: CityStore): Promise<void> {
       raceButton.disabled = againButton.disabled;
     })
     .catch((failure: unknown) => {
-      // It was closed, to be loaded again.
+      // The store was closed, to be loaded again.
       if (isCurrent()) showTrouble(failure);
     });
 }
 
-/** The value of the chosen radio button of a group. */
+/** Returns the value of the chosen radio button of a group. */
 function chosen(group: string): string | undefined {
   return document.querySelector<HTMLInputElement>(`input[name=${group}]:checked`)?.value;
 }

@@ -2,13 +2,12 @@ import { DotReader } from './dots.js';
 import { nextFrame } from './frames.js';
 import type { WorldMap } from './world-map.js';
 
-/** What reading dots may take of a frame. */
+/** The time that reading dots may take of a frame. */
 const FRAME_SHARE_MS = 2;
 
 /**
- * Feeds the map while a load runs, from a copy of the bytes that the store gets. What is
- * done for it is done in frames, and stops when the frame's share of time is used up:
- * the map may lag behind the load, and never holds it or the page up.
+ * Feeds the map while a load runs, from a copy of the bytes that the store gets. It works in frames, and stops at the
+ * end of its share of the frame: the map may lag behind the load, and never delays the load or the page.
  */
 export class MapFeed {
   readonly #map: WorldMap;
@@ -19,7 +18,7 @@ export class MapFeed {
     this.#map = map;
   }
 
-  /** Follows a response to its end. Should that break, it is the store's to tell. */
+  /** Follows a response to its end. If the response breaks, the store reports it. */
   follow({ body }: Response): void {
     if (body === null) return;
     const reader = new DotReader((lat, lng) => this.#map.addDot(lat, lng));
@@ -27,13 +26,13 @@ export class MapFeed {
     this.#arriving = take(body, reader).catch(() => {});
   }
 
-  /** To be called in every frame. */
+  /** Reads dots; the owner calls it in every frame. */
   work(): void {
     this.#reader?.read(performance.now() + FRAME_SHARE_MS);
     this.#map.drawSoon();
   }
 
-  /** Resolves when all that arrives is on the map. */
+  /** Resolves when all arrived cities are on the map. */
   async finish(): Promise<void> {
     await this.#arriving;
     while (this.#reader?.isDone === false) {

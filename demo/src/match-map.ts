@@ -2,7 +2,7 @@ import type { City } from './cities.js';
 import { colour } from './elements.js';
 import { place, type WorldMap } from './world-map.js';
 
-/** The map of all cities, faint, with those that match on top. */
+/** The map of all cities, faint, with the matches on top. */
 export class MatchMap {
   readonly #canvas: HTMLCanvasElement;
   readonly #world: WorldMap;

@@ -1,12 +1,12 @@
-/** What a proof shows, and what it does not: no more than it does. */
+/** Says what a proof shows and what it does not. */
 import { byId, make } from './elements.js';
 import * as format from './format.js';
 import type { Handover } from './handover.js';
 
-/** What somebody knows who has a claim and its proof: who made it, and who verified it or could not. */
+/** The part of a person with a proof: they made it, verified it, or failed to verify it. */
 export type Knowing = 'made' | 'holds' | 'refused';
 
-/** Says so of what is handed over, in the element `#meaning`. */
+/** Says what a handover means, in the element `#meaning`. */
 export function showMeaning({ key, claim, root }: Handover, knowing: Knowing): void {
   const total = format.count(root.sum);
   const shown =

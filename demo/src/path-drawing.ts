@@ -1,20 +1,20 @@
 /**
- * Draws the path of a proof from the root down to the leaf: each level to the left or right of its
- * parent, as the bit of the key says. A level whose sibling is in the proof has a row of its own; the
- * many below it, whose siblings are empty, are one fine line.
+ * Draws the path of a proof from the root down to the leaf: each level to the left or right of its parent, as the bit
+ * of the key says. A level whose sibling is in the proof has its own row; the many levels below, whose siblings are
+ * empty, are one fine line.
  */
 import * as format from './format.js';
 import { LEVELS, type Sibling, sidesOf, sumsOnTheWay } from './proof-parts.js';
 
-/** What is drawn. */
+/** A proof's path, to be drawn. */
 export interface Way {
   /** 32 bytes. */
   readonly key: Uint8Array;
   /** From the root down; `undefined` for bytes that are no proof. */
   readonly siblings: readonly Sibling[] | undefined;
-  /** At its end; `null` for nothing. */
+  /** The leaf at its end; `null` for an absent key. */
   readonly leaf: { readonly name: string; readonly sum: bigint } | null;
-  /** What the root says. */
+  /** The total in the root. */
   readonly total: bigint;
   readonly verdict: 'none' | 'holds' | 'refused';
 }
@@ -63,7 +63,7 @@ function svg(tag: string, attributes: Record<string, string | number>, text = ''
   return element;
 }
 
-/** Where everything of one drawing stands, and what was drawn so far: lines lie below marks, and these below words. */
+/** The places of one drawing, and its elements so far: lines lie below marks, and marks below words. */
 class Drawing {
   readonly lines: SVGElement[] = [];
   readonly marks: SVGElement[] = [];
@@ -71,7 +71,7 @@ class Drawing {
   readonly #way: Way;
   readonly #siblings: readonly Sibling[];
   readonly #width: number;
-  /** Levels below the root that the proof has siblings of. */
+  /** Levels below the root with siblings in the proof. */
   readonly #depth: number;
   readonly #row: number;
   readonly #sums: readonly bigint[];
@@ -101,7 +101,7 @@ class Drawing {
     return TOP + level * this.#row;
   }
 
-  /** The path through the levels that have siblings, each with its sum. */
+  /** Draws the path through the levels that have siblings, each with its sum. */
   levels(): void {
     const sumOf = new Map(this.#siblings.map((sibling) => [sibling.depth, sibling.sum]));
     this.words.push(
@@ -132,7 +132,7 @@ class Drawing {
     this.words.push(svg('text', { x: this.#width, y, class: kind }, text));
   }
 
-  /** The sibling of the path at a level: as far from their parent as the path, on the other side. */
+  /** Draws the sibling of the path at a level: as far from their parent as the path, on the other side. */
   #sibling(level: number, sum: bigint | undefined): void {
     const [parent, y] = [this.#x(level - 1), this.#y(level)];
     const x = 2 * parent - this.#x(level);
@@ -155,7 +155,7 @@ class Drawing {
     this.words.push(svg('text', { ...place, class: kind }, this.#number(sum)));
   }
 
-  /** The levels below, whose siblings are empty: a fine line down to the leaf. Returns where that ends. */
+  /** Draws the levels below, whose siblings are empty: a fine line down to the leaf. Returns its end. */
   emptyLevels(): { readonly x: number; readonly y: number } {
     const [depth, x, y] = [this.#depth, this.#x(this.#depth), this.#y(this.#depth)];
     const fine = fineLine(this.#sides.slice(depth), x, y);
@@ -170,12 +170,12 @@ class Drawing {
     return fine;
   }
 
-  /** The leaf, or that there is none. Returns its name, and where its words end. */
+  /** Draws the leaf, or its absence. Returns its name, and where its words end. */
   leaf({ x, y }: { readonly x: number; readonly y: number }): { name: string; bottom: number } {
     const { leaf } = this.#way;
     const width = this.#width;
     const name = leaf === null ? 'nothing' : shortened(leaf.name, width);
-    // About half as wide as it is written: it must not stick out.
+    // About half the width of the text, which must not stick out.
     const half = Math.max(84, name.length * 4.8);
     const nameX = half * 2 > width ? width / 2 : Math.min(Math.max(x, half), width - half);
     this.marks.push(
@@ -203,13 +203,13 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   return picture;
 }
 
-/** As much of a name as fits. */
+/** Shortens a name to a width. */
 function shortened(name: string, width: number): string {
   const most = Math.floor(width / 9.6);
   return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
 }
 
-/** Where each level of the way stands, so that all of it and what is beside it fits `between`. */
+/** Places each level of the path, so that the path and its siblings fit `between`. */
 function across(sides: readonly number[], [left, right]: number[]): (depth: number) => number {
   const at = [0];
   for (const side of sides) at.push((at.at(-1) ?? 0) + (side === 0 ? -1 : 1));
@@ -221,7 +221,7 @@ function across(sides: readonly number[], [left, right]: number[]): (depth: numb
   return (depth) => start + step * ((at[depth] ?? 0) - least);
 }
 
-/** The rest of the way, one short step for each level. */
+/** Draws the rest of the path, one short step for each level. */
 function fineLine(sides: readonly number[], startX: number, startY: number) {
   const drift = [0];
   for (const side of sides) drift.push((drift.at(-1) ?? 0) + (side === 0 ? -1 : 1));

@@ -1,8 +1,8 @@
-/** Failures in plain words, for people who did not write the page. */
+/** Explains failures in plain words, for people who did not write the page. */
 import { HedgerowError } from 'hedgerow';
 import { FetchFailure } from './cities.js';
 
-/** What went wrong, and what can be done. */
+/** A failure, and what the reader can do about it. */
 export interface PlainWords {
   readonly what: string;
   readonly advice: string;

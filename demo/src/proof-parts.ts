@@ -1,4 +1,4 @@
-/** What a proof of one key is made of, read to be drawn: `verifySumProof` alone says if it holds. */
+/** Reads the parts of a proof of one key, to draw them: only `verifySumProof` says whether it holds. */
 
 /** Levels of a sum tree. */
 export const LEVELS = 256;
@@ -6,15 +6,15 @@ export const LEVELS = 256;
 const NODE_BYTES = 40;
 const HASH_BYTES = 32;
 
-/** What stands beside the way from a leaf to the root. */
+/** A subtree next to the path from a leaf to the root. */
 export interface Sibling {
-  /** How far from the root. */
+  /** Its distance from the root. */
   readonly depth: number;
-  /** Of all leaves in it. */
+  /** The sum of all leaves in it. */
   readonly sum: bigint;
 }
 
-/** Those that a proof tells, from the root down; `undefined` when its parts do not fit together. */
+/** Reads the siblings of a proof, from the root down; `undefined` when its parts do not fit together. */
 export function siblingsOf(proof: Uint8Array): readonly Sibling[] | undefined {
   if (proof.length < 2) return undefined;
   const view = new DataView(proof.buffer, proof.byteOffset, proof.length);
@@ -32,12 +32,12 @@ export function siblingsOf(proof: Uint8Array): readonly Sibling[] | undefined {
   return found.length === told ? found.reverse() : undefined;
 }
 
-/** The sides to which a key goes from the root down; 0 is left. */
+/** Returns the sides to which a key goes from the root down; 0 is left. */
 export function sidesOf(key: Uint8Array): readonly number[] {
   return Array.from({ length: LEVELS }, (_, depth) => ((key[depth >> 3] ?? 0) >> (depth & 7)) & 1);
 }
 
-/** The sums on the way, from the root down to where the last sibling stands, and below. */
+/** Returns the sums on the path, from the root down to the last sibling, and below it. */
 export function sumsOnTheWay(siblings: readonly Sibling[], leaf: bigint): readonly bigint[] {
   const depth = siblings.at(-1)?.depth ?? 0;
   const sums = [leaf];

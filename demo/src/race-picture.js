@@ -1,14 +1,14 @@
 /**
- * The picture of a race, as SVG. Plain JavaScript, since the page shows it and `headless.mjs` writes it to a file.
+ * Draws a race, as SVG. Plain JavaScript, since the page shows it and `headless.mjs` writes it to a file.
  *
  * All lanes have one scale of time and one of gaps: each bar is the time between two frames, as wide and as high as
  * that was long.
  *
  * @typedef {{ readonly endMs: number, readonly ms: number, readonly kind: 'good' | 'late' | 'bad' }} LaneGap
  *
- * A lane: its name in a sentence and its title, the puts or rows that were requested, the rows that the database had
- * afterwards, the time until they were stored, and the gaps between frames until then, whose ends count from the lane's
- * start. The longest slice is Hedgerow's alone.
+ * A lane: its name in a sentence and its title, the requested puts or rows, the rows that the database had afterwards,
+ * the time until they were stored, and the gaps between frames until then, whose ends count from the lane's start. Only
+ * Hedgerow has a longest slice.
  * @typedef {{
  *   readonly name: string,
  *   readonly title: string,
@@ -28,9 +28,9 @@ const BETWEEN = 12;
 const AXIS = 20;
 const LANE = WORDS + BARS;
 const LEAST_BAR = 2;
-/** Bars that are narrower are drawn as one. */
+/** Narrower bars are drawn as one. */
 const LEAST_WIDTH = 1.5;
-/** The sizes that words need: those of the axis in its middle, and those on a bar or behind the end of a lane. */
+/** Room for words: in the middle of the axis, and on a bar or behind the end of a lane. */
 const CAPTION_WIDTH = 600;
 const LABEL_WIDTH = 140;
 const LABEL_HEIGHT = 22;
@@ -59,7 +59,7 @@ function time(ms) {
 const count = (value) => value.toLocaleString('en');
 
 /**
- * The result of a lane in words, with its slices or without.
+ * Writes the result of a lane in words, with its slices or without.
  *
  * @param {Lane} lane
  * @param {number} rows
@@ -75,8 +75,7 @@ function wordsOf(lane, rows, hasSlice) {
 }
 
 /**
- * Gaps that follow each other and are too narrow for a bar of their own, as one: as long as all of them, as high as the
- * longest.
+ * Joins adjacent gaps that are too narrow for their own bar: as long as all of them, as high as the longest.
  *
  * @param {readonly LaneGap[]} gaps
  * @param {number} leastMs
@@ -148,7 +147,7 @@ function drawLane(lane, top, { rows, width, spanMs, topMs, isAlone }) {
 }
 
 /**
- * The picture, so many pixels wide. One that stands alone has a ground of its own, for pages of any colour.
+ * Draws the picture, so many pixels wide. A picture that stands alone has its own ground, for pages of any colour.
  *
  * @param {Race} race
  * @param {number} width

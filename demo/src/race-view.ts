@@ -9,7 +9,7 @@ import { type Runner, race, raceRows } from './race.js';
 import { type Lane, type Race, racePicture } from './race-picture.js';
 import { type Course, HEDGEROW, openHedgerow, WAYS, type Way } from './race-ways.js';
 
-/** Text that changes more often than this cannot be read. */
+/** Text that changes more often than this is unreadable. */
 const TEXT_MS = 80;
 
 /** One lane: its code, its bee, and its figures while it runs. */
@@ -53,7 +53,7 @@ class LaneView implements Runner {
     this.#show(rows, ms, worstGapMs);
   };
 
-  /** Nothing has run yet. */
+  /** Shows an empty lane. */
   clear(): void {
     [this.#rows, this.#textMs] = [0, 0];
     this.recorder.gaps.length = 0;
@@ -88,7 +88,10 @@ export class RaceView {
     }).observe(this.#picture);
   }
 
-  /** Runs it. Returns the store with the rows of Hedgerow's lane; `onDeleted` hears when another tab deletes that. */
+  /**
+   * Runs the race. Returns the store with the rows of Hedgerow's lane; `onDeleted` is called when another tab deletes
+   * it.
+   */
   async run(course: Course, onDeleted: () => void): Promise<CityStore> {
     this.#result = undefined;
     this.#picture.replaceChildren();
@@ -118,7 +121,7 @@ export class RaceView {
 
   #draw(): void {
     this.#width = this.#picture.clientWidth;
-    // It is made of numbers and of words of its own file.
+    // The picture consists of numbers and of words of its own file.
     if (this.#result !== undefined && this.#width > 0) {
       this.#picture.innerHTML = racePicture(this.#result, this.#width);
     }

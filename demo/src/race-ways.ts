@@ -1,4 +1,4 @@
-/** The ways to store rows that the race compares, each into an empty database of its own, in the order in which they run. */
+/** The ways to store rows that the race compares, each with its own empty database, in the order in which they run. */
 import { destroy, open } from 'hedgerow';
 import { type City, type CityStore, STORE } from './cities.js';
 import { plainCities } from './city-table.js';
@@ -6,11 +6,11 @@ import { plainCities } from './city-table.js';
 /** How long a race is. */
 export interface Course {
   readonly rows: number;
-  /** Puts are requested until then; about as long again passes until they are stored. */
+  /** The time for requesting puts; storing them takes about as long again. */
   readonly requestMs: number;
 }
 
-/** The requests of a way, and the moment when their rows are stored. Hedgerow alone has a longest slice. */
+/** The requests of a way, and the moment when their rows are stored. Only Hedgerow has a longest slice. */
 export interface Stored {
   readonly requested: number;
   readonly longestSliceMs?: number;
@@ -27,7 +27,7 @@ export interface Track {
 export interface Way {
   /** A part of the ids of its elements. */
   readonly id: string;
-  /** In a sentence. */
+  /** Its name in a sentence. */
   readonly name: string;
   readonly title: string;
   readonly code: string;
@@ -109,13 +109,13 @@ export const HEDGEROW: Way = {
 
 export const WAYS: readonly Way[] = [PUTS, DEXIE, HEDGEROW];
 
-/** The store of Hedgerow's lane. `onDeleted` hears when the race of another tab deletes it. */
+/** Opens the store of Hedgerow's lane. `onDeleted` is called when the race of another tab deletes it. */
 export function openHedgerow(onDeleted?: () => void): Promise<CityStore> {
   const tables = { cities: plainCities };
   return open(HEDGEROW_NAME, { tables, ...(onDeleted && { onDeleted }) });
 }
 
-/** One put for each row, all in one transaction. */
+/** Puts each row on its own, all in one transaction. */
 function putEach(
   database: IDBDatabase,
   rows: readonly City[],
@@ -141,7 +141,7 @@ function putEach(
   });
 }
 
-/** The result of a request. */
+/** Resolves to the result of a request. */
 function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

@@ -1,5 +1,5 @@
 /**
- * The race: the same rows are stored in several ways, one after the other. Each begins with one array in memory and an
+ * Runs the race: stores the same rows in several ways, one after the other. Each begins with one array in memory and an
  * empty database, and ends when the rows are stored.
  */
 import { type City, fetchFile, rowsUrl } from './cities.js';
@@ -16,13 +16,13 @@ export const WHOLE: Course = {
   requestMs: Number.POSITIVE_INFINITY,
 };
 
-/** The bee flies so long before and after, so that a standstill is seen. */
+/** The time that the bee flies before and after, so that a standstill is visible. */
 const FLIGHT_MS = 250;
 
-/** The machine may be busy for a while with what the lane before has left. */
+/** The machine may be busy for a while with leftovers of the lane before. */
 const SETTLE_MS = 600;
 
-/** A lane while it runs: its way, its frames, and who hears of its rows and of its end. */
+/** A lane while it runs: its way, its frames, and the listeners to its rows and its end. */
 export interface Runner {
   readonly way: Way;
   readonly recorder: FrameRecorder;
@@ -32,7 +32,7 @@ export interface Runner {
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Cities from all over the world: the first rows of the shuffled file. */
+/** Loads cities from all over the world: the first rows of the shuffled file. */
 export async function raceRows(course: Course): Promise<City[]> {
   const { body } = await fetchFile(rowsUrl('shuffled'));
   if (body === null) return [];
@@ -51,14 +51,14 @@ export async function raceRows(course: Course): Promise<City[]> {
   return rows;
 }
 
-/** Runs all lanes, and returns what they came to. The store of Hedgerow's lane is there afterwards. */
+/** Runs all lanes, and returns their results. The store of Hedgerow's lane stays afterwards. */
 export async function race(
   rows: readonly City[],
   course: Course,
   runners: readonly Runner[],
 ): Promise<Race> {
   const ways = runners.map(({ way }) => way);
-  // An earlier race has left them, perhaps one whose tab was closed.
+  // An earlier race has left them; its tab may have been closed.
   await clear(ways);
   const lanes: Lane[] = [];
   for (const runner of runners) {
@@ -87,7 +87,7 @@ async function laneOf(
   }
 }
 
-/** Does the work, and returns what it came to with the gaps between frames until then. */
+/** Does the work, and returns its result with the gaps between frames until then. */
 async function recorded<T extends { readonly longestSliceMs?: number }>(
   recorder: FrameRecorder,
   work: () => Promise<T>,
@@ -106,7 +106,7 @@ async function recorded<T extends { readonly longestSliceMs?: number }>(
     await recorder.stop();
   }
   const { longestSliceMs } = result;
-  // Puts are one task of the page. Hedgerow's slices are known: what is longer than them is the machine's.
+  // Puts are one task of the page. Hedgerow's slices are known: the machine makes any longer gap.
   const isBlamed = longestSliceMs === undefined || longestSliceMs >= BAD_MS;
   return {
     ...result,

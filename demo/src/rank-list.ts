@@ -5,13 +5,13 @@ import * as format from './format.js';
 const MOVE_MS = 380;
 const FLASH = 'flash';
 
-/** What may be done with a list. */
+/** The options of a list. */
 export interface RankOptions {
-  /** Told the population that somebody has typed; without it none can be typed. */
+  /** Gets the typed population; without it the list has no input. */
   readonly onEdit?: (city: City, population: number) => void;
 }
 
-/** How the rows are shown. */
+/** The look of the rows. */
 export interface Shown {
   /** Keys of rows that flash. */
   readonly changed?: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export class RankList {
     this.#onEdit = onEdit;
   }
 
-  /** Shows cities. A row that was there before stays the same element, and moves to its place. */
+  /** Shows cities. A row that was there before keeps its element, which moves to its place. */
   show(cities: readonly City[], { changed }: Shown = {}): void {
     const tops = new Map([...this.#rows].map(([key, row]) => [key, row.offsetTop]));
     const gone = new Set(this.#rows.keys());
@@ -97,7 +97,7 @@ export class RankList {
     setText(where, city.region);
     const text = peopleOf(city);
     if (!(people instanceof HTMLInputElement)) setText(people, text);
-    // Not under the hands of somebody who types.
+    // Text under a typing hand stays.
     else if (document.activeElement !== people) people.value = text;
     people.setAttribute('aria-label', `Population of ${city.name}`);
   }
@@ -113,7 +113,7 @@ function setText(element: HTMLElement, text: string): void {
 
 function flash(row: HTMLElement): void {
   row.classList.remove(FLASH);
-  // Asked for its size, the browser notes that the class was gone.
+  // Reading its size makes the browser note that the class was gone.
   void row.offsetWidth;
   row.classList.add(FLASH);
 }

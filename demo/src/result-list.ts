@@ -3,7 +3,7 @@ import { byId, make } from './elements.js';
 import * as format from './format.js';
 import { fold } from './key.js';
 
-/** How much of `name` the typed letters cover: folding may change its length. */
+/** Measures how much of `name` the typed letters cover: folding may change its length. */
 function coveredLength(name: string, folded: string): number {
   for (let end = 1; end <= name.length; end++) {
     if (fold(name.slice(0, end)).length >= folded.length) return end;
@@ -17,7 +17,7 @@ function nameView(name: string, prefix: string): HTMLElement {
   return make('span', { class: 'name' }, make('mark', {}, name.slice(0, end)), name.slice(end));
 }
 
-/** The list of cities found, one of which is chosen by keys or by pointer. */
+/** The list of found cities; keys or the pointer choose one. */
 export class ResultList {
   readonly #list = byId('results');
   readonly #input = byId('query');
@@ -25,18 +25,18 @@ export class ResultList {
   #cities: readonly City[] = [];
   #chosen = -1;
 
-  /** `onChoice` hears of every change of the chosen city. */
+  /** `onChoice` is called on every change of the chosen city. */
   constructor(onChoice: (city: City | undefined) => void) {
     this.#onChoice = onChoice;
     this.#list.addEventListener('pointerdown', (event) => {
       const option = (event.target as Element).closest('[role=option]');
-      // The focus stays where one types.
+      // The focus stays in the input.
       event.preventDefault();
       if (option !== null) this.choose([...this.#list.children].indexOf(option));
     });
   }
 
-  /** Shows cities that match `prefix`, with the first of them chosen. */
+  /** Shows cities that match `prefix`, and chooses the first. */
   show(cities: readonly City[], prefix: string): void {
     this.#cities = cities;
     this.#list.replaceChildren(
@@ -56,7 +56,7 @@ export class ResultList {
     this.choose(cities.length > 0 ? 0 : -1);
   }
 
-  /** Chooses by position; -1 for none. */
+  /** Chooses by position; -1 chooses no city. */
   choose(index: number): void {
     this.#list.children[this.#chosen]?.setAttribute('aria-selected', 'false');
     this.#chosen = index;
@@ -72,7 +72,7 @@ export class ResultList {
     const { length } = this.#cities;
     if (length === 0) return;
     this.choose((this.#chosen + step + length) % length);
-    // Only where a key was pressed: the page must not move by itself.
+    // Only after a key press: the page must not move by itself.
     this.#list.children[this.#chosen]?.scrollIntoView({ block: 'nearest' });
   }
 }

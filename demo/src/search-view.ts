@@ -10,7 +10,7 @@ import { showTrouble } from './trouble.js';
 const FIRST_QUERY = 'springfield';
 const EXAMPLES = ['san', 'new', 'Łódź', 'são p', 'München', 'paris, us', 'al', 'Октябрь'];
 
-/** Said to a screen reader only when typing has paused. */
+/** A screen reader hears it only when typing has paused. */
 const PAUSE_MS = 700;
 
 /** The search box: every key typed is a query, and the chosen result is read by its key. */
@@ -47,7 +47,7 @@ export class SearchView {
     );
   }
 
-  /** Searches in `store` from now on, or in none. `note` says what of the rows that is. */
+  /** Searches in `store` from now on; `undefined` ends searching. `note` says which part of the rows it has. */
   attach(store: CityStore | undefined, note = ''): void {
     this.#store = store;
     setText('search-note', note);

@@ -1,4 +1,4 @@
-/** Prefix search: a scan of the keys that begin with what was typed. */
+/** Searches by prefix: scans the keys that begin with the typed text. */
 import type { City, CityStore } from './cities.js';
 import { prefixOf } from './key.js';
 
@@ -8,17 +8,17 @@ const LIST_LENGTH = 9;
 /** Cities on the map. */
 const MAP_LENGTH = 2000;
 
-/** What a search found. */
+/** The result of a search. */
 export interface Found {
   readonly prefix: string;
   readonly cities: readonly City[];
-  /** All that match. */
+  /** The number of all matches. */
   readonly matches: number;
   readonly scanMs: number;
   readonly countMs: number;
 }
 
-/** The first cities whose key begins with what was typed, and how many there are. */
+/** Finds the first cities whose key begins with the typed text, and counts all. */
 export async function search(store: CityStore, typed: string): Promise<Found> {
   const prefix = prefixOf(typed);
   const matching = store.cities.where({ id: { startsWith: prefix } });
@@ -36,7 +36,7 @@ export async function search(store: CityStore, typed: string): Promise<Found> {
   };
 }
 
-/** Many of the matches, for the map. */
+/** Reads many of the matches, for the map. */
 export function forMap(store: CityStore, prefix: string, signal: AbortSignal): Promise<City[]> {
   const matching = store.cities.where({ id: { startsWith: prefix } });
   return matching.limit(MAP_LENGTH).toArray({ signal });

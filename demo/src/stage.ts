@@ -1,11 +1,11 @@
-/** The top of the page: what is being loaded, or was opened, in large figures. */
+/** Shows the top of the page: the load or the opened store, in large figures. */
 import type { Order } from './cities.js';
 import { announce, byId, setText } from './elements.js';
 import { type NamedFigure, showFigures } from './figure-list.js';
 import * as format from './format.js';
 import type { LoadProgress, LoadResult } from './load.js';
 
-/** Text that changes more often than this cannot be read. */
+/** Text that changes more often than this is unreadable. */
 const TEXT_MS = 80;
 
 let textMs = 0;
@@ -20,12 +20,12 @@ function headline(title: string, value: string, unit: string, note: string): voi
 
 /** Lets the hedge grow to a fraction of its width. */
 function grow(fraction: number): void {
-  // Moved, not widened: it need not be painted again.
+  // Moved, not widened, which saves painting it again.
   byId('hedge-grown').style.transform = `translateX(${100 * (fraction - 1)}%)`;
   byId('hedge').setAttribute('aria-valuenow', String(Math.floor(100 * fraction)));
 }
 
-/** The figures of a load. Its slices are told at its end. */
+/** Shows the figures of a load. Its slices come at its end. */
 function showLoadFigures(load: {
   readonly rows: number;
   readonly bytes: string;
@@ -50,7 +50,7 @@ function showLoadFigures(load: {
   ]);
 }
 
-/** A load begins. */
+/** Shows that a load begins. */
 export function showLoadBegins(order: Order): void {
   textMs = 0;
   announced = 0;
@@ -65,7 +65,7 @@ export function showLoadBegins(order: Order): void {
   announce('Loading the cities');
 }
 
-/** A load goes on. */
+/** Shows that a load goes on. */
 export function showLoadProgress(progress: LoadProgress, worstGapMs: number): void {
   const { rows, totalRows, bytes, durableRows, ms } = progress;
   const fraction = Math.min(rows / totalRows, 1);
@@ -83,7 +83,7 @@ export function showLoadProgress(progress: LoadProgress, worstGapMs: number): vo
   }
 }
 
-/** A load has ended well. */
+/** Shows that a load has ended well. */
 export function showLoaded({ result, ms }: LoadResult, order: Order, worstGapMs: number): void {
   grow(1);
   const { rows, bytes, slices, longestSliceMs } = result;
@@ -100,7 +100,7 @@ export function showLoaded({ result, ms }: LoadResult, order: Order, worstGapMs:
   announce(`${format.count(rows)} rows loaded in ${format.duration(ms)}`);
 }
 
-/** What it took to open a store that holds rows. */
+/** The figures of opening a store that holds rows. */
 export interface Opening {
   readonly rows: number;
   readonly openMs: number;
@@ -111,7 +111,7 @@ export interface Opening {
   readonly scan: { readonly ms: number; readonly worstGapMs: number } | undefined;
 }
 
-/** The store held rows already. */
+/** Shows a store that held rows already. */
 export function showOpened({ rows, openMs, getMs, key, storedBytes, scan }: Opening): void {
   grow(1);
   headline(
@@ -136,13 +136,13 @@ export function showOpened({ rows, openMs, getMs, key, storedBytes, scan }: Open
   if (scan === undefined) announce(`Opened from storage in ${format.duration(openMs + getMs)}`);
 }
 
-/** The race comes first. */
+/** Shows that the race comes first. */
 export function showWaiting(): void {
   grow(0);
   headline('Next', 'All cities', 'into an empty store', 'The load begins when the race has ended.');
 }
 
-/** Nothing is there to be shown. */
+/** Shows an empty stage. */
 export function showNothing(): void {
   grow(0);
   headline('Nothing stored', '0', 'rows', '');

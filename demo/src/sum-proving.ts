@@ -23,13 +23,13 @@ const COPIED_MS = 1500;
 
 const decoder = new TextDecoder();
 
-/** As figures tell it. */
+/** Returns the root as figures have it. */
 export function rootOf(store: Store): { readonly total: string; readonly hash: string } {
   const { hash, sum } = store.sumTree(SUMS).root;
   return { total: sum.toString(), hash };
 }
 
-/** Picks a city, or a key with nothing under it, proves that, and hands it over. */
+/** Picks a city, or an absent key, proves it, and hands the proof over. */
 export class SumProving {
   readonly #input = byId<HTMLInputElement>('who');
   readonly #drawing = new PathDrawing(byId('way'));
@@ -38,12 +38,12 @@ export class SumProving {
   readonly #moveIn = byId<HTMLButtonElement>('move-in');
   readonly #onChange: () => void;
   #store: Store | undefined;
-  /** The city that was proved last, if it is there. */
+  /** The city of the last proof, if it is there. */
   #city: string | undefined;
-  /** Of what was asked last: an answer to something else is late. */
+  /** The last question: an answer to an earlier one is late. */
   #turn = 0;
 
-  /** `onChange` hears when a row has changed, and with it the root. */
+  /** `onChange` is called when a row has changed, and with it the root. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     this.#moveIn.addEventListener('click', () => this.#addOne());
@@ -64,7 +64,7 @@ export class SumProving {
     this.#copy.addEventListener('click', () => void this.#copyLink().catch(showTrouble));
   }
 
-  /** Proves what is in `store` from now on; nothing while there is none. */
+  /** Proves keys of `store` from now on; `undefined` ends proving. */
   attach(store: Store | undefined): void {
     this.#store = store;
     this.#turn += 1;
@@ -84,7 +84,7 @@ export class SumProving {
     for (const id of ['who-found', 'prove-figures', 'meaning']) byId(id).replaceChildren();
   }
 
-  /** Lists what the typed text may stand for, and proves the first of it, or a key, or nothing. */
+  /** Lists the keys that the typed text may stand for, and proves the first of them, a given key, or no key. */
   #seek(chosen: 'first' | 'none' | { readonly key: string; readonly name: string }): void {
     this.#run(async (store, isLate) => {
       const prefix = prefixOf(this.#input.value);
@@ -95,7 +95,7 @@ export class SumProving {
       const cities = found.slice(0, FOUND);
       const list = byId('who-found');
       list.replaceChildren(...cities.map((city) => this.#choice(city.id, city)));
-      // Of a city that is there its key is longer than what one types.
+      // The key of a present city is longer than the typed prefix.
       if (prefix !== '') list.append(this.#choice(prefix, undefined));
       if (chosen === 'none') return;
       const all = [...list.querySelectorAll('button')];
@@ -104,7 +104,7 @@ export class SumProving {
         const { key, name } = chosen;
         const button = all.find(({ dataset }) => dataset.key === key);
         if (button !== undefined) button.click();
-        // Something else was typed meanwhile.
+        // The text has changed in the meantime.
         else await this.#prove(store, isLate, key, name);
       }
     });
@@ -167,7 +167,7 @@ export class SumProving {
     figures.proof = { key, people: claim?.sum.toString(), bytes: proof.length, told, ms };
   }
 
-  /** One row changes, and all above it. */
+  /** Changes one row, and with it all nodes above. */
   #addOne(): void {
     const key = this.#city;
     if (key === undefined) return;

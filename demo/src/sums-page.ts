@@ -1,4 +1,4 @@
-/** The page of the sum tree: a store of its own, whose total follows its rows. */
+/** The page of the sum tree: its own store, whose total follows its rows. */
 import './styles/page.css';
 import './styles/controls.css';
 import './styles/stage.css';

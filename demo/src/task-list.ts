@@ -18,14 +18,14 @@ interface Row {
   readonly inputs: Readonly<Record<Field, Input>>;
 }
 
-/** A few tasks at a time, which can be edited. What changes lights up, field by field. */
+/** A few tasks at a time, which can be edited. Changes light up, field by field. */
 export class TaskList {
   readonly #onEdit: (number: number, change: Partial<Task>) => void;
   readonly #rows: readonly Row[];
   readonly #tasks = new Map<number, Task>();
   #first = 1;
 
-  /** `onEdit` is told the fields that somebody has changed. */
+  /** `onEdit` gets the edited fields. */
   constructor(list: HTMLElement, onEdit: (number: number, change: Partial<Task>) => void) {
     this.#onEdit = onEdit;
     this.#rows = Array.from({ length: SHOWN }, (_, index) => this.#make(index));
@@ -52,7 +52,7 @@ export class TaskList {
     this.goTo(this.#first + pages * SHOWN);
   }
 
-  /** A task has changed, or is there for the first time. */
+  /** Shows a task that has changed, or is new. */
   set(number: number, task: Task | undefined, before: Task | undefined): void {
     if (task === undefined) this.#tasks.delete(number);
     else this.#tasks.set(number, task);
@@ -100,7 +100,7 @@ export class TaskList {
       input.disabled = task === undefined;
       input.setAttribute('aria-label', `${WORDS[field]} of task ${number}`);
       const text = task === undefined ? '' : String(task[field]);
-      // Not under the hands of somebody who types.
+      // Text under a typing hand stays.
       const isTyped = document.activeElement === input && input.tagName === 'INPUT';
       if (!isTyped || !input.matches(':focus-visible')) input.value = text;
       flash(input, changed.includes(field));
@@ -125,7 +125,7 @@ export class TaskList {
 function flash(element: HTMLElement, isChanged: boolean): void {
   element.classList.remove(FLASH);
   if (!isChanged) return;
-  // Asked for its size, the browser notes that the class was gone.
+  // Reading its size makes the browser note that the class was gone.
   void element.offsetWidth;
   element.classList.add(FLASH);
 }

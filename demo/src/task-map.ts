@@ -11,7 +11,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   done: 'moss',
 };
 
-/** All rows as squares, coloured by their status. What changes lights up; what waits to be sent has a ring. */
+/** All rows as squares, coloured by their status. Changes light up; rows that wait to be sent have a ring. */
 export class TaskMap {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
@@ -23,7 +23,7 @@ export class TaskMap {
   #height = 0;
   #isDue = false;
 
-  /** `onPick` is told the number of the task that was clicked. */
+  /** `onPick` gets the number of the clicked task. */
   constructor(canvas: HTMLCanvasElement, onPick: (number: number) => void) {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d') as CanvasRenderingContext2D;
@@ -62,7 +62,7 @@ export class TaskMap {
     this.#draw();
   }
 
-  /** A row is there, or has changed; `undefined` if it is gone. */
+  /** Shows a row that is new or has changed; `undefined` if it is gone. */
   set(number: number, task: Task | undefined, isNews: boolean): void {
     if (task === undefined) this.#rows.delete(number);
     else this.#rows.set(number, task.status);
@@ -70,14 +70,14 @@ export class TaskMap {
     this.#draw();
   }
 
-  /** Rows that wait to be sent, and those in the list. */
+  /** Marks rows that wait to be sent, and the rows in the list. */
   mark(waiting: ReadonlySet<number>, shown: readonly number[]): void {
     this.#waiting = waiting;
     this.#shown = shown;
     this.#draw();
   }
 
-  /** In the next frame, once. */
+  /** Draws once, in the next frame. */
   #draw(): void {
     if (this.#isDue) return;
     this.#isDue = true;

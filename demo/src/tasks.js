@@ -1,12 +1,12 @@
 /**
- * The rows of the shared list. Plain JavaScript, since `remote.mjs` fills the server with them in Node, and the pages show
- * them.
+ * Makes the rows of the shared list. Plain JavaScript, since `remote.mjs` fills the server with them in Node, and the
+ * pages show them.
  */
 import { table } from 'hedgerow/tables';
 
 /** @typedef {import('./device-messages.js').Task} Task */
 
-/** What a task can be, in the order in which it goes on. */
+/** The states of a task, in their order. */
 export const STATES = /** @type {const} */ (['open', 'doing', 'done']);
 
 /** The fields of a row that can be edited, in the order in which they are shown. */
@@ -26,7 +26,7 @@ const PLACES =
   'by the gate,along the lane,at the pond,behind the barn,near the bridge,on the bank,by the orchard,below the church,next to the hives,at the stile,by the ditch,in the meadow';
 
 /**
- * The task with a number, from 1, as the server has it at first: always the same.
+ * Returns the task with a number, from 1, as the server has it at first: always the same.
  *
  * @param {number} number
  * @returns {Task}
@@ -43,7 +43,7 @@ export function taskOf(number) {
   return { number, title, status, minutes: 5 * (1 + ((number * 11) % 24)) };
 }
 
-/** All tasks. */
+/** Returns all tasks. */
 export function allTasks() {
   return Array.from({ length: TASKS }, (_, index) => taskOf(index + 1));
 }

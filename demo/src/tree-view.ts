@@ -1,10 +1,9 @@
 /**
- * The tree as a picture, from the figures of its levels alone.
+ * Draws the tree from the figures of its levels alone.
  *
- * Each level is a row of blocks. The top row is the root; each further row shows the
- * children of *one* node of the row above, which is marked, as many as nodes have on
- * average. So the marked blocks are a path from the root to a leaf, and that is what a
- * single changed row rewrites.
+ * Each level is a row of blocks. The top row is the root; each further row shows the children of *one* node of the row
+ * above, which is marked, as many as nodes have on average. So the marked blocks are a path from the root to a leaf:
+ * the nodes that a single changed row rewrites.
  */
 import type { LevelStats, Stats } from 'hedgerow';
 import { byId, make, setText } from './elements.js';
@@ -16,7 +15,7 @@ const WIDTH = 1000;
 const BLOCK_HEIGHT = 30;
 const FAN_HEIGHT = 34;
 
-/** The axis of node sizes is logarithmic, between these. */
+/** The ends of the logarithmic axis of node sizes. */
 const AXIS = { from: 64, to: 65_536 };
 
 function shape(tag: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
@@ -25,7 +24,7 @@ function shape(tag: string, attributes: Readonly<Record<string, string | number>
   return element;
 }
 
-/** A row of `blocks`, one off the middle marked, and a fan from that to the row below. */
+/** Draws a row of `blocks`, one off the middle marked, and a fan from it to the row below. */
 function row(blocks: number, hasFan: boolean): SVGElement {
   const marked = Math.floor(0.62 * blocks);
   const height = BLOCK_HEIGHT + (hasFan ? FAN_HEIGHT : 0);
@@ -53,13 +52,13 @@ function row(blocks: number, hasFan: boolean): SVGElement {
   return svg;
 }
 
-/** Where `bytes` lies on the axis of node sizes, in percent. */
+/** Returns the place of `bytes` on the axis of node sizes, in percent. */
 function onAxis(bytes: number): number {
   const part = Math.log(bytes / AXIS.from) / Math.log(AXIS.to / AXIS.from);
   return 100 * Math.min(Math.max(part, 0), 1);
 }
 
-/** The smallest, the mean and the largest node of a level on the axis. */
+/** Shows the smallest, the mean and the largest node of a level on the axis. */
 function sizes({ nodes, bytes, minBytes, maxBytes }: LevelStats): HTMLElement {
   const mean = bytes / nodes;
   const [from, to] = [onAxis(minBytes), onAxis(maxBytes)];
@@ -118,7 +117,7 @@ function levelView(stats: Stats, index: number): HTMLElement {
   );
 }
 
-/** Shows the tree that a store holds. */
+/** Shows the tree of a store. */
 export function showTree(stats: Stats): void {
   const { root, rows, levels, segments, chunks, storedBytes, memoryBytes } = stats;
   setText('root', root);
@@ -149,13 +148,13 @@ export function showTree(stats: Stats): void {
   ]);
 }
 
-/** Says how the root compares with those that the same rows had before. */
+/** Compares the root with the earlier roots of the same rows. */
 export function showSameRoot(before: readonly (string | undefined)[], now: string): void {
   const words = before.includes(now) ? '✓ The same root as before loading again.' : '';
   setText('root-same', words);
 }
 
-/** Makes the button beside the root copy it. */
+/** Makes the button next to the root copy it. */
 export function wireCopy(): void {
   const button = byId<HTMLButtonElement>('copy-root');
   button.addEventListener('click', async () => {
@@ -163,7 +162,7 @@ export function wireCopy(): void {
       await navigator.clipboard.writeText(byId('root').textContent);
       button.textContent = 'Copied';
     } catch {
-      // Not allowed to: leave it selected, for the reader's own keys.
+      // Copying is not allowed: leave it selected, for the reader's own keys.
       getSelection()?.selectAllChildren(byId('root'));
       button.textContent = 'Selected';
     }

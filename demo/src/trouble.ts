@@ -3,7 +3,7 @@ import { byId, setText } from './elements.js';
 import { figures } from './figures.js';
 import { inPlainWords } from './plain-words.js';
 
-/** Shows what failed; the whole story goes to the console. */
+/** Shows what failed; the console gets the whole story. */
 export function showTrouble(failure: unknown): void {
   console.error(failure);
   const { what, advice } = inPlainWords(failure);
@@ -16,13 +16,13 @@ export function showTrouble(failure: unknown): void {
   figures.failure = what;
 }
 
-/** Takes the failure away again. */
+/** Removes the failure. */
 export function hideTrouble(): void {
   byId('trouble').hidden = true;
   delete figures.failure;
 }
 
-/** A failure and its causes, one a line. */
+/** Lists a failure and its causes, one a line. */
 function story(failure: unknown): string {
   const lines: string[] = [];
   for (let cause: unknown = failure; cause !== undefined && lines.length < 5; ) {

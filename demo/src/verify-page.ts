@@ -1,6 +1,6 @@
 /**
- * The verifier: a page without a store. All that it loads beside its own words is
- * `hedgerow/sum-proof`, and all that it knows came behind the `#` of its address.
+ * The verifier: a page without a store. It loads only `hedgerow/sum-proof` and its own words, and knows only what came
+ * after the `#` of its address.
  */
 import './styles/page.css';
 import './styles/controls.css';
@@ -29,7 +29,7 @@ let handed: Handover | undefined;
 /** The first verification makes the hashes of all empty subtrees. */
 let firstMs: number | undefined;
 
-/** Writes what was handed over into the form. */
+/** Writes a handover into the form. */
 function fillForm({ root, key, claim, proof }: Handover): void {
   field('root-hash').value = root.hash;
   field('root-total').value = String(root.sum);
@@ -42,7 +42,7 @@ function fillForm({ root, key, claim, proof }: Handover): void {
   }
 }
 
-/** What the form says; throws `SyntaxError` for what is no number, and `RangeError` for no bytes. */
+/** Reads the form; throws `SyntaxError` for a bad number, and `RangeError` for bad bytes. */
 function readForm(): Handover {
   const number = (id: string) => BigInt(field(id).value.replace(/[,\s]/g, '') || '-');
   const isNone = form.querySelector('[value=none]:checked') !== null;
@@ -56,7 +56,7 @@ function readForm(): Handover {
   };
 }
 
-/** Verifies what the form says, as it stands. */
+/** Verifies the form as it stands. */
 function verify(): void {
   byId('claim-leaf').hidden = form.querySelector('[value=none]:checked') !== null;
   let asked: Handover;
@@ -94,7 +94,7 @@ function verify(): void {
   showWeight(holds, ms);
 }
 
-/** Verifies often, since once is too short to tell; `ms` is the median. */
+/** Verifies many times, since one is too short to measure; `ms` is the median. */
 function timed({ root, key, claim, proof }: Handover): { holds: boolean; ms: number } {
   const leaf = claim && { value: encoder.encode(claim.value), sum: claim.sum };
   const all: number[] = [];
@@ -108,7 +108,7 @@ function timed({ root, key, claim, proof }: Handover): { holds: boolean; ms: num
   return { holds, ms: all.sort((a, b) => a - b)[TIMES >> 1] ?? 0 };
 }
 
-/** Why it is refused, as far as sums tell. */
+/** Gives the reason of a refusal, as far as sums show it. */
 function reason({ root, claim, proof }: Handover): string {
   const siblings = siblingsOf(proof);
   if (siblings === undefined) return 'These bytes are not a well-formed proof.';
@@ -118,7 +118,7 @@ function reason({ root, claim, proof }: Handover): string {
     : `The sums lead to ${format.count(sum)}, and the root says ${format.count(root.sum)}.`;
 }
 
-/** A value as it is told: the text that it is the JSON of. */
+/** Returns the text of a value, which is JSON. */
 function nameOf(value: string): string {
   try {
     return String(JSON.parse(value));
@@ -158,7 +158,7 @@ function showWeight(holds: boolean, ms: number): void {
   figures.verified = { times, holds, firstMs: firstMs ?? 0, ms, ...bytes };
 }
 
-/** What a cheat would do. Each begins with what is in the form. */
+/** The moves of a cheat. Each begins with the content of the form. */
 const TAMPERING: Readonly<Record<string, () => void>> = {
   number: () => {
     const input = field('claim-people');
@@ -216,7 +216,7 @@ for (const button of form.querySelectorAll<HTMLButtonElement>('[data-tamper]')) 
     try {
       TAMPERING[button.dataset.tamper ?? '']?.();
     } catch {
-      // No number stands there that could be raised.
+      // The form has no number to raise.
     }
     verify();
   });

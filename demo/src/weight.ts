@@ -1,4 +1,4 @@
-/** What a page has loaded, in bytes as they were sent, and of scripts also unpacked. */
+/** Weighs what a page has loaded, in bytes as sent, and scripts also unpacked. */
 
 export interface LoadedBytes {
   readonly script: number;

@@ -4,14 +4,14 @@ import type { WireCall } from './wire.js';
 
 const SPAN_MS = 60_000;
 const TICK_MS = 500;
-/** Bytes at the lowest and at the highest of the scale, which is logarithmic. */
+/** The ends of the logarithmic scale, in bytes. */
 const [LEAST, MOST] = [50, 200_000];
 const AXIS = 16;
 const BAR = 5;
 /** Room for the names of the levels. */
 const LEFT = 44;
 
-/** The last minute of a wire: bytes sent go up, bytes received go down; a request without a body is a dot. */
+/** The last minute of a wire: sent bytes go up, received bytes go down; a request without a body is a dot. */
 export class WirePlot {
   readonly #context: CanvasRenderingContext2D;
   readonly #calls: () => readonly WireCall[];

@@ -1,11 +1,11 @@
-/** The wire between a device and the server: it can be pulled out, and notes what travels on it. */
+/** The wire between a device and the server: it can be pulled out, and notes its traffic. */
 import { HedgerowError } from 'hedgerow';
 import { type Remote, type RemoteHead, serverPokes } from 'hedgerow/remote';
 
 /** One call of the remote, when its answer came. */
 export interface WireCall {
   readonly atMs: number;
-  /** As a person may read it: `PUT head`. */
+  /** The call as a person reads it: `PUT head`. */
   readonly what: string;
   readonly isWrite: boolean;
   /** Bytes of bodies. */
@@ -14,7 +14,7 @@ export interface WireCall {
   readonly outcome: 'answered' | 'unchanged' | 'lost' | 'cut';
 }
 
-/** Calls that are kept: more than are ever plotted or listed. */
+/** Calls to keep: more than are ever plotted or listed. */
 const KEPT = 400;
 
 export class Wire {
@@ -41,7 +41,7 @@ export class Wire {
     for (const listener of this.#plugs) listener();
   }
 
-  /** News of the server, for `link.sync`. They come while the wire is plugged in; to plug it in is news, too. */
+  /** News of the server, for `link.sync`. They come while the wire is plugged in; plugging it in is news, too. */
   readonly pokes = (poke: () => void): (() => void) => {
     let stop: (() => void) | undefined;
     const follow = () => {
@@ -60,7 +60,7 @@ export class Wire {
     };
   };
 
-  /** The remote at the end of the wire. */
+  /** Returns the remote at the end of the wire. */
   through(remote: Remote): Remote {
     return {
       readHead: (...call) => this.#carry('GET head', 0, () => remote.readHead(...call), ofHead),
@@ -99,7 +99,7 @@ export class Wire {
       this.calls = [...this.calls, one].slice(-KEPT);
       this.#onCall(one);
     };
-    // Nothing leaves the device, so nothing is noted, and the link counts nothing.
+    // The device sends no byte, so the wire notes no call, and the link counts none.
     if (!this.#isPlugged) throw unplugged({ isSent: false });
     let answer: T;
     try {
@@ -108,7 +108,7 @@ export class Wire {
       note('cut');
       throw cause;
     }
-    // What was sent may have taken effect; its answer finds nobody.
+    // The request may have taken effect; its answer has no reader.
     if (!this.#isPlugged) {
       note('cut');
       throw unplugged();

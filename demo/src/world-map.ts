@@ -6,18 +6,18 @@ const NORTH = 80;
 const SOUTH = -57;
 const HEIGHT = Math.round((WIDTH * (NORTH - SOUTH)) / 360);
 
-/** So many cities in a pixel are shown in the strongest tone. */
+/** This many cities in a pixel have the strongest tone. */
 const STRONGEST = 6;
 
-/** Between two drawings while cities come by. */
+/** The time between two drawings while cities arrive. */
 const DRAW_MS = 64;
 
-/** Where a city is on the map, as fractions of its width and height. */
+/** Returns a city's place on the map, as fractions of its width and height. */
 export function place(lat: number, lng: number): { x: number; y: number } {
   return { x: (lng + 180) / 360, y: (NORTH - lat) / (NORTH - SOUTH) };
 }
 
-/** A map of the world that nobody drew: one pixel for each city, as its row comes by. */
+/** A map of the world without an outline: one pixel for each city, as its row arrives. */
 export class WorldMap {
   readonly canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
@@ -28,7 +28,7 @@ export class WorldMap {
   #isDirty = false;
   #dots = 0;
   #drawnMs = 0;
-  /** Called when other colours were put on the canvas. */
+  /** Called when the canvas has other colours. */
   onRecolour: (() => void) | undefined;
 
   constructor(canvas: HTMLCanvasElement) {
@@ -50,9 +50,9 @@ export class WorldMap {
     });
   }
 
-  /** Tones from faint to strong, as pixels; the first is nothing. */
+  /** Mixes tones from faint to strong, as pixels; the first is transparent. */
   #mixTones(): void {
-    // The browser knows how to read a colour: let it draw one, and look.
+    // The browser can read a colour: let it draw one, and look.
     const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     if (context === null) return;
     this.#tones = Uint32Array.from({ length: STRONGEST + 1 }, (_, count) => {
@@ -66,7 +66,7 @@ export class WorldMap {
     });
   }
 
-  /** Adds a city; it is seen after the next drawing. */
+  /** Adds a city; it is visible after the next drawing. */
   addDot(lat: number, lng: number): void {
     const { x, y } = place(lat, lng);
     const [column, row] = [Math.floor(x * WIDTH), Math.floor(y * HEIGHT)];
@@ -79,20 +79,20 @@ export class WorldMap {
     this.#isDirty = true;
   }
 
-  /** How many cities were added. */
+  /** The number of added cities. */
   get dots(): number {
     return this.#dots;
   }
 
   /**
-   * Draws, unless it did so a moment ago: a canvas that has changed is copied and painted
-   * whole by the browser, which costs more than what is done here.
+   * Draws, unless it did so a moment ago: the browser copies and paints a changed canvas whole, which costs more than
+   * the drawing.
    */
   drawSoon(): void {
     if (this.#isDirty && performance.now() - this.#drawnMs >= DRAW_MS) this.draw();
   }
 
-  /** Puts what was added on the canvas. */
+  /** Puts the added cities on the canvas. */
   draw(): void {
     if (!this.#isDirty) return;
     this.#isDirty = false;

@@ -1,4 +1,4 @@
-// Does a load leave the page alive? See docs/responsiveness.md. `npm run alive` builds first.
+// Measures whether a load leaves the page alive: see docs/responsiveness.md. `npm run alive` builds first.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ async function main() {
   const { engines, ...options } = readArguments(process.argv.slice(2));
   const found = installed(enginesOf(engines)).map(({ name }) => name);
   for (const engine of found) await runIn(engine, options);
-  // What was asked for and did not run is no success.
+  // A run without a requested engine is no success.
   if (found.length < engines.length) process.exitCode = 1;
 }
 
@@ -47,7 +47,7 @@ async function runIn(engine, options) {
   await mkdir(RESULTS, { recursive: true });
   const name = engine === 'chromium' ? 'latest' : `latest-${engine}`;
   await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(report, null, 1)}\n`);
-  // The plot shows a whole run in Chromium; a quick one is no measurement.
+  // The plot shows a full run in Chromium; a quick one is no measurement.
   if (engine === 'chromium' && options.only === null && !options.quick) {
     await writeFile(PLOT, draw(report));
   }
@@ -55,11 +55,11 @@ async function runIn(engine, options) {
   console.log(`\nwritten to ${RESULTS}${name}.json in ${seconds} s`);
 }
 
-/** Traces, and pages that are really hidden, are to be had in Chromium alone. */
+/** Measures one browser. Only Chromium has traces and really hidden pages. */
 async function measure(browser, options, show) {
   const hasProtocol = isChromium(browser.engine);
   const scenarios = await watchAll(browser, options, show);
-  // The files of the databases are still there, which tell what keeps them.
+  // The files of the databases, which show the backend, are still there.
   const about = await environment(browser);
   if (options.only !== null) return { ...about, scenarios, traces: [] };
   const slicing = await timeSlicing(browser, options, show);

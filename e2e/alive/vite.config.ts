@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import bench from '../bench/vite.config.js';
 
-// Served as the benchmarks are: the same headers, so the same clock.
+// Served like the benchmarks: the same headers, so the same clock.
 export default { ...bench, root: fileURLToPath(new URL('page', import.meta.url)) };

@@ -1,5 +1,5 @@
-// `node e2e/bench/plot.mjs [names...]`: draws `results/latest.json` into `docs/plots/`: bars for
-// each case with peers, curves of growth, and the sysbench ratios; or only those that are named.
+// `node e2e/bench/plot.mjs [names...]` draws `results/latest.json` into `docs/plots/`: bars for each case with peers,
+// curves of growth, and the sysbench ratios; or only the named ones.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { bars, curve, ratios } from './lib/charts.mjs';

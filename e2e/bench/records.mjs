@@ -1,5 +1,5 @@
-// What records of raw IndexedDB cost, by their size and kind, in each engine, and transactions with one small record:
-// `docs/browsers.md` has a run.
+// Measures the cost of records of raw IndexedDB, by their size and kind, in each engine, and of transactions with one
+// small record: `docs/browsers.md` has a run.
 //
 //   node e2e/bench/records.mjs --engines all
 

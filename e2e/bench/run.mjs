@@ -1,4 +1,4 @@
-// The benchmarks in real browsers: see README.md. `npm run bench` builds the package first.
+// Runs the benchmarks in real browsers: see README.md. `npm run bench` builds the package first.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -27,7 +27,7 @@ async function main() {
   const { engines, ...options } = readArguments(process.argv.slice(2));
   const found = installed(enginesOf(engines)).map(({ name }) => name);
   for (const engine of found) await runIn(engine, options);
-  // What was asked for and did not run is no success.
+  // A run without a requested engine is no success.
   if (found.length < engines.length) process.exitCode = 1;
 }
 
@@ -66,7 +66,7 @@ async function runIn(engine, options) {
   if (report.sysbench !== null) printSysbench(report.sysbench);
   printBudgets(report.budgets);
   await mkdir(RESULTS, { recursive: true });
-  // The plots of the docs are those of Chromium.
+  // The plots of the docs show Chromium.
   const name = engine === 'chromium' ? 'latest' : `latest-${engine}`;
   const page = engine === 'chromium' ? 'report' : `report-${engine}`;
   await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(report, null, 2)}\n`);

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-// Other origins are kept out so that `performance.now()` ticks in 5 microseconds, not 100.
+// These keep other origins out, so that `performance.now()` ticks in 5 microseconds, not 100.
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-// `hedgerow` is the workspace's package, so what is measured is what `npm run build` made.
+// `hedgerow` is the workspace's package, so the benchmarks measure the output of `npm run build`.
 export default defineConfig({
   root: fileURLToPath(new URL('page', import.meta.url)),
   logLevel: 'warn',
@@ -23,7 +23,7 @@ export default defineConfig({
         if (!log.message.includes('externalized for browser compatibility')) next(level, log);
       },
     },
-    // A CPU profile is to be read.
+    // A CPU profile must be readable.
     minify: process.env.BENCH_PROFILE === undefined,
   },
   worker: { format: 'es' },

@@ -1,6 +1,6 @@
-// What the command lines of the runs in browsers have in common.
+// Reads the options that all command lines of browser runs share.
 
-/** Reads a whole number above 0; `usage` is told with the refusal of anything else. */
+/** Reads a whole number above 0; the error for any other text quotes `usage`. */
 export function whole(name, text, usage) {
   const number = Number(text);
   if (Number.isInteger(number) && number > 0) return number;

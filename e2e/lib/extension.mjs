@@ -16,7 +16,7 @@ const MANIFEST = {
   },
 };
 
-/** Writes it to a folder. */
+/** Writes the extension to a folder. */
 export async function writeExtension(dir) {
   const { rolldown } = await import('rolldown');
   const bundle = async (name, file) => {

@@ -1,18 +1,18 @@
 /**
- * The page of `tests/back-forward-cache.spec.ts`. It goes to another document and comes back, and writes
- * what it finds then to `localStorage`, where another tab reads it: a debugger loses track of such a page.
+ * The page of `tests/back-forward-cache.spec.ts`. It goes to another document and comes back, and writes its findings
+ * to `localStorage`, where another tab reads them: a debugger loses track of such a page.
  */
 import { destroy, open, type Snapshot, type Store } from 'hedgerow';
 
-/** What a page finds when it has come back. */
+/** The findings of a page that has come back. */
 export interface Found {
-  /** Whether it is the same page, out of the cache. */
+  /** Whether the cache returned the same page. */
   readonly persisted: boolean;
-  /** Why not, as the browser tells. */
+  /** The browser's reason, if it did not. */
   readonly why: string;
-  /** What it had in memory. */
+  /** Its memory from before. */
   readonly memory: string;
-  /** A row that another tab has put meanwhile. */
+  /** A row that another tab has put in between. */
   readonly read: unknown;
   readonly collector: string;
 }
@@ -60,7 +60,7 @@ const cached = {
     return (await db.stats()).compactor;
   },
 
-  /** Puts all rows anew. */
+  /** Rewrites all rows. */
   async rewrite(round: number): Promise<void> {
     const text = 'some text that takes space '.repeat(20);
     const keys = Array.from({ length: ROWS }, (_, at) => `row/${at}`);
@@ -72,19 +72,19 @@ const cached = {
     snapshot = db.snapshot();
   },
 
-  /** How many commits are pinned, by any tab. The collector pins none. */
+  /** Counts the commits that any tab pins. The collector pins none. */
   async pins(): Promise<number> {
     const { held = [] } = await navigator.locks.query();
     return held.filter(({ name }) => name?.includes('/pin/')).length;
   },
 
-  /** The rounds of the rows that the snapshot has, and how many there are. */
+  /** Reads the rounds of the snapshot's rows, and counts the rows. */
   async held(): Promise<{ rounds: number[]; rows: number }> {
     const rows = await snapshot.scan<{ round: number }>({ prefix: 'row/' }).toArray();
     return { rounds: [...new Set(rows.map(([, { round }]) => round))], rows: rows.length };
   },
 
-  /** Opens a store, uses all of it, holds a snapshot if it is to, and goes away until another tab calls `back`. */
+  /** Opens a store, uses all of it, takes a snapshot if `isHolding`, and goes away until another tab calls `back`. */
   async leave(name: string, isHolding = false): Promise<void> {
     localStorage.clear();
     await cached.open(name);
@@ -98,7 +98,7 @@ const cached = {
     const memory = `memory of ${name}`;
     addEventListener('pageshow', ({ persisted }) => {
       const find = async () => {
-        // It looks at storage when it is shown, and reads what it had until it has seen that.
+        // The store looks at storage when the page is shown, and reads its old state until then.
         await until(async () => (await db.get('told/row')) !== undefined);
         const read = await db.get('told/row');
         await db.put('mine', 'came back');
@@ -111,7 +111,7 @@ const cached = {
           collector,
         };
         localStorage.setItem(FOUND, JSON.stringify(found));
-        // And then it is alone again.
+        // Then it is alone again.
         await until(async () => (await cached.collector()) === 'this');
         localStorage.setItem(
           FOUND,
@@ -120,11 +120,11 @@ const cached = {
       };
       find().catch((cause: unknown) => localStorage.setItem(FOUND, JSON.stringify(String(cause))));
     });
-    // When nothing is under way: what storage answers to a page in the cache drops it from there.
+    // Leaves while no transaction is under way: an answer of storage evicts a page from the cache.
     setTimeout(() => location.assign('away.html'), 500);
   },
 
-  /** In another tab: has the page come back. */
+  /** Called in another tab: makes the page come back. */
   async back(): Promise<Found> {
     localStorage.setItem(BACK, '1');
     await until(() => localStorage.getItem(FOUND) !== null);
@@ -135,7 +135,7 @@ const cached = {
     return JSON.parse(localStorage.getItem(FOUND) ?? 'null');
   },
 
-  /** Deletes a store; milliseconds that it took. */
+  /** Deletes a store. Returns the milliseconds that it took. */
   async deleted(name: string): Promise<number> {
     const startMs = performance.now();
     await destroy(name);
@@ -149,7 +149,7 @@ const cached = {
 
 window.cached = cached;
 
-// Made anew, it was not in the cache.
+// A reloaded page was not in the cache.
 if (localStorage.getItem(BACK) !== null && localStorage.getItem(FOUND) === null) {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   if (entry?.type === 'back_forward') {

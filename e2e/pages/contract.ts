@@ -10,13 +10,13 @@ declare global {
     idb: typeof idb;
     /** The handle that a test keeps from one `evaluate` to the next. */
     store: SegmentStore;
-    /** Bytes that tell `id` and do not compress, as Chromium compresses what it stores. */
+    /** Returns bytes that identify `id` and do not compress, as Chromium compresses what it stores. */
     noise(id: number, length: number): Uint8Array;
     /** Writes one segment of noise, and moves the ref from generation `id - 1`. */
     commit(id: number, length?: number): Promise<boolean>;
     /** How often IndexedDB opened a database, where a test counts it. */
     openings: number;
-    /** The `code` that `call` fails with, or `undefined` when it succeeds. */
+    /** Returns the `code` that `call` fails with, or `undefined` when it succeeds. */
     codeOf(call: Promise<unknown>): Promise<unknown>;
   }
 }

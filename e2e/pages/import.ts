@@ -1,4 +1,6 @@
-/** The page of `tests/import.spec.ts`: an old app that writes with Dexie or localForage, and a new one that imports it. */
+/**
+ * The page of `tests/import.spec.ts`: an old app that writes with Dexie or localForage, and a new one that imports it.
+ */
 import { Dexie } from 'dexie';
 import { open, type Store } from 'hedgerow';
 import {
@@ -45,7 +47,7 @@ function oldDexie(name: string): Dexie {
   return old;
 }
 
-/** The longest time between two frames in each phase of an import, in milliseconds, until `stop` is called. */
+/** Measures the longest time between two frames in each phase of an import, in milliseconds, until `stop` is called. */
 function watchGaps(): { stop(): Record<string, number> } {
   const longest: Record<string, number> = {};
   let last = performance.now();
@@ -87,7 +89,7 @@ const app = {
 
   open: () => open('new-app', { tables: { issues, photos } }),
 
-  /** Begins an import; what it tells is in `window`. */
+  /** Begins an import, and reports it in `window`. */
   begin(name: string, options: ImportFromOptions<Issue, IDBValidKey, Issue, Issue> = {}): void {
     window.progress = [];
     window.outcome = undefined;
@@ -112,7 +114,7 @@ const app = {
     );
   },
 
-  /** What is wrong with the new rows, compared with the old database as Dexie reads it. */
+  /** Compares the new rows with the old database as Dexie reads it; returns the differences. */
   async compare(name: string) {
     const db = await app.open();
     const old = oldDexie(name);
@@ -126,7 +128,7 @@ const app = {
     return found;
   },
 
-  /** Values of all kinds that both libraries keep. */
+  /** Imports values of all kinds that both libraries keep. */
   async values(name: string): Promise<unknown> {
     const forage = localforage.createInstance({ name: `${name}-forage` });
     await forage.setItem('settings', { theme: 'dark', nothing: null });
@@ -167,7 +169,7 @@ const app = {
     return (await indexedDB.databases()).map(({ name }) => name);
   },
 
-  /** Of a database that nobody has made. */
+  /** Imports a database that does not exist. */
   async absent(name: string): Promise<string> {
     const db = await app.open();
     const { status } = await importFrom(source(name), db.issues);

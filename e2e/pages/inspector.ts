@@ -13,7 +13,7 @@ for (const as of ['window', 'corner'] as const) {
 
 const keyOf = (n: number) => `issue/${String(n).padStart(6, '0')}`;
 
-/** A store with rows, indexes, bytes and a branch. */
+/** Makes a store with rows, indexes, bytes and a branch. */
 async function make(): Promise<Store> {
   const indexes = { byState: { path: ['/state', '/n'] }, byWord: { path: { words: '/title' } } };
   const db = await open('inspected', { indexes });
@@ -32,7 +32,7 @@ async function make(): Promise<Store> {
   return db;
 }
 
-/** A store whose list is higher than an element may be. */
+/** Makes a store whose list is higher than an element may be. */
 async function makeLong(count: number): Promise<void> {
   const db = await open('long');
   await db.putMany(Array.from({ length: count }, (_, n) => [keyOf(n), n] as const));

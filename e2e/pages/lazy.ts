@@ -1,10 +1,10 @@
-/** The page of `tests/lazy.spec.ts`: clones whose rows come when they are read. */
+/** The page of `tests/lazy.spec.ts`: clones that fetch rows when they are read. */
 import './store.js';
 import { clone, type HedgerowError, type KeyRange, type Link } from 'hedgerow';
 import { atRest, remoteKeys } from 'hedgerow/encryption';
 import { httpRemote } from 'hedgerow/remote';
 
-/** What a read came to: its rows, or the error of it, and what the link asked the remote for. */
+/** The outcome of a read: its rows or its error, and the traffic of the link. */
 export interface Asked {
   readonly rows?: readonly unknown[];
   readonly code?: string;
@@ -16,15 +16,15 @@ export interface Asked {
 export interface LazyPlace {
   readonly name: string;
   readonly url: string;
-  /** Of the remote and of the storage; none is encrypted without one. */
+  /** The key of the remote and of the storage; without it both are plain. */
   readonly key?: readonly number[] | undefined;
 }
 
 declare global {
   interface Window {
-    /** Opens a lazy clone into `window.db` and `window.link`; `requests` and `bytes` are those of opening. */
+    /** Opens a lazy clone into `window.db` and `window.link`; returns the `requests` and `bytes` of opening. */
     openLazy(place: LazyPlace): Promise<Asked>;
-    /** What a call reads, and what it costs. */
+    /** Returns the rows of a call, and its cost. */
     asked(call: () => Promise<readonly unknown[]>): Promise<Asked>;
     link: Link;
   }

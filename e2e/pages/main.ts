@@ -1,8 +1,8 @@
-// The page that tests drive: it loads the package and does nothing with it.
+// The page that tests drive: it loads the package and does no more.
 
 declare global {
   interface Window {
-    /** All that the package exports, for `page.evaluate`. Set once it has loaded. */
+    /** All exports of the package, for `page.evaluate`. Set once it has loaded. */
     hedgerow: typeof import('hedgerow');
   }
 }

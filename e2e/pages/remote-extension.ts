@@ -4,7 +4,7 @@ import type { IssueTables } from './remote-issues.js';
 
 declare global {
   interface Window {
-    /** What comes of a load and a query. */
+    /** Runs a load and a query. Returns their results. */
     inExtension(rows: number): Promise<unknown>;
   }
 }

@@ -1,4 +1,4 @@
-/** The table of the stores in workers, for whatever makes tables. */
+/** The table of the stores in workers, for every script that makes tables. */
 import type { table } from 'hedgerow/tables';
 
 export interface Issue {
@@ -8,7 +8,7 @@ export interface Issue {
   modified: number;
 }
 
-/** What JSON does not keep. */
+/** Values that JSON loses. */
 export interface Dated extends Issue {
   at: Date;
 }

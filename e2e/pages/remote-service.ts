@@ -1,4 +1,4 @@
-/** A service worker that has a store: all of the library in one file, since nothing can be loaded later. */
+/** A service worker that has a store: all of the library in one file, since it can load no code later. */
 import { open, serve, table } from 'hedgerow/full';
 import { issuesOf } from './remote-issues.js';
 

@@ -29,7 +29,7 @@ const remote = {
   async shared(name: string): Promise<Db> {
     return connect<IssueTables>(new SharedWorker(hostUrl, { type: 'module', name }));
   },
-  /** Of a module, or of a classic script. */
+  /** Starts a service worker of a module, or of a classic script. */
   async service(name: string, type: 'module' | 'classic'): Promise<Db> {
     const url = type === 'module' ? serviceUrl : '/remote-service.classic.js';
     const registration = await navigator.serviceWorker.register(`${url}?store=${name}`, { type });
@@ -42,7 +42,7 @@ const remote = {
     }
     return connect<IssueTables>(found);
   },
-  /** Loads, queries, changes and follows; what it came to. */
+  /** Loads, queries, changes and follows. Returns the results. */
   async scenario(db: Db, count: number) {
     const told: number[] = [];
     await db.issues.putMany(rowsOf(0, count), {
@@ -83,7 +83,7 @@ declare global {
   interface Window {
     remote: Remote;
     remoteDb: Db;
-    /** What a watch was told. */
+    /** The events of a watch. */
     remoteTold: unknown[];
   }
 }

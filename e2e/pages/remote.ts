@@ -14,7 +14,7 @@ import { httpRemote as httpRemoteOfSource } from '../../js/src/sync/remote/adapt
 import { s3Remote as s3RemoteOfSource } from '../../js/src/sync/remote/adapters/s3.js';
 import { remoteContract } from '../../js/test/support/contracts/remote-contract.js';
 
-/** Where a remote is. */
+/** The place of a remote. */
 export type RemotePlace =
   | { readonly http: string }
   | {
@@ -42,7 +42,7 @@ declare global {
     /** Binds a store to a server of plain rows. */
     restAt(db: Store, url: string): Promise<RestLink>;
     serverPokes: typeof serverPokes;
-    /** The code and the message that the probe rejects with; `undefined` if it finds no fault. */
+    /** Returns the code and the message that the probe rejects with; `undefined` if it finds no fault. */
     probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
   }
 }
@@ -50,7 +50,7 @@ declare global {
 window.runRemoteContract = async (name, place) => {
   const found = remoteContract.find((one) => one.name === name);
   if (found === undefined) throw new Error(`no such case: ${name}`);
-  // The suite knows errors by the class of the sources.
+  // The suite identifies errors by the class in the sources.
   const make = () =>
     'http' in place ? httpRemoteOfSource({ url: place.http }) : s3RemoteOfSource(place.s3);
   await found.run(make, (condition, message) => {

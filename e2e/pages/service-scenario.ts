@@ -1,4 +1,4 @@
-/** What a service worker does with a store: what is at hand at once, and what is else loaded later. */
+/** Uses a store in a service worker: the parts at hand at once, and the others after loading them. */
 type Hedgerow = typeof import('hedgerow');
 
 const codeOf = (call: Promise<unknown>) =>
@@ -40,7 +40,7 @@ async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {
   return found;
 }
 
-/** Runs it when a page asks. */
+/** Runs the scenario when a page asks. */
 export function serve(hedgerow: Hedgerow): void {
   addEventListener('message', (event) => {
     const { ports } = event as MessageEvent;

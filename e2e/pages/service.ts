@@ -4,7 +4,7 @@ import plainUrl from './service-plain.ts?worker&url';
 
 declare global {
   interface Window {
-    /** Has a module service worker with this entry run a scenario; what it came to. */
+    /** Makes a module service worker with this entry run a scenario. Returns its results. */
     inServiceWorker(entry: 'full' | 'plain'): Promise<unknown>;
   }
 }

@@ -1,4 +1,4 @@
-/** The page of `tests/slim.spec.ts`: the library with its WebAssembly in files of their own. */
+/** The page of `tests/slim.spec.ts`: the library with its WebAssembly in separate files. */
 window.hedgerow = await import('hedgerow/slim');
 
 export {};

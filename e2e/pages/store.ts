@@ -7,26 +7,26 @@ declare global {
   interface Window {
     /** The store that a test keeps from one `evaluate` to the next. */
     db: Store;
-    /** Rows that follow from `round`, in an order that is not that of their keys. */
+    /** Makes rows that follow from `round`, in another order than their keys. */
     rows(count: number, round?: number): Entry[];
-    /** Bytes that do not compress, as Chromium compresses what it stores. */
+    /** Makes bytes that do not compress, as Chromium compresses what it stores. */
     bytes(length: number, seed: number): Uint8Array;
-    /** Byte values of 100 kB, with ascending keys. */
+    /** Makes byte values of 100 kB, with ascending keys. */
     manyBytes(count: number): Iterable<Entry>;
-    /** A hash of entries, so that they need not be brought out of the page. */
+    /** Hashes entries, so that they need not leave the page. */
     digest(entries: readonly (readonly [string, unknown])[]): Promise<string>;
     /**
-     * Changes raw records of a store; what `change` returns, or resolves to, is put in their place. It gets the bytes of a segment
-     * in whatever form it is stored.
+     * Changes raw records of a store: replaces each with the result of `change`, which may be a promise. `change` gets
+     * the bytes of a segment in any stored form.
      */
     editRecords(
       name: string,
       objectStore: 'segments' | 'tables' | 'refs' | 'joined',
       change: (value: unknown, key: IDBValidKey) => unknown,
     ): Promise<void>;
-    /** Number of records in an object store of a store. */
+    /** Counts the records in an object store of a store. */
     countRecords(name: string, objectStore: string): Promise<number>;
-    /** What a test leaves for its next `evaluate`. */
+    /** Values that a test leaves for its next `evaluate`. */
     seen: { rows: number; durableRows: number };
   }
 }

@@ -1,4 +1,4 @@
-/** The page of `tests/sum-proof.spec.ts`: it loads `hedgerow/sum-proof` and nothing else. */
+/** The page of `tests/sum-proof.spec.ts`: it loads only `hedgerow/sum-proof`. */
 import { verifySumProof } from 'hedgerow/sum-proof';
 
 declare global {

@@ -1,7 +1,7 @@
-/** The page of `tests/frozen.spec.ts`: a tab that is suspended in a role, or one that goes on beside it. */
+/** The page of `tests/frozen.spec.ts`: a tab that is suspended in a role, or another one that goes on. */
 import { type OpenOptions, open, type Snapshot, type Store } from 'hedgerow';
 
-/** What a tab is at when it is suspended. */
+/** The work of a tab when it is suspended. */
 export type RoleName =
   | 'index builder'
   | 'sum follower'
@@ -12,7 +12,7 @@ export type RoleName =
   | 'loader'
   | 'reader';
 
-/** Milliseconds that each call took. */
+/** The milliseconds of each call. */
 export type Took = Record<string, number>;
 
 interface Row {
@@ -29,7 +29,7 @@ declare global {
 }
 
 const ROWS = 20_000;
-/** Begins the name of the database that keeps room for deletions. */
+/** The prefix of the name of the database that keeps room for deletions. */
 const BALLAST = 'hedgerow-ballast/';
 const OPTIONS: Partial<Record<RoleName, OpenOptions>> = {
   'index builder': { indexes: { byTag: { path: '/tag' } } },
@@ -43,7 +43,7 @@ let scan: AsyncIterator<[string, Row]> | undefined;
 let calls: Promise<unknown>[] = [];
 let loading: Promise<unknown> | undefined;
 
-/** About a hundred letters and digits that do not compress: a store of few bytes wants no ballast. */
+/** Returns about a hundred letters and digits that do not compress: a store of few bytes wants no ballast. */
 function textOf(round: number, at: number): string {
   let [text, state] = ['', round * 1_000_003 + at + 1];
   while (text.length < 100) {
@@ -59,15 +59,15 @@ function* rows(round: number, count = ROWS): Generator<[string, Row]> {
   }
 }
 
-/** What a debugger stops at, as long as it is attached. */
+/** Stops an attached debugger. */
 const stopHere = new Function('debugger');
 
 /**
  * Transactions of this tab that end only when it goes on: others wait for them, until the browser ends them after a
- * minute. Those that were told to commit end without it.
+ * minute. Committing ones end without the tab.
  */
 const underWay = new Set<IDBTransaction>();
-/** Called before each transaction, and behind its begin. */
+/** Called before each transaction, and after its begin. */
 const onTransaction = {
   before: (_stores: readonly string[], _mode: IDBTransactionMode | undefined) => {},
   begun: (_tx: IDBTransaction) => {},
@@ -99,8 +99,8 @@ function stopOutside(): void {
 let hasStopped = false;
 
 /**
- * Stops, when `isArmed`, where a store of objects is about to be written for the nth time from now on: in the middle of
- * the transaction, or before it. While another is under way, it stops before a later one.
+ * Stops, when `isArmed`, where an object store is about to be written for the nth time from now on: in the middle of
+ * the transaction, or before it. While another transaction is under way, stops before a later one.
  */
 function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 'segments'): void {
   let left = isArmed ? nth : Number.POSITIVE_INFINITY;
@@ -123,7 +123,7 @@ function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 's
   }
 }
 
-/** Stops in the middle of the transaction that makes the room that is kept for deletions. */
+/** Stops in the middle of the transaction that makes the room for deletions. */
 function stopAtBallast(): void {
   const { prototype } = IDBDatabase;
   const original = prototype.createObjectStore;
@@ -133,7 +133,7 @@ function stopAtBallast(): void {
   };
 }
 
-/** Fills a store so that it wants a ballast, and sees to it that it has none yet. */
+/** Fills a store so that it wants a ballast, and makes sure that it has none yet. */
 async function wantsBallast(name: string): Promise<void> {
   const filled = await open(name);
   await filled.putMany(rows(0, 2 * ROWS), { prefix: 'filled/' });
@@ -151,7 +151,7 @@ function deleted(database: string): Promise<void> {
   });
 }
 
-/** Stops when a lock is granted whose name ends so. */
+/** Stops when a lock is granted whose name has this end. */
 function stopInLock(
   isArmed: boolean,
   end: string,
@@ -168,7 +168,7 @@ function stopInLock(
       request(name, options, (lock) => {
         if (!isDone && name.endsWith(end)) {
           isDone = true;
-          // It is held by then, and what it is held for has begun.
+          // The lock is held by then, and its work has begun.
           stop();
         }
         return hold(lock);
@@ -176,10 +176,10 @@ function stopInLock(
   });
 }
 
-/** Collects what a load has left; with a debugger, until that has stopped it. */
+/** Collects the garbage of a load; with a debugger, until that has stopped it. */
 async function collect(isDebugged: boolean, isInside: boolean): Promise<void> {
   for (let round = 5; ; round++) {
-    // What must stay is known at the next write, and the old segments are about to be deleted.
+    // The live segments are known at the next write, and the old ones are about to be deleted.
     stopAtWrite(isDebugged, 1, isInside);
     await db.compact();
     if (!isDebugged || hasStopped) return;
@@ -193,7 +193,7 @@ const increment = () =>
     tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1);
   });
 
-/** What `goOn` is at: the test says so when it waits for too long. */
+/** The current step of `goOn`: the test names it when it waits for too long. */
 let step = '';
 
 async function timed(took: Took, what: string, call: () => Promise<unknown>): Promise<void> {
@@ -225,9 +225,8 @@ const suspended = {
   },
 
   /**
-   * Opens the store and begins what the role is at. A debugger, if there is one, stops in the middle of
-   * it; without one it is in the middle when this resolves. `isInside`: in the middle of a transaction of
-   * IndexedDB.
+   * Opens the store and begins the work of the role. A debugger, if there is one, stops in the middle of it; without
+   * one the work is in the middle when this resolves. `isInside`: in the middle of a transaction of IndexedDB.
    */
   async begin(name: string, as: RoleName, isDebugged: boolean, isInside: boolean): Promise<void> {
     if (as === 'index builder') stopInLock(isDebugged, '/indexing');
@@ -246,7 +245,7 @@ const suspended = {
         await db.putMany(rows(2));
         snapshot = db.snapshot();
         await db.putMany(rows(3));
-        // The store collects by itself, too. After this nothing is dead until the next load is committed.
+        // The store collects by itself, too. After this no segment is dead until the next load is committed.
         await db.compact();
         await db.putMany(rows(4));
         const collecting = collect(isDebugged, isInside);
@@ -289,13 +288,13 @@ const suspended = {
     }
   },
 
-  /** Resolves when all that was begun has ended. */
+  /** Resolves when all begun work has ended. */
   async rests(): Promise<void> {
     await Promise.allSettled(calls);
     await new Promise((resolve) => setTimeout(resolve, 500));
   },
 
-  /** Increments as fast as can be, so that writers meet. */
+  /** Increments as fast as it can, so that writers meet. Returns the longest time. */
   async meet(times: number): Promise<number> {
     let longest = 0;
     for (let at = 0; at < times; at++) {
@@ -306,7 +305,7 @@ const suspended = {
     return longest;
   },
 
-  /** All that a tab may want beside one that is suspended; how long each took. */
+  /** Does everything that a tab may want next to a suspended one. Returns the time of each step. */
   async goOn(name: string, round: number): Promise<Took> {
     const took: Took = {};
     await timed(took, 'open', async () => (await open(name)).close());
@@ -337,7 +336,7 @@ const suspended = {
     return took;
   },
 
-  /** The tab goes on: that all it had begun ends, and is right. */
+  /** Called when the tab goes on: checks that all its work ends, and is right. */
   async ends(round: number): Promise<string[]> {
     const wrong: string[] = [];
     const expect = (what: string, is: unknown, should: unknown) => {

@@ -45,9 +45,9 @@ function* commonRows(count: number): Generator<Common> {
   }
 }
 
-/** What a test calls in the page. Rows come out as text: dates and sets do not cross. */
+/** The calls of a test in the page. Rows leave it as text: dates and sets do not cross. */
 const app = {
-  /** The app of version 1. */
+  /** Opens the app of version 1. */
   async old(name: string) {
     const outdated: number[] = [];
     const options = { onOutdated: ({ version }: { version: number }) => outdated.push(version) };
@@ -66,7 +66,7 @@ const app = {
     };
   },
 
-  /** The app of version 2. */
+  /** Opens the app of version 2. */
   async fresh(name: string) {
     const told: MigrationProgress[] = [];
     const options = { onMigration: (progress: MigrationProgress) => void told.push(progress) };
@@ -74,7 +74,7 @@ const app = {
     return {
       db,
       told,
-      /** Whether a row is as it must be, in whatever version it is stored. */
+      /** Whether a row is right, in whatever version it is stored. */
       async isRight(at: number): Promise<boolean> {
         const row = await db.issues.get(`i${String(at).padStart(6, '0')}`);
         const time = row?.modified.getTime();

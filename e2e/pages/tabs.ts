@@ -1,7 +1,7 @@
 /** The page of `tests/tabs.spec.ts`: one of several tabs that write one store. */
 import { type OpenOptions, open, type Store } from 'hedgerow';
 
-/** What writes of a tab, one after the other, came to. */
+/** The results of a tab's writes, one after the other. */
 export interface Took {
   /** How often the function of a transaction was called. */
   readonly runs: number;
@@ -17,7 +17,7 @@ interface Row {
 declare global {
   interface Window {
     tab: typeof tab;
-    /** Tells the test that an increment was acknowledged; given by the test. */
+    /** Reports to the test that an increment was acknowledged; defined by the test. */
     acknowledge(): Promise<void>;
   }
 }
@@ -49,7 +49,7 @@ async function timed(times: number, write: (at: number) => Promise<unknown>): Pr
   return { runs, medianMs: took[times >> 1] ?? 0, longestMs: took.at(-1) ?? 0 };
 }
 
-/** The rounds of which rows are seen, and how many rows there are. */
+/** Returns the rounds of the rows seen, and their number. */
 async function seen(rows: AsyncIterable<[string, Row]>, pause: (row: number) => Promise<void>) {
   const rounds = new Set<string>();
   let count = 0;
@@ -74,7 +74,7 @@ const tab = {
   put: (times: number, name: string): Promise<Took> =>
     timed(times, (at) => db.put(`${name}/${at}`, at)),
 
-  /** Loads, in two goes, puts and increments, all at the same time. */
+  /** Loads in two parts, puts and increments, all at the same time. */
   async mix(name: string, times: number, rows: number): Promise<void> {
     const load = async (half: number) => {
       const keys = Array.from({ length: rows / 2 }, (_, at) => `${name}/row/${2 * at + half}`);
@@ -87,7 +87,7 @@ const tab = {
     await Promise.all([loads(), tab.put(times, name), tab.increment(times)]);
   },
 
-  /** Milliseconds that a put takes, and a transaction of a get and a put: medians, interleaved. */
+  /** Measures a put, and a transaction of a get and a put, in milliseconds: medians, interleaved. */
   async costs(times: number): Promise<{ put: number; transaction: number }> {
     await db.putMany(
       Array.from({ length: 10_000 }, (_, at): [string, unknown] => [`k${at}`, { at }]),
@@ -108,7 +108,7 @@ const tab = {
     return { put: median(puts), transaction: median(transactions) };
   },
 
-  /** One increment after the other, each acknowledged before the next, until `stop`. */
+  /** Increments, each acknowledged before the next, until `stop`. */
   async incrementUntilStopped(): Promise<void> {
     while (!isStopped) {
       await increment();
@@ -116,7 +116,7 @@ const tab = {
     }
   },
 
-  /** One increment after the other for so long, whatever goes wrong: what came of them. */
+  /** Increments for so long, whatever fails. Returns the results. */
   async incrementFor(ms: number): Promise<{ acknowledged: number; codes: string[] }> {
     let acknowledged = 0;
     const codes: string[] = [];
@@ -136,7 +136,7 @@ const tab = {
     isStopped = true;
   },
 
-  /** Puts all rows anew, in one commit, and has what is dead collected. */
+  /** Rewrites all rows in one commit, and collects the dead ones. */
   async rewrite(count: number, round: string): Promise<void> {
     const rows = function* (): Generator<[string, Row]> {
       for (let at = 0; at < count; at++) {

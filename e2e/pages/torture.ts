@@ -1,2 +1,2 @@
-/** The page of `tests/torture.spec.ts`: what `npm run torture` does to a store. */
+/** The page of `tests/torture.spec.ts`: treats a store like `npm run torture`. */
 import '../torture/page/main.js';

@@ -1,4 +1,4 @@
-/** The page of `tests/proof.spec.ts` that has no store. */
+/** The page of `tests/proof.spec.ts` without a store. */
 import { verifyProof } from 'hedgerow';
 
 declare global {

@@ -23,5 +23,5 @@ async function run({ data }: MessageEvent<{ name: string; rows: number }>): Prom
   postMessage(answer);
 }
 
-// The page hears of it as an error of its worker.
+// The page sees it as an error of its worker.
 addEventListener('message', (event) => run(event).catch(reportError));

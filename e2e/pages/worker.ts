@@ -1,12 +1,15 @@
-/** The page of `tests/worker.spec.ts`: has a worker load a store, and reads that itself. */
+/** The page of `tests/worker.spec.ts`: makes a worker load a store, and reads that store itself. */
 import { open } from 'hedgerow';
 import type { Answer } from './worker-store.js';
 
 declare global {
   interface Window {
-    /** What a worker of this page tells of a store that it has loaded; rejects with what it did not catch. */
+    /**
+     * Returns the report of a worker of this page on a store that it has loaded; rejects with the worker's uncaught
+     * error.
+     */
     inWorker(name: string, rows: number): Promise<Answer>;
-    /** What this page finds in the store. */
+    /** Returns what this page reads in the store. */
     inPage(name: string): Promise<{ readonly root: string; readonly rows: number }>;
   }
 }

@@ -7,7 +7,7 @@ import { test } from './plain-tabs.js';
 const ROUNDS = 3;
 const ROWS = 50_000;
 
-/** Work of the CPU alone: what a hidden page gets of a machine. */
+/** Works the CPU alone: measures a hidden page's share of the machine. */
 function computeFor(): number {
   const startMs = performance.now();
   let x = 1;
@@ -24,13 +24,13 @@ test('a load goes on in a hidden page', { tag: ['@chromium', '@timed'] }, async 
   const front = { loadMs: none(), computeMs: none() };
   const hidden = { loadMs: none(), computeMs: none(), unslicedMs: none() };
   await load({ rows: ROWS });
-  // In turns, and the best of a few: what else the machine does comes and goes.
+  // In turns, and the best of a few: the machine's other work comes and goes.
   for (let round = 0; round < ROUNDS; round++) {
     front.computeMs.push(await page.evaluate(computeFor));
     front.loadMs.push(await load({ rows: ROWS }));
     await covered(page, async () => {
       const seen = await look();
-      // Hidden in truth: about 100 timers and 60 frames would be due in this time.
+      // Really hidden: about 100 timers and 60 frames would be due in this time.
       expect(seen).toMatchObject({ state: 'hidden', frames: 0 });
       expect(seen.timers).toBeLessThan(10);
       hidden.computeMs.push(await page.evaluate(computeFor));
@@ -40,7 +40,7 @@ test('a load goes on in a hidden page', { tag: ['@chromium', '@timed'] }, async 
   }
   console.log(`  ${JSON.stringify({ front, hidden }, (_, ms) => ms.toFixed?.() ?? ms)}`);
   const best = (all: readonly number[]) => Math.min(...all);
-  // Chromium runs hidden pages at a lower priority: on a busy machine they get the part of the CPU that others leave.
+  // Chromium runs hidden pages at a lower priority: on a busy machine they get the CPU time that others leave.
   const share = Math.max(1, best(hidden.computeMs) / best(front.computeMs));
   console.log(`  load ${best(hidden.loadMs) / best(front.loadMs)} x, CPU alone ${share} x`);
   // With timers between slices this would not end in time.

@@ -1,7 +1,6 @@
 /**
- * A load leaves the page alive. `npm run alive` measures how much; here are limits that hold on a
- * busy machine: of medians, against what the same load does to the page without slices, and
- * against twenty slices where twenty loads go on at once.
+ * A load leaves the page alive. `npm run alive` measures how much; the limits here hold on a busy machine: for medians,
+ * relative to the same load without slices, and for twenty loads at once, relative to twenty slices.
  */
 
 import type { Page } from '@playwright/test';
@@ -17,7 +16,7 @@ async function visit(page: Page): Promise<Page> {
   return page;
 }
 
-/** Loads rows while the page is clicked into. */
+/** Loads rows while a user clicks into the page. */
 async function load(page: Page, what: Load) {
   let going = true;
   const clicking = async () => {
@@ -44,7 +43,7 @@ function tell(name: string, { ms, loaded, seen }: Outcome): void {
   console.log(`  ${name}: ${ms.toFixed(0)} ms, ${loaded.slices} slices; ${delays.join('; ')}`);
 }
 
-test('nothing waits for a load longer than for a few slices', {
+test('a page waits for a load for a few slices at most', {
   tag: ['@chromium', '@timed'],
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
@@ -56,7 +55,7 @@ test('nothing waits for a load longer than for a few slices', {
     expect(seen[probe].length, probe).toBeGreaterThan(3);
     expect(percentile(seen[probe], 0.5), probe).toBeLessThan(4 * SLICE_MS);
   }
-  // One that is on time, and one that comes two frames late, where the screen has 60 a second.
+  // A frame on time, and one that comes two frames late, where the screen has 60 a second.
   expect(percentile(seen.frame, 0.5), 'frame').toBeLessThan(50);
 
   const unsliced = await load(page, { rows: 100_000, sliceMs: 1e9 });
@@ -68,14 +67,14 @@ test('nothing waits for a load longer than for a few slices', {
   expect(percentile(unsliced.seen.frame, 1)).toBeGreaterThan(4 * percentile(seen.frame, 0.9));
 });
 
-test('of twenty loads at the same time, nothing waits for twenty slices', {
+test('a page with twenty loads at the same time never waits for twenty slices', {
   tag: ['@chromium', '@timed'],
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
   const outcome = await load(page, { rows: 8000, stores: 20 });
   tell('twenty', outcome);
   const { seen, ms, loaded } = outcome;
-  // A slice with what goes on around it, on this machine at this time.
+  // A slice with its surroundings, on this machine at this time.
   const turnMs = ms / loaded.slices;
   for (const probe of ['timer', 'message', 'click'] as const) {
     expect(seen[probe].length, probe).toBeGreaterThan(3);
@@ -85,7 +84,7 @@ test('of twenty loads at the same time, nothing waits for twenty slices', {
   }
 });
 
-test('reads during a load see the rows of before, to its end, and then the new ones', {
+test('reads see the old rows until a load ends, and then the new ones', {
   tag: '@chromium',
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);

@@ -1,4 +1,4 @@
-/** What a browser has and Node has not, or otherwise: files, its own errors, minified code. */
+/** Arguments that only a browser has, or has in another form than Node: files, its own errors, minified code. */
 import { expect, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 

@@ -1,7 +1,7 @@
 /**
  * A page with an open store goes to another document and comes back, in each engine: it reads what another tab has
- * committed meanwhile, its pins keep rows from being collected again, and it is the collector again when it is alone.
- * It comes back out of the back/forward cache where the engine keeps such pages; otherwise it is loaded anew.
+ * committed, its pins keep rows from collection again, and it is the collector again when it is alone. It comes back
+ * out of the back/forward cache where the engine keeps such pages; otherwise it is reloaded.
  */
 import { expect, type Page, test } from './fixtures.js';
 
@@ -20,7 +20,7 @@ test('a page that comes back reads right, pins again and collects again', async 
   const b = await openTab(await persistentPage.context.newPage());
   await b.evaluate(() => window.cached.away());
   await b.evaluate(() => window.cached.open('again'));
-  // The page that is away is in nobody's way: the engine has released its locks.
+  // The page that is away holds up no other: the engine has released its locks.
   await expect.poll(() => b.evaluate(() => window.cached.collector())).toBe('this');
   expect(await b.evaluate(() => window.cached.pins())).toBe(0);
   await b.evaluate(async () => {
@@ -40,7 +40,7 @@ test('a page that comes back reads right, pins again and collects again', async 
       collector: 'other',
     });
     expect(await b.evaluate(() => window.cached.store.get('mine'))).toBe('came back');
-    // Nothing has pinned its snapshot meanwhile: it is whole, or reported as missing.
+    // No lock pinned its snapshot while it was away: it is whole, or reported as missing.
     expect([JSON.stringify({ rounds: [0], rows: 2000 }), 'missing-chunk']).toContain(
       await a.evaluate(() => window.cached.held().then(JSON.stringify, (e) => String(e.code))),
     );
@@ -49,7 +49,7 @@ test('a page that comes back reads right, pins again and collects again', async 
     expect(await a.evaluate(() => window.cached.store.get('told/row'))).toBe('while it was away');
   }
 
-  // What it pins is not collected by the other one, and commits of the other one are seen.
+  // The other tab does not collect what it pins, and it sees commits of the other.
   await a.evaluate(() => window.cached.hold());
   await expect.poll(() => b.evaluate(() => window.cached.pins())).toBeGreaterThan(0);
   await b.evaluate(async () => {

@@ -1,6 +1,6 @@
 /**
- * A page with an open store enters Chromium's back/forward cache, is in nobody's way there, and comes back
- * right: it reads what others have written, is told of it, writes, and collects when it is alone.
+ * A page with an open store enters Chromium's back/forward cache, holds up no other page there, and comes back right:
+ * it reads the rows of others, hears of them, writes, and collects when it is alone.
  */
 import { expect } from '@playwright/test';
 import { test } from './plain-tabs.js';
@@ -10,7 +10,7 @@ test('a page enters the back/forward cache and comes back right', { tag: '@chrom
 }) => {
   const a = await tab('cached', 'cached');
   const session = await a.context().newCDPSession(a);
-  // Why not, if it is not.
+  // The browser's reason, if it is not in the cache.
   session.on('Page.backForwardCacheNotUsed', (told) =>
     console.log(JSON.stringify(told.notRestoredExplanations)),
   );
@@ -18,7 +18,7 @@ test('a page enters the back/forward cache and comes back right', { tag: '@chrom
   await a.evaluate(() => window.cached.leave('cached'));
   const b = await tab('cached', 'cached');
   await b.evaluate(() => window.cached.away());
-  // It has let go of the role of the collector.
+  // It has given up the role of the collector.
   expect(await b.evaluate(() => window.cached.open('cached'))).toBe('this');
   await b.evaluate(() => window.cached.store.put('told/row', 'while it was away'));
   const found = await b.evaluate(() => window.cached.back());

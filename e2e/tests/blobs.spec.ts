@@ -1,4 +1,4 @@
-/** Segments as Blobs: each takes room of its own in the profile, which must go with the segment. */
+/** Segments as Blobs: each takes its own room in the profile, which must go with the segment. */
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backendOf } from '../lib/engines/backend.mjs';
@@ -6,23 +6,23 @@ import { type EngineName, isChromium } from '../lib/engines/index.mjs';
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 60_000 };
 
-/** The Blobs of IndexedDB that a profile has. */
+/** Counts the Blobs of IndexedDB in a profile. */
 async function keptBlobs(profileDir: string, engine: EngineName): Promise<number> {
   const isInRows = isChromium(engine) && (await backendOf(profileDir)) === 'sqlite';
   return isInRows ? rowsOfBlobs(profileDir) : filesOfBlobs(profileDir);
 }
 
-/** The files in which Chromium keeps them beside LevelDB, and Firefox beside SQLite. */
+/** Counts the files in which Chromium keeps them next to LevelDB, and Firefox next to SQLite. */
 async function filesOfBlobs(profileDir: string): Promise<number> {
   const entries = await readdir(profileDir, { recursive: true, withFileTypes: true });
   const isOfBlobs = /\.indexeddb\.blob\/|\/idb\/[^/]+\.files$/;
   return entries.filter((entry) => entry.isFile() && isOfBlobs.test(entry.parentPath)).length;
 }
 
-/** The rows in which Chromium keeps them in SQLite. */
+/** Counts the rows in which Chromium keeps them in SQLite. */
 async function rowsOfBlobs(profileDir: string): Promise<number> {
   // Imported late: SQLite may still be compiled while other engines run.
   const { Sqlite } = await import('../../js/test/support/sqlite.mjs');
@@ -46,7 +46,7 @@ async function rowsOfBlobs(profileDir: string): Promise<number> {
   }
 }
 
-/** All Blobs that the databases of the page hold. */
+/** Counts all Blobs in the databases of the page. */
 function storedBlobs(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const settled = <T>(request: IDBRequest<T>) =>
@@ -68,11 +68,11 @@ function storedBlobs(page: Page): Promise<number> {
   });
 }
 
-test('nothing of a Blob is left behind by a collection', async ({ engine, persistentPage }) => {
+test('a collection leaves no part of a Blob behind', async ({ engine, persistentPage }) => {
   const { profileDir } = persistentPage;
   const page = await visit(persistentPage.page);
   await openStore(page, 'files');
-  // Handles of what will be deleted are kept, from reads of parts.
+  // Handles of Blobs that will be deleted are kept, from reads of parts.
   const rewrite = (round: number) =>
     page.evaluate(async (round) => {
       await window.db.putMany(window.rows(30_000, round));

@@ -78,7 +78,7 @@ test('an abort in the middle of a stream leaves the store as it was', async ({
     let id = 0;
     const stream = new ReadableStream<Uint8Array>({
       pull(sink) {
-        // For ever, in ascending keys that do not compress, so that segments are written.
+        // Endless, with ascending keys that do not compress, so that segments are written.
         const noise = () =>
           String.fromCharCode(...window.bytes(3000, id).map((n) => 33 + (n % 58)));
         const rows = Array.from({ length: 100 }, () => {
@@ -101,12 +101,12 @@ test('an abort in the middle of a stream leaves the store as it was', async ({
     return [code, cancelled, rows, segments];
   });
   expect(outcome).toEqual(['aborted', true, [['a', 1]], 1]);
-  // What it had written is deleted after it was told.
+  // Its segments are deleted after the error.
   const stored = () => page.evaluate(() => window.countRecords('aborted', 'segments'));
   await expect.poll(stored).toBe(0);
 });
 
-test('a writer that is forgotten leaves nothing in storage', { tag: '@chromium' }, async ({
+test('a forgotten writer leaves no segment in storage', { tag: '@chromium' }, async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);

@@ -1,12 +1,12 @@
 /**
- * The browser deletes an origin's data while a store is open, as `Clear-Site-Data` asks it to: the store is reported
- * as deleted, its calls are `closed`, and a new one can be made at once.
+ * The browser deletes an origin's data while a store is open, on a `Clear-Site-Data` header: the store is reported as
+ * deleted, its calls are `closed`, and a new one can be made at once.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test as base, expect, type Page } from './fixtures.js';
 
-/** The pages of the tests at an origin that can be cleared: a request of `/clear` does that. */
+/** The pages of the tests at an origin that a request of `/clear` clears. */
 const test = base.extend<{ origin: string }>({
   origin: async ({ baseURL }, use) => {
     const server = createServer(async (request, response) => {
@@ -31,7 +31,7 @@ declare global {
   interface Window {
     /** How often a store was reported as deleted. */
     missed: number;
-    /** How a load ended that was under way. */
+    /** The outcome of a load that was under way. */
     loaded: Promise<unknown>;
   }
 }
@@ -71,7 +71,7 @@ for (const isBusy of [false, true]) {
     }
     expect(await page.evaluate(async () => (await fetch('/clear')).text())).toBe('cleared');
     if (isBusy) expect(await page.evaluate(() => window.loaded)).toBe('closed');
-    // Where nothing is under way it is seen at the latest when the page gets the focus.
+    // An idle store sees it at the latest when the page gets the focus.
     await expect
       .poll(() =>
         page.evaluate(() => {

@@ -2,15 +2,17 @@
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 30_000 };
 
-/** Bytes of all segments of a store, wherever they are stored. */
+/** Sums the bytes of all segments of a store, wherever they are stored. */
 function storedBytes(page: Page): Promise<number> {
   return page.evaluate(async () => (await window.db.stats()).storedBytes);
 }
 
-test('heavy rewriting takes at most twice the room of what is live', async ({ persistentPage }) => {
+test('heavy rewriting takes at most twice the room of the live rows', async ({
+  persistentPage,
+}) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'rewritten');
   const most = await page.evaluate(async () => {
@@ -36,7 +38,7 @@ test('heavy rewriting takes at most twice the room of what is live', async ({ pe
     )
     .toBe(true);
   console.log(`at most ${most.toFixed(2)} x live, besides 1 MiB, a second after each rewriting`);
-  // Nothing of it is needed to open the store again.
+  // The store opens without them.
   const state = await stateOf(page);
   const result = await page.evaluate(() => window.db.compact());
   expect(result.bytesAfter).toBeLessThanOrEqual(result.bytesBefore);
@@ -46,7 +48,7 @@ test('heavy rewriting takes at most twice the room of what is live', async ({ pe
   expect(await stateOf(after)).toEqual(state);
 });
 
-test('a tab that scans misses nothing while another rewrites and collects', {
+test('a tab that scans misses no row while another rewrites and collects', {
   tag: '@core',
 }, async ({ persistentPage }) => {
   const collector = await visit(persistentPage.page);
@@ -64,7 +66,7 @@ test('a tab that scans misses nothing while another rewrites and collects', {
   for (let round = 1; round < 4; round++) {
     await collector.evaluate((round) => window.db.putMany(window.rows(30_000, round)), round);
     const { segmentsDeleted } = await collector.evaluate(() => window.db.compact());
-    // What the scan began with stays; what came in between goes.
+    // The scan's own commit stays; later ones go.
     if (round > 1) expect(segmentsDeleted).toBeGreaterThan(0);
   }
   const seen = await reader.evaluate(async () => {
@@ -78,7 +80,7 @@ test('a tab that scans misses nothing while another rewrites and collects', {
     return { rows, rounds: [...rounds] };
   });
   expect(seen).toEqual({ rows: 30_000, rounds: [first] });
-  // The other tab may ask for a collection, too, and what it has let go of is taken then.
+  // The other tab may ask for a collection, too, which then takes what it has released.
   const before = await storedBytes(collector);
   const asked = await reader.evaluate(() => window.db.compact());
   expect(asked.bytesBefore).toBe(before);
@@ -87,7 +89,7 @@ test('a tab that scans misses nothing while another rewrites and collects', {
   expect(await stateOf(reader)).toEqual(await stateOf(collector));
 });
 
-test('when the tab that collects is closed another one does', async ({ persistentPage }) => {
+test('when the collecting tab is closed, another one collects', async ({ persistentPage }) => {
   const second = await visit(persistentPage.page);
   const first = await visit(await persistentPage.newPage());
   await openStore(first, 'handed-on');
@@ -105,7 +107,7 @@ test('when the tab that collects is closed another one does', async ({ persisten
   expect(await storedBytes(second)).toBeLessThan(1.07 * liveBytes);
 });
 
-test('what a page that was closed in mid-load has left is collected', async ({
+test('leftovers of a page that was closed in mid-load are collected', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);

@@ -1,4 +1,4 @@
-/** The page of the storage contract. An error that nobody handles in it fails the test. */
+/** Opens the page of the storage contract. An unhandled error in it fails the test. */
 import type { Page as PlaywrightPage } from '@playwright/test';
 import { Tab } from '../lib/engines/tab.mjs';
 import { test as base, expect, type Page } from './fixtures.js';
@@ -8,7 +8,7 @@ export { expect, type Page };
 const PAGE = '/contract.html';
 
 const failures: unknown[] = [];
-/** Those of engines that tell their errors when they are asked. */
+/** The pages of engines that report errors only on request. */
 const asked: { uncaught(): Promise<string[]> }[] = [];
 
 export const test = base.extend<{ pageErrors: undefined }>({

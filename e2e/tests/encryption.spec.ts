@@ -1,4 +1,4 @@
-/** Stores that are encrypted at rest: several tabs, new starts of the browser, and what its profile shows. */
+/** Stores that are encrypted at rest: several tabs, restarts of the browser, and the visible bytes of its profile. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from './fixtures.js';
@@ -12,7 +12,7 @@ async function ready<P extends Page>(page: P): Promise<P> {
   return page;
 }
 
-/** Opens the store `name` in a page; the code of the error if it does not open. */
+/** Opens the store `name` in a page; returns the code of the error if it does not open. */
 function opened(page: Page, name: string, key: number[] | undefined): Promise<string> {
   return page.evaluate(
     async ([name, key]) => {
@@ -29,14 +29,14 @@ function opened(page: Page, name: string, key: number[] | undefined): Promise<st
   );
 }
 
-/** All files of a profile, read while nobody writes them. */
+/** Reads all files of a profile, while no process writes them. */
 function filesIn(folder: string): Buffer[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => readFileSync(join(file.parentPath, file.name)));
 }
 
-test('tabs share an encrypted store, which no other key opens after a new start', async ({
+test('tabs share an encrypted store, which no other key opens after a restart', async ({
   persistentPage,
 }) => {
   const one = await ready(persistentPage.page);
@@ -69,7 +69,7 @@ test('tabs share an encrypted store, which no other key opens after a new start'
     (await window.sealed.verify()).ok,
   ]);
   expect(found).toEqual([100, 5001, true]);
-  // The key is replaced while the others have it open.
+  // The key is replaced while the others have the store open.
   await fresh.evaluate(
     ([from, to]) =>
       window.sealing.rotateKey('shared', {
@@ -89,9 +89,9 @@ test('tabs share an encrypted store, which no other key opens after a new start'
   expect(rows[0]).toEqual({ at: 77 });
 });
 
-test('nothing of an encrypted store is in the files of the profile', async ({ persistentPage }) => {
+test('the files of the profile show no text of an encrypted store', async ({ persistentPage }) => {
   const page = await ready(persistentPage.page);
-  // Random, so that no compression hides them.
+  // Random, so that compression cannot hide them.
   const secrets = await page.evaluate(async () => {
     const random = () => crypto.randomUUID();
     const made: Record<string, string[]> = {};
@@ -117,7 +117,8 @@ test('nothing of an encrypted store is in the files of the profile', async ({ pe
   const isShown = (text: string) =>
     files.some((file) => file.includes(text) || file.includes(Buffer.from(text, 'utf16le')));
   const shown = (name: string) => (secrets[name] ?? []).map(isShown);
-  // The search finds what there is; Firefox has a form of its own for keys of records, which names of branches are in.
+  // The search finds them in a plain store; Firefox has another form for keys of records, which contain names of
+  // branches.
   expect(shown('plain').filter(Boolean).length).toBeGreaterThanOrEqual(3);
   expect(shown('sealed')).toEqual([false, false, false, false]);
 });

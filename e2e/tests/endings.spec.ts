@@ -1,4 +1,4 @@
-/** How calls, watches and stores end in tabs of a real browser, and tabs with other definitions. */
+/** Calls, watches and stores that end in tabs of a real browser, and tabs with other definitions. */
 import { expect, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
@@ -6,7 +6,7 @@ declare global {
   interface Window {
     /** The codes that watches of a page have ended with. */
     ends: unknown[];
-    /** How often a store was told to be missing. */
+    /** How often a store was reported as missing. */
     missed: number;
   }
 }
@@ -55,9 +55,7 @@ for (const by of ['raw', 'destroy', 'another tab'] as const) {
   });
 }
 
-test('a branch that another tab deletes ends the watches on it, and no others', async ({
-  persistentPage,
-}) => {
+test('a branch that another tab deletes ends only its own watches', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'branched');
   await page.evaluate(async () => {
@@ -122,7 +120,7 @@ test('signals and closing end calls whose code never answers', async ({ persiste
   expect(found.closed).toEqual(Array(3).fill('closed'));
 });
 
-test('tabs with two versions of an app have each the indexes and sums that it names', async ({
+test('tabs with two versions of an app each have the indexes and sums that they name', async ({
   persistentPage,
 }) => {
   const tabs = [
@@ -147,7 +145,7 @@ test('tabs with two versions of an app have each the indexes and sums that it na
           const listed = (await db.scan({ index: name }).toArray()).length;
           const tree = db.sumTree(name);
           await tree.get('none');
-          // As text: what crosses from a page is JSON.
+          // As text: a result leaves the page as JSON.
           return [listed, String(tree.root.sum)];
         }, names[at] as string),
       ),

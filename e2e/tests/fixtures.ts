@@ -17,15 +17,15 @@ export type Context = AnyContext;
 
 /** Set by each project of Playwright's configuration. */
 export interface EngineOption {
-  /** What `persistentPage` runs in. */
+  /** The engine of `persistentPage`. */
   readonly engine: EngineName;
 }
 
-// In the repository, since a system's temporary folder may lie in memory: what a test
-// says of durability and time must hold for a disk.
+// In the repository, since a system's temporary folder may be in memory: the tests of durability and time must hold for
+// a disk.
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
 
-/** A browser of its own with an on-disk profile, which outlives the browser. */
+/** A separate browser with an on-disk profile, which outlives the browser. */
 export interface PersistentPage<P extends Page = Page, C = Context> {
   /** The open page, with `window.hedgerow` ready; another one after `relaunch`. */
   readonly page: P;
@@ -49,7 +49,7 @@ export async function openTestPage<P extends Page>(page: P): Promise<P> {
 type ContextOf<P> = { newPage(): Promise<P>; close(): Promise<void> };
 type Launch<P, C> = (profileDir: string) => Promise<{ readonly page: P; readonly context: C }>;
 
-/** Hands a browser on the profile to `use`, and takes it down. */
+/** Passes a browser on the profile to `use`, and ends it. */
 async function withProfile<P extends Page, C extends ContextOf<P>>(
   profileDir: string,
   launch: Launch<P, C>,
@@ -85,13 +85,13 @@ async function withProfile<P extends Page, C extends ContextOf<P>>(
 }
 
 interface Fixtures {
-  /** A folder for the profile of a browser, new and on disk. */
+  /** A new folder on disk for the profile of a browser. */
   readonly profileDir: string;
-  /** What a test runs on in every engine. */
+  /** A page in any engine. */
   readonly persistentPage: PersistentPage;
   /**
-   * The same with all that Playwright can do, in Chromium alone: for tests that need the DevTools protocol,
-   * or change what the network answers. Their titles end with the tag `@chromium`.
+   * The same with all of Playwright, in Chromium alone: for tests that need the DevTools protocol, or change answers of
+   * the network. Their titles end with the tag `@chromium`.
    */
   readonly chromiumPage: PersistentPage<PlaywrightPage, BrowserContext>;
 }

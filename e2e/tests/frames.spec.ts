@@ -38,7 +38,7 @@ test(
     const told = Object.entries(seen).map(([name, value]) => `${name} ${value.toFixed(1)}`);
     console.log(`  100,000 rows: ${told.join(', ')}`);
     testInfo.annotations.push({ type: 'frames', description: told.join(', ') });
-    // Bounds that even a busy machine keeps; the benchmark holds the budgets.
+    // Bounds that even a busy machine keeps; the benchmark checks the budgets.
     expect(seen.longestGap).toBeLessThan(500);
     expect(seen.frames).toBeGreaterThan(3);
     expect(seen.timers).toBeGreaterThan(3);

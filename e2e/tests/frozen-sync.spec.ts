@@ -1,6 +1,6 @@
 /**
- * The tab that syncs for all is frozen, as Chromium freezes a hidden page, which keeps its locks: another one takes over,
- * and the frozen one finds its place when it goes on.
+ * The tab that syncs for all is frozen, as Chromium freezes a hidden page, which keeps its locks: another one takes
+ * over, and the frozen one finds its place when it goes on.
  */
 import { expect } from '@playwright/test';
 import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
@@ -14,10 +14,10 @@ declare global {
   }
 }
 
-/** Longest time until another tab has taken over, on a machine that is busy with other things, too. */
+/** The longest time until another tab has taken over, even on a busy machine. */
 const TAKES_OVER_MS = 60_000;
 
-test('a tab that is frozen while it syncs is replaced, and goes on as one that waits', {
+test('a tab that is frozen while it syncs is replaced, and goes on as a waiting one', {
   tag: '@chromium',
 }, async ({ tab }) => {
   test.setTimeout(180_000);
@@ -60,7 +60,7 @@ test('a tab that is frozen while it syncs is replaced, and goes on as one that w
     await expect.poll(a.isElsewhere, { timeout: TAKES_OVER_MS }).toBe(true);
     await a.put('of a again');
     await arrives('of a again');
-    // What another device has pushed comes once, to both.
+    // Another device's push arrives once, in both.
     await away.put('of another', 1);
     await link.push();
     for (const { page } of [a, b]) {

@@ -1,8 +1,8 @@
 /**
- * A tab is suspended in the middle of whatever it is at, in Chromium: the others go on within limits, and
- * it is right when it goes on itself. It is suspended in two ways: *frozen*, by the DevTools protocol, as a
- * browser freezes a hidden page, which is told so first; and *stopped* by a debugger, which tells it nothing,
- * as when a phone suspends the browser's process.
+ * A tab is suspended in the middle of its work, in Chromium: the others go on within limits, and it is right when it
+ * goes on itself. It is suspended in two ways: *frozen*, by the DevTools protocol, as a browser freezes a hidden page,
+ * which gets an event first; and *stopped* by a debugger, without an event, as when a phone suspends the browser's
+ * process.
  */
 import { expect } from '@playwright/test';
 import { within } from '../lib/engines/limits.mjs';
@@ -10,12 +10,11 @@ import type { RoleName, Took } from '../pages/suspended.js';
 import { frozen, type TabOf, test } from './plain-tabs.js';
 
 /**
- * What nothing may take longer than, on a machine that is busy with other things, too: less than the minute after
- * which Chromium itself would end what is waited for.
+ * The limit of each step, even on a busy machine: less than the minute after which Chromium itself would end the wait.
  */
 const LIMITS_MS: Took = { collect: 40_000, index: 30_000, sum: 30_000 };
 const LIMIT_MS = 25_000;
-/** Chromium aborts a transaction of IndexedDB that keeps others waiting and does nothing for 60 seconds. */
+/** Chromium aborts an IndexedDB transaction that blocks others and is idle for 60 seconds. */
 const BROWSERS_LIMIT_MS = 75_000;
 
 const ROLES: readonly RoleName[] = [
@@ -29,15 +28,15 @@ const ROLES: readonly RoleName[] = [
   'reader',
 ];
 
-/** What it may take until a tab stops. */
+/** The time until a tab stops. */
 const STOP_MS = 60_000;
-/** What all that a tab does beside a suspended one may take. */
+/** The time for all work of a tab next to a suspended one. */
 const GO_ON_MS = 130_000;
 
-// Each test has a browser of its own, and mostly waits.
+// Each test has its own browser, and mostly waits.
 test.describe.configure({ mode: 'parallel' });
 
-/** Suspends a tab in a role, has another one go on, and then it. */
+/** Suspends a tab in a role, lets another one go on, and then resumes it. */
 async function suspend(
   tab: TabOf,
   way: 'frozen' | 'stopped' | 'stopped inside',
@@ -48,7 +47,7 @@ async function suspend(
   const a = await tab('suspended', 'suspended');
   await a.evaluate((name) => window.suspended.make(name), name);
   const b = await tab('suspended', 'suspended');
-  // The one that collects is the one that is suspended, unless it is another one's part.
+  // The collecting tab is suspended, unless the role needs another one.
   const isFirst = role !== 'snapshot holder' && role !== 'reader' && role !== 'queue holder';
   const isDebugged = way !== 'frozen';
   const session = await a.context().newCDPSession(a);
@@ -98,15 +97,15 @@ async function suspend(
   expect(await a.evaluate(() => window.suspended.ends(10))).toEqual([]);
 }
 
-/** These are in a transaction when a debugger stops them, nearly always: see the last test. */
+/** In these roles a debugger nearly always stops in a transaction: see the last test. */
 const IN_TRANSACTIONS: readonly RoleName[] = ['queue holder', 'snapshot holder', 'reader'];
 
 for (const way of ['frozen', 'stopped'] as const) {
   for (const role of ROLES) {
     if (way === 'stopped' && IN_TRANSACTIONS.includes(role)) continue;
-    // Where it is at that cannot be seen from outside.
+    // Its moment is invisible from outside.
     if (way === 'frozen' && role === 'ballast maker') continue;
-    test(`beside a ${way} ${role} all goes on, and it is right afterwards`, {
+    test(`next to a ${way} ${role} all tabs go on, and it is right afterwards`, {
       tag: '@chromium',
     }, async ({ tab }) => {
       test.setTimeout(180_000);
@@ -115,7 +114,7 @@ for (const way of ['frozen', 'stopped'] as const) {
   }
 }
 
-test('a tab that is stopped in the middle of a transaction is waited for until the browser ends that', {
+test('tabs wait for one that is stopped in a transaction until the browser ends the transaction', {
   tag: '@chromium',
 }, async ({ tab }) => {
   test.setTimeout(300_000);

@@ -1,6 +1,6 @@
 /**
- * The engine of the project at its quota: nothing that was acknowledged is lost when writing goes on after storage
- * was full, and a full store can be emptied. `npm run torture -- --only full` does more of the same.
+ * The engine of the project at its quota: no acknowledged row is lost when writing goes on after storage was full, and
+ * a full store can be emptied. `npm run torture -- --only full` does more of the same.
  */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { fillEngine } from '../torture/lib/tortures.mjs';
@@ -28,6 +28,6 @@ test('an engine at its quota loses no row, and is emptied', { tag: '@core' }, as
   );
   expect(found.problems).toEqual([]);
   expect(found.runs).toBe(RUNS);
-  // Told by the error of the request, without a wait for another connection.
+  // The request itself fails, without a wait for another connection.
   expect(Object.keys(found.emptied)).toContain('clear right');
 });

@@ -1,4 +1,6 @@
-/** The health of real storage: what each engine tells, at its quota, in private windows, and where it is denied. */
+/**
+ * The health of real storage: the report of each engine, at its quota, in private windows, and where storage is denied.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,12 +10,12 @@ import { test as base, expect, openTestPage, type Page } from './fixtures.js';
 
 const FULL = fileURLToPath(new URL('../../js/dist/full.js', import.meta.url));
 
-/** The package as one text that loads nothing. */
+/** Reads the package as one text that loads no other file. */
 const packageText = () => readFile(FULL, 'utf8');
 
 type WithOptions = (options: LaunchOptions, use: (page: Page) => Promise<void>) => Promise<void>;
 
-/** Runs a function on a page of the engine, which is started with options of its own, on a profile of its own. */
+/** Runs a function on a page of an engine with its own options and its own profile. */
 const test = base.extend<{ withOptions: WithOptions }>({
   withOptions: async ({ engine, baseURL, profileDir }, use) => {
     let profiles = 0;
@@ -30,7 +32,7 @@ const test = base.extend<{ withOptions: WithOptions }>({
   },
 });
 
-/** Opens a store with a fallback, writes and reads, and tells its health. */
+/** Opens a store with a fallback, writes and reads, and returns its health. */
 const openWithFallback = async () => {
   const { memory, open } = window.hedgerow;
   const refused = await open('denied').then(
@@ -47,7 +49,7 @@ const openWithFallback = async () => {
   return { refused, row, state, code: cause?.code, told };
 };
 
-test('a store on disk is best-effort, with the figures that the engine tells', async ({
+test('a store on disk is best-effort, with the figures that the engine gives', async ({
   persistentPage,
   engine,
 }) => {
@@ -78,11 +80,11 @@ test('a store on disk is best-effort, with the figures that the engine tells', a
   expect(typeof found.health.quotaBytes).toBe(hasFigures ? 'number' : 'undefined');
   expect(typeof found.health.usageBytes).toBe(hasFigures ? 'number' : 'undefined');
   expect(found.again.state).toBe('best-effort');
-  // Nothing stays of what it looks with.
+  // Its probe leaves no database.
   expect(found.names).toEqual(['hedgerow/health']);
 });
 
-test('persist() answers, or waits for the user while nothing else does', async ({
+test('persist() answers, or waits for the user while all other calls go on', async ({
   persistentPage,
   engine,
 }) => {
@@ -96,13 +98,13 @@ test('persist() answers, or waits for the user while nothing else does', async (
     const answer = await Promise.race([asked, late]);
     return { answer, state, isPersistent };
   });
-  // Firefox asks a user, and there is none.
+  // Firefox asks a user, and the test has no user.
   const expected = { chromium: false, firefox: 'no answer', webkit: undefined };
   expect(found.answer).toBe(expected[ENGINES[engine].browser]);
   expect(found.state).toBe('best-effort');
 });
 
-test('a full quota is failing until there is room, and is told once', async ({
+test('a full quota is failing until there is room, and is reported once', async ({
   engine,
   withOptions,
 }) => {
@@ -139,7 +141,7 @@ test('a full quota is failing until there is room, and is told once', async ({
       let isEmptied = false;
       for (let at = 0; at < 30 && !isEmptied; at++) {
         isEmptied = await empty().catch(() => false);
-        // Chromium frees the file of a deleted Blob when its handles are collected, which memory in use brings about.
+        // Chromium frees the file of a deleted Blob when its handles are collected, which memory pressure triggers.
         for (let made = 0; made < 20; made++) value();
         await new Promise((resolve) => setTimeout(resolve, 1500));
       }
@@ -161,14 +163,14 @@ test('a full quota is failing until there is room, and is told once', async ({
     const failures = found.toldFull.filter((text) => text === 'failing quota-exceeded');
     expect(failures).toHaveLength(1);
     expect(found.toldFull.at(-1)).toBe('failing quota-exceeded');
-    // WebKit may take nothing more: it counts the length of the file, which no deletion makes shorter.
+    // WebKit may refuse further writes: it counts the length of the file, which no deletion makes shorter.
     if (engine !== 'webkit') expect(found.isEmptied).toBe(true);
     const state = found.isEmptied ? 'best-effort' : 'failing';
     expect([found.state, found.told.at(-1)?.split(' ')[0]]).toEqual([state, state]);
   });
 });
 
-test('a store that is deleted while it is open is told', async ({ persistentPage }) => {
+test('a store that is deleted while it is open is reported', async ({ persistentPage }) => {
   const found = await persistentPage.page.evaluate(async () => {
     const db = await window.hedgerow.open('deleted');
     const told: unknown[] = [];
@@ -183,10 +185,7 @@ test('a store that is deleted while it is open is told', async ({ persistentPage
   expect(found).toEqual([['failing', 'closed', expect.stringContaining('deleted')]]);
 });
 
-test('a private window is ephemeral where the engine lets that be known', async ({
-  engine,
-  withOptions,
-}) => {
+test('a private window is ephemeral where the engine shows it', async ({ engine, withOptions }) => {
   await withOptions({ isPrivate: true }, async (page) => {
     const found = await page.evaluate(async () => {
       const db = await window.hedgerow.open('private');
@@ -197,7 +196,7 @@ test('a private window is ephemeral where the engine lets that be known', async 
       await new Promise((resolve) => setTimeout(resolve, 300));
       return { state, cause, told, row: await db.get('a') };
     });
-    // Chromium refuses nothing there, so that nobody can tell.
+    // Chromium refuses no call there, so the store cannot know.
     const state = isChromium(engine) ? 'best-effort' : 'ephemeral';
     const told = isChromium(engine) ? [] : ['ephemeral'];
     expect(found).toEqual({ state, cause: undefined, told, row: 1 });
@@ -214,7 +213,7 @@ test('storage that a sandbox or a setting denies: unsupported, or the fallback',
     async ([source, run]) => {
       const frame = document.createElement('iframe');
       frame.sandbox.add('allow-scripts');
-      // The package as text: a frame of no origin may load nothing.
+      // The package as text: a frame without an origin may load no files.
       frame.srcdoc = `<script type="module">
         addEventListener('message', async ({ data: [source, run] }) => {
           const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));

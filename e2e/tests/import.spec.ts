@@ -1,7 +1,7 @@
 /** Imports of databases that Dexie and localForage have written in a browser. */
 import { expect, type Page, test } from './fixtures.js';
 
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 100_000 };
 const ROWS = 20_000;
 
@@ -11,7 +11,7 @@ async function visit<P extends Page>(page: P): Promise<P> {
   return page;
 }
 
-/** Waits for the import of a page, and returns what it has come to. */
+/** Waits for the import of a page, and returns its outcome. */
 async function outcomeOf(page: Page) {
   await expect.poll(() => page.evaluate(() => window.outcome !== undefined), SLOWLY).toBe(true);
   const outcome = await page.evaluate(() => window.outcome);
@@ -19,7 +19,7 @@ async function outcomeOf(page: Page) {
   return outcome;
 }
 
-test('an import that a reload cuts off goes on where it was', async ({ persistentPage }) => {
+test('an import that a reload cuts off resumes', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await page.evaluate((rows) => window.importing.write('cut-off', rows), ROWS);
   let furthest = 0;
@@ -29,7 +29,7 @@ test('an import that a reload cuts off goes on where it was', async ({ persisten
     const isThere = (wanted: string) => window.progress.some((one) => one.phase === wanted);
     await expect.poll(() => page.evaluate(isThere, phase), SLOWLY).toBe(true);
     await visit(page);
-    // Nothing of it is seen before its end.
+    // The store shows no row before its end.
     const before = await page.evaluate(async () => {
       const db = await window.importing.open();
       const count = await db.issues.count();
@@ -50,7 +50,7 @@ test('an import that a reload cuts off goes on where it was', async ({ persisten
   expect(found.open).toBe(found.kept);
 });
 
-test('of two tabs one imports; the other hears how far it is, and that it is done', async ({
+test('of two tabs one imports; the other hears of its progress and its end', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -69,7 +69,7 @@ test('of two tabs one imports; the other hears how far it is, and that it is don
   expect(found).toMatchObject({ rows: ROWS, wrong: 0 });
 });
 
-test('an old app that is open goes on writing, and what it writes comes in, too', async ({
+test('an old app that is open goes on writing, and its writes are imported, too', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -85,7 +85,7 @@ test('an old app that is open goes on writing, and what it writes comes in, too'
     await window.oldDexie.table('issues').delete('i000001');
   });
   await outcomeOf(page);
-  // What came too late for it comes with the next one.
+  // Later writes come with the next import.
   await page.evaluate(() => window.importing.begin('in-use', { again: true }));
   const { result } = await outcomeOf(page);
   expect(result).toMatchObject({ status: 'imported', rows: ROWS - 1, verified: true });
@@ -94,7 +94,7 @@ test('an old app that is open goes on writing, and what it writes comes in, too'
   expect(await old.evaluate(() => window.oldDexie.verno)).toBe(2);
 });
 
-test('a database that does not exist is not made', async ({ persistentPage, engine }) => {
+test('importing a missing database does not make it', async ({ persistentPage, engine }) => {
   const page = await visit(persistentPage.page);
   expect(await page.evaluate(() => window.importing.absent('nobody'))).toBe('absent');
   const isThere = async () =>
@@ -132,7 +132,9 @@ test('values of all kinds that Dexie and localForage keep', async ({ persistentP
   });
 });
 
-test('100,000 rows, and how long the page waits meanwhile @timed', async ({ persistentPage }) => {
+test('100,000 rows, and how long the page waits for the import @timed', async ({
+  persistentPage,
+}) => {
   const rows = 100_000;
   const page = await visit(persistentPage.page);
   await page.evaluate((count) => window.importing.write('many', count), rows);

@@ -1,11 +1,11 @@
-/** Indexes on IndexedDB: over relaunches, made beside writes of several tabs, killed in the making. */
+/** Indexes on IndexedDB: over relaunches, made while several tabs write, and with kills during their making. */
 import type { IndexDefinitions, IndexProgress } from 'hedgerow';
 import { expect, type Page, test } from './fixtures.js';
 import { visit } from './store-page.js';
 
 declare global {
   interface Window {
-    /** How far indexes were made, as the store has told. */
+    /** The progress of indexes, as the store has reported it. */
     indexTold: IndexProgress[];
     tellFirst(progress: IndexProgress): Promise<void>;
   }
@@ -27,7 +27,7 @@ function open(page: Page, name: string, indexes?: IndexDefinitions, cacheBytes =
   );
 }
 
-/** Each index of a page holds what its rows make it; and so does the root, which has the indexes `all`. */
+/** Checks that each index of a page follows from its rows, and the root too, which has the indexes `all`. */
 async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefinitions) {
   const seen = await page.evaluate(
     async ([own, all]) => {
@@ -72,7 +72,7 @@ async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefiniti
   );
   expect(seen.wrong).toEqual([]);
   for (const count of seen.counts) expect(count).toBeGreaterThan(0);
-  // What others make comes a moment later.
+  // The work of other tabs arrives a moment later.
   await expect.poll(() => page.evaluate(() => window.db.root)).toBe(seen.root);
 }
 
@@ -102,7 +102,7 @@ test('indexes are there after a relaunch', async ({ persistentPage }) => {
   expect(await again.evaluate(() => window.indexTold)).toEqual([]);
 });
 
-test('indexes of two tabs are made beside what both write', { tag: '@core' }, async ({
+test('indexes of two tabs are made while both write', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -126,7 +126,7 @@ test('indexes of two tabs are made beside what both write', { tag: '@core' }, as
   const count = await first.evaluate(() => window.db.count({ index: 'byLabel', equals: 'new' }));
   expect(count).toBe(80);
   await second.evaluate(() => window.db.count({ index: 'byOpen' }));
-  // Each sees what the other has made.
+  // Each sees the other's index.
   for (const tab of [first, second]) {
     await expect
       .poll(() => tab.evaluate(() => window.db.count()))
@@ -136,15 +136,13 @@ test('indexes of two tabs are made beside what both write', { tag: '@core' }, as
   await expectRight(second, OPEN, ALL);
 });
 
-test('an index whose making was killed goes on where it was', { tag: '@chromium' }, async ({
-  chromiumPage,
-}) => {
+test('an index whose making was killed resumes', { tag: '@chromium' }, async ({ chromiumPage }) => {
   const rows = 150_000;
   const page = await visit(chromiumPage.page);
   await open(page, 'killed');
   await page.evaluate((rows) => window.db.putMany(window.rows(rows)), rows);
   await page.evaluate(() => window.db.close());
-  // Killed at the first that is told; then by the end of the whole browser.
+  // Killed at the first report; then by the end of the whole browser.
   const victim = await visit(await chromiumPage.context.newPage());
   const cdp = await chromiumPage.context.newCDPSession(victim);
   const crashed = new Promise<void>((resolve) => void victim.once('crash', () => resolve()));
@@ -152,7 +150,7 @@ test('an index whose making was killed goes on where it was', { tag: '@chromium'
   await victim.exposeFunction('tellFirst', (progress: IndexProgress) => {
     if (reached !== undefined) return;
     reached = progress;
-    // Who has crashed does not answer.
+    // A crashed page does not answer.
     cdp.send('Page.crash').catch(() => {});
   });
   victim
@@ -169,7 +167,7 @@ test('an index whose making was killed goes on where it was', { tag: '@chromium'
   await open(again, 'killed', LABELS);
   await expectRight(again, LABELS, LABELS);
   const told = await again.evaluate(() => window.indexTold);
-  // What was made stays made: it did not begin again with a first part.
+  // Finished parts stay: it did not begin again with a first part.
   if (told.length > 0) expect(told[0]?.rows).toBeGreaterThan(reached.rows);
   console.log(
     `  killed after ${reached.rows} rows of ${rows}, went on to ${told.map((one) => one.rows).join(', ')}`,
@@ -204,7 +202,7 @@ test('a scan of an index sees its commit while others write and collect', async 
     const ascends = ids.every((id, at) => at === 0 || id > (ids[at - 1] as number));
     return { rounds: [...rounds], count: ids.length, ascends };
   });
-  // A tab in the background may look at its clock once a second only.
+  // A tab in the background may look at its clock only once a second.
   let isRead = false;
   void scanning.then(() => {
     isRead = true;
@@ -219,7 +217,7 @@ test('a scan of an index sees its commit while others write and collect', async 
   await expectRight(reader, ALL, ALL);
 });
 
-test('transactions of two tabs that count by index come one after the other', {
+test('transactions of two tabs that count by index run one after the other', {
   tag: '@core',
 }, async ({ persistentPage }) => {
   const tabs = [
@@ -237,7 +235,7 @@ test('transactions of two tabs that count by index come one after the other', {
         for (let at = 0; at < times; at++) {
           await window.db.transaction(async (tx) => {
             runs += 1;
-            // What all have counted so far is the name of the next: none is given twice.
+            // Each call names the next by the count of all so far: no name is given twice.
             const range = { index: 'byOwner', equals: 'ann' };
             const count = await tx.count(range);
             // Time for the other tab.

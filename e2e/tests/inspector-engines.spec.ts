@@ -1,10 +1,10 @@
-/** The inspector in every engine: what it shows of a store, what it changes, its keys, and what a trace tells it. */
+/** The inspector in every engine: what it shows of a store, what it changes, its keys, and what a trace shows in it. */
 import type { Tab } from '../lib/engines/tab.mjs';
 import { expect, test } from './fixtures.js';
 import { Inspector } from './inspector-page.js';
 import { madeIn, rootOf } from './inspector-parts.js';
 
-/** Errors that nobody has caught; Playwright tells those of Chromium otherwise. */
+/** Uncaught errors; Playwright reports Chromium's in another way. */
 test.afterEach(async ({ persistentPage }) => {
   for (const page of persistentPage.context.pages()) {
     if ('uncaught' in page) expect(await (page as Tab).uncaught()).toEqual([]);
@@ -32,7 +32,7 @@ test('a store is found, searched, edited, compared, measured and verified', asyn
   await inspector.shows('[role=option]', '["done",8]');
   expect(await rootOf(app)).toBe(root);
 
-  // An edit is seen in the app, and what the app writes is seen here.
+  // The app sees an edit, and the inspector sees the app's writes.
   await inspector.choose('.rows select', 'by key');
   await inspector.fill('[type=search]', 'issue/001501');
   await inspector.shows('.rows output', /^1 row$/);

@@ -1,4 +1,7 @@
-/** How the inspector is opened, what a trace gives to the browser's tools, and how all of it looks: light and dark, wide and narrow. */
+/**
+ * The ways to open the inspector, what a trace gives to the browser's tools, and its looks: light and dark, wide and
+ * narrow.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +24,7 @@ const SHOTS = process.env.INSPECTOR_SHOTS;
 
 expectNoErrors();
 
-test('it opens in a window and in a corner, and the app has none of its code @chromium', async ({
+test('it opens in a window and in a corner, without any of its code in the app @chromium', async ({
   chromiumPage,
 }) => {
   const { page: app, context } = chromiumPage;
@@ -69,7 +72,7 @@ interface Recorded {
   readonly args: { readonly detail?: string; readonly data?: { readonly detail?: string } };
 }
 
-test('the performance panel of the browser gets calls and slices of a store that is traced @chromium', async ({
+test('the performance panel of the browser gets calls and slices of a traced store @chromium', async ({
   chromiumPage,
 }) => {
   const { page: app, context } = chromiumPage;
@@ -89,7 +92,7 @@ test('the performance panel of the browser gets calls and slices of a store that
     const rows = Array.from({ length: 100_000 }, (_, n) => [`more/${n}`, { n }] as const);
     const { slices } = await window.inspectedStore.putMany(rows);
     running.stop();
-    // Not traced any more.
+    // No longer traced.
     await window.inspectedStore.clear();
     return slices;
   });
@@ -110,7 +113,7 @@ test('the performance panel of the browser gets calls and slices of a store that
   expect(await app.evaluate(() => performance.getEntriesByType('measure').length)).toBe(0);
 });
 
-/** What axe objects to, in words. */
+/** Lists axe's objections, in words. */
 async function faultsOf(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.addScriptTag({ path: AXE });
   const { violations } = await page.evaluate(() =>
@@ -203,7 +206,7 @@ test('axe finds no fault in any part, and all fit, in light and dark, wide and n
   await expect(page.getByLabel('Name of the store')).toBeVisible();
   await check('names');
 
-  // What a trace tells.
+  // The output of a trace.
   await app.evaluate(async () => {
     window.inspected.trace(window.inspectedStore);
     window.inspectedStore.watch({ prefix: 'more/' }, () => {});

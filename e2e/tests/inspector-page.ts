@@ -1,12 +1,14 @@
-/** The inspector by what any engine can do: functions that run in its page, or in the page whose corner it is in. */
+/**
+ * Drives the inspector by means that any engine has: functions that run in its page, or in the page with its corner.
+ */
 import { expect, type Page } from './fixtures.js';
 
 const SLOWLY = { timeout: 60_000 };
 
-/** An element by a selector, and by the text that it begins with, if one is given. */
+/** An element by a selector, and by the beginning of its text, if one is given. */
 type Sought = readonly [selector: string, text?: string | undefined];
 
-/** What is done to it, with a word for that. */
+/** An action on it, by name. */
 type Act =
   | { readonly do: 'click' }
   | { readonly do: 'text' }
@@ -14,7 +16,7 @@ type Act =
   | { readonly do: 'fill' | 'choose' | 'key'; readonly with: string }
   | { readonly do: 'file'; readonly with: Uint8Array };
 
-/** Runs in the page. `null` where nothing is found. */
+/** Runs in the page. Returns `null` where no element is found. */
 function act([[selector, text], act]: readonly [Sought, Act]): string | number | null {
   const frame = document.querySelector('iframe');
   const page = frame?.contentDocument ?? document;
@@ -54,7 +56,7 @@ export class Inspector {
     this.#page = page;
   }
 
-  /** What is done needs what it is done to: waits for it. */
+  /** Acts on an element, once it is there. */
   async #act(sought: Sought, what: Act): Promise<void> {
     await expect
       .poll(() => this.#page.evaluate(act, [sought, what] satisfies [Sought, Act]), {
@@ -72,7 +74,7 @@ export class Inspector {
     return this.#act([selector], { do: 'fill', with: text });
   }
 
-  /** Chooses the option that has a text in it. */
+  /** Chooses the option with a text in it. */
   choose(selector: string, text: string): Promise<void> {
     return this.#act([selector], { do: 'choose', with: text });
   }
@@ -97,7 +99,7 @@ export class Inspector {
     return typeof text === 'string' ? shown.toContain(text) : shown.toMatch(text);
   }
 
-  /** How many elements are there now. */
+  /** Counts the elements that are there now. */
   async count(selector: string): Promise<number> {
     return Number(
       await this.#page.evaluate(act, [[selector], { do: 'count' }] satisfies [Sought, Act]),

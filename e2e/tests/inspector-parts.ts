@@ -1,4 +1,4 @@
-/** What the specs of the inspector have in common. */
+/** Shares setup among the specs of the inspector. */
 import type { BrowserContext, Page as ChromiumPage } from '@playwright/test';
 import { expect, type Page, test } from './fixtures.js';
 
@@ -18,7 +18,7 @@ export const rootOf = (page: Page) => page.evaluate(() => window.inspectedStore.
 
 const errors: string[] = [];
 
-/** The inspector in a tab beside the app. */
+/** Opens the inspector in a tab next to the app. */
 export async function inspector(
   context: BrowserContext,
   href: string,
@@ -30,7 +30,7 @@ export async function inspector(
   return page;
 }
 
-/** Fails a test for each error that nobody has caught in an inspector. */
+/** Fails a test for each uncaught error in an inspector. */
 export function expectNoErrors(): void {
   test.beforeEach(() => {
     errors.length = 0;

@@ -1,4 +1,4 @@
-/** The inspector in a browser: by mouse and by keys; what it does to a store. */
+/** The inspector in a browser: by mouse and by keys, and its effects on a store. */
 import { expect, test } from './fixtures.js';
 import {
   expectNoErrors,
@@ -20,11 +20,11 @@ test('a store is found, searched, edited and compared @chromium', async ({ chrom
   const { page: app, context } = chromiumPage;
   const href = await madeIn(app);
   const root = await rootOf(app);
-  // A collection would delete what is compared below.
+  // A collection would delete the compared commits below.
   await app.evaluate(() => Object.assign(window, { kept: window.inspectedStore.snapshot() }));
   const page = await inspector(context, href);
 
-  // The list of stores, with what each holds.
+  // The list of stores, with their contents.
   const line = page.getByRole('row').filter({ hasText: 'inspected' });
   await expect(line).toContainText('2,001', SLOWLY);
   await expect(line).toContainText('main, draft');
@@ -53,7 +53,7 @@ test('a store is found, searched, edited and compared @chromium', async ({ chrom
   await expect(option(page, 'issue/001501')).toBeVisible();
   expect(await rootOf(app)).toBe(root);
 
-  // An edit is seen in the app, with its index; what the app writes is seen here.
+  // The app sees an edit, with its index; the inspector sees the app's writes.
   await option(page, 'issue/001501').click();
   await value(page).getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('textbox', { name: 'Value' }).fill('{ "n": 1, "state": "strange" ');
@@ -76,7 +76,7 @@ test('a store is found, searched, edited and compared @chromium', async ({ chrom
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => app.evaluate(() => window.inspectedStore.count())).toBe(2000);
 
-  // What a branch has changed.
+  // The changes of a branch.
   await tab(page, 'Branches').click();
   await expect(page.getByRole('row').filter({ hasText: 'index /state, /n' })).toContainText(
     '1,999',
@@ -143,7 +143,7 @@ test('a store is measured, verified, exported, and opened from its file @chromiu
   await option(page, 'note').click();
   await expect(value(page).locator('pre')).toHaveText('"a draft"');
   await expect(page.getByRole('button', { name: /Edit|Delete|New row/ })).toHaveCount(0);
-  // Nothing of all that has changed the store, or made another one.
+  // All of this has neither changed the store nor made another one.
   expect(await rootOf(app)).toBe(root);
   const databases = await app.evaluate(async () =>
     (await indexedDB.databases()).map(({ name }) => name),
@@ -183,7 +183,7 @@ test('a damaged store that does not open is shown with its faults @chromium', as
   );
 });
 
-test('all of it is reached by keys @chromium', async ({ chromiumPage }) => {
+test('keys reach all of it @chromium', async ({ chromiumPage }) => {
   const { page: app, context } = chromiumPage;
   const href = await madeIn(app);
   const page = await inspector(context, href);

@@ -1,10 +1,10 @@
-/** Verification and repair on real IndexedDB; stores that go, and connections that are lost. */
+/** Verification and repair on real IndexedDB; stores that vanish, and lost connections. */
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
 declare global {
   interface Window {
-    /** How often a store was told to be missing, or a database was opened. */
+    /** How often a store was reported as missing, or a database was opened. */
     told: number;
   }
 }
@@ -17,7 +17,7 @@ function openWatching(page: Page, name: string): Promise<void> {
   }, name);
 }
 
-/** Damages the first large segment that is stored, in the middle. */
+/** Damages the first large stored segment, in the middle. */
 function damageSegment(page: Page, name: string): Promise<void> {
   return page.evaluate((name) => {
     let left = 1;
@@ -29,7 +29,7 @@ function damageSegment(page: Page, name: string): Promise<void> {
   }, name);
 }
 
-test('a damaged segment is found, told with its keys, and salvaged', { tag: '@core' }, async ({
+test('a damaged segment is found, reported with its keys, and salvaged', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -74,7 +74,7 @@ test('a store whose newest commit is damaged is brought back, and other tabs fol
   });
   const other = await visit(await persistentPage.newPage());
   await openStore(other, 'back');
-  // What small commits carry lies in the journal.
+  // The journal has the contents of small commits.
   await page.evaluate(() =>
     window.editRecords('back', 'refs', (value, key) => {
       const bytes = value as Uint8Array;
@@ -95,7 +95,7 @@ test('a store whose newest commit is damaged is brought back, and other tabs fol
   expect(await stateOf(third)).toEqual(good);
 });
 
-test('a store that there is not is missing, and is not made', async ({
+test('a store that does not exist is missing, and is not made', async ({
   persistentPage,
   engine,
 }) => {
@@ -122,7 +122,7 @@ test('a store that there is not is missing, and is not made', async ({
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
 });
 
-test('a store that the user clears is told as missing, then and at the next opening', {
+test('a store that the user clears is reported as missing, then and at the next opening', {
   tag: '@chromium',
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);
@@ -147,7 +147,7 @@ test('a store that the user clears is told as missing, then and at the next open
   expect(code).toBe('store-not-found');
 });
 
-test('a store that another tab deletes is told as missing', async ({ persistentPage }) => {
+test('a store that another tab deletes is reported as missing', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openWatching(page, 'deleted');
   await page.evaluate(() => window.db.put('a', 1));
@@ -155,7 +155,7 @@ test('a store that another tab deletes is told as missing', async ({ persistentP
   await other.evaluate(() => window.hedgerow.destroy('deleted'));
   await expect.poll(() => page.evaluate(() => window.told)).toBe(1);
   expect(await page.evaluate(() => window.codeOf(window.db.put('b', 1)))).toBe('closed');
-  // One that was closed before is not missed.
+  // A store that was closed before is not reported.
   await openWatching(page, 'deleted');
   await page.evaluate(() => window.db.close());
   await other.evaluate(() => window.hedgerow.destroy('deleted'));
@@ -203,7 +203,7 @@ for (const event of ['focus', 'visibilitychange'] as const) {
   });
 }
 
-test('the quota, the usage and whether storage is persistent are told', async ({
+test('the quota, the usage and whether storage is persistent are reported', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -227,7 +227,7 @@ test('the quota, the usage and whether storage is persistent are told', async ({
     };
     const db = await window.hedgerow.open('told', { persist: true });
     const { isPersistent } = await db.stats();
-    // What the browser answers is its own affair, also when it never does.
+    // The browser's answer does not matter, even if it never comes.
     StorageManager.prototype.persist = () => new Promise(() => {});
     await (await window.hedgerow.open('told', { persist: true })).close();
     StorageManager.prototype.persist = () => Promise.reject(new TypeError('no'));

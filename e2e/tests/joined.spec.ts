@@ -1,12 +1,15 @@
-/** Tables that are joined to one record, in real browsers: a store that rests makes them, and the next opening reads them. */
+/** Joined tables in one record, in real browsers: an idle store makes them, and the next opening reads them. */
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 60_000 };
 const NAME = 'joined';
 
-/** Of the record that joins tables: how many these are, and a hash of it. It is only read: a store may be about to replace it. */
+/**
+ * Counts the tables in the record that joins them, and hashes the record. Only reads it: a store may be about to
+ * replace it.
+ */
 function joined(page: Page): Promise<{ tables: number; digest: string } | undefined> {
   return page.evaluate(async (name) => {
     const settled = <T>(request: IDBRequest<T>) =>
@@ -40,7 +43,7 @@ test('joined tables are made at rest, and read in place of their own records', a
   const made = await joined(page);
   const state = await stateOf(page);
 
-  // Damaged ones are left aside, and made anew.
+  // Damaged ones are ignored, and rewritten.
   await page.evaluate(async (name) => {
     await window.db.close();
     await window.editRecords(name, 'joined', async (value) => {
@@ -57,7 +60,7 @@ test('joined tables are made at rest, and read in place of their own records', a
   expect(await stateOf(second)).toEqual(state);
   await expect.poll(() => joined(second), SLOWLY).toEqual(made);
 
-  // Nobody reads the records that they copy, but for the first.
+  // Opening reads only the first of the records that they copy.
   await second.evaluate(async (name) => {
     await window.db.close();
     let nth = 0;

@@ -1,8 +1,8 @@
 /**
- * `kill -9` of a whole browser while a page clones from the reference server, pulls from it and pushes to it, and another
- * device does, too: plain, and with an encrypted remote and encrypted storage. Nothing that was acknowledged is lost,
- * `verify` finds no fault, and both devices end at one root with each edit once. `npm run torture -- --only sync --engines
- * firefox` does more of the same.
+ * `kill -9` of a whole browser while a page clones from the reference server, pulls from it and pushes to it, and
+ * another device does, too: plain, and with an encrypted remote and encrypted storage. No acknowledged edit is lost,
+ * `verify` finds no fault, and both devices end at one root with each edit once. `npm run torture -- --only sync
+ * --engines firefox` does more of the same.
  */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { killSyncEngine } from '../torture/lib/tortures.mjs';
@@ -12,7 +12,7 @@ import { seed, torturePage } from './torture-tally.js';
 /** A round of five with a whole clone, and one with a lazy one that is encrypted. */
 const KILLS = 10;
 
-test('an engine that is killed in mid-sync has lost nothing, and syncs on', async ({
+test('an engine that is killed in mid-sync has lost no edit, and syncs on', async ({
   baseURL,
   engine,
 }) => {
@@ -33,12 +33,12 @@ test('an engine that is killed in mid-sync has lost nothing, and syncs on', asyn
   // As in `kills.spec.ts`: WebKitGTK may trap, rarely.
   for (const trap of tally.traps) console.log(`  trap: ${trap}`);
   expect(tally.problems).toEqual([]);
-  // A round whose origin the browser has deleted says nothing more.
+  // A round whose origin the browser has deleted gives no further results.
   if (wiped.length > 0) return;
   expect(tally.rounds).toEqual({ 'whole, plain': 1, 'lazy, encrypted': 1 });
-  // Every other kill waits for a request that is held, so it is in the midst of a sync whatever the machine does.
+  // Every other kill waits for a held request, so it falls into a sync whatever the machine does.
   expect({ kills, held }).toEqual({ kills: KILLS, held: KILLS / 2 });
   expect(midSync).toBeGreaterThanOrEqual(held);
-  // There was something to lose: each checkpoint comes after an edit that was acknowledged.
+  // There was something to lose: each checkpoint follows an acknowledged edit.
   expect(edits.page).toBeGreaterThan(1);
 });

@@ -1,7 +1,7 @@
 /**
- * `kill -9` of a whole browser while a page commits, in the engine of the project: what was acknowledged is there
- * after the next launch, but for what a raw IndexedDB database beside it has lost; nothing is torn, and `verify`
- * finds no fault. `npm run torture -- --only kill --engines firefox` does more of the same.
+ * `kill -9` of a whole browser while a page commits, in the engine of the project: all acknowledged commits are there
+ * after the next launch, except what a raw IndexedDB database in the same origin has lost; no commit is torn, and
+ * `verify` finds no fault. `npm run torture -- --only kill --engines firefox` does more of the same.
  */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { killEngine } from '../torture/lib/tortures.mjs';
@@ -10,7 +10,7 @@ import { timesOf } from './sizes.js';
 import { expectNothingLost, ROWS, seed, torturePage } from './torture-tally.js';
 
 const CYCLES = timesOf(2, 10);
-/** Cycles differ in what is killed: of few, others each time. */
+/** Cycles differ in what is killed: a short run covers others each time. */
 const FIRST = seed % 5;
 
 test('an engine that is killed has lost no more than the control', { tag: '@core' }, async ({

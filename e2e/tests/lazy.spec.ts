@@ -1,6 +1,6 @@
 /**
- * Lazy clones in real browsers: over HTTP, from the reference server, on IndexedDB on disk; plain, and with an encrypted
- * remote and encrypted storage. What a read costs is counted by the link, and on the wire.
+ * Lazy clones in real browsers: over HTTP, from the reference server, on IndexedDB on disk; plain, and with an
+ * encrypted remote and encrypted storage. The link counts the cost of a read, and so does the wire.
  */
 import { createHash } from 'node:crypto';
 import { type Link, memory, open, type Store } from 'hedgerow';
@@ -20,7 +20,7 @@ const KINDS = [
 
 const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
 
-/** A row of about 130 bytes, of which half hardly compress. */
+/** Makes a row of about 130 bytes; half of them hardly compress. */
 function rowOf(nth: number, state = 'open') {
   const title = createHash('sha256').update(String(nth)).digest('hex').slice(0, 60);
   return { id: keyOf(nth), title, state, points: nth % 100 };
@@ -30,7 +30,7 @@ const entryOf = (nth: number) => [keyOf(nth), rowOf(nth)];
 const entries = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => entryOf(from + at));
 
-/** The reference server with a remote, on a wire that counts; it can be stopped, and started again elsewhere. */
+/** The reference server with a remote, on a wire that counts; it can be stopped, and restarted elsewhere. */
 class Net {
   readonly #remote: Remote = memoryRemote();
   #server: RemoteServer | undefined;
@@ -45,7 +45,7 @@ class Net {
     return this.#wire as Wire;
   }
 
-  /** Everybody is refused from now on. */
+  /** Refuses all requests from now on. */
   async stop(): Promise<void> {
     await this.#wire?.close();
     await this.#server?.close();
@@ -93,7 +93,7 @@ async function visit(page: Page): Promise<Page> {
 const openLazy = (page: Page, place: LazyPlace) =>
   page.evaluate((place) => window.openLazy(place), place);
 
-/** Calls of the page's store, and what they cost. */
+/** Calls the page's store, and returns the cost, too. */
 const calls = (page: Page) => ({
   get: (nth: number) =>
     page.evaluate((key) => window.asked(async () => [await window.db.get(key)]), keyOf(nth)),
@@ -122,7 +122,7 @@ const calls = (page: Page) => ({
         }),
       [keyOf(from), keyOf(to)] as const,
     ),
-  /** What must not ask the remote for anything, and knows all rows. */
+  /** Knows all rows, and must not ask the remote. */
   look: () =>
     page.evaluate(() =>
       window.asked(async () => {
@@ -160,10 +160,10 @@ for (const [kind, key] of KINDS) {
       expect(fetched.code).toBeUndefined();
       expect(fetched.requests).toBeGreaterThan(0);
       expect((await scan(1000, 2000)).rows).toEqual(entries(1000, 3000));
-      // What is read ahead may come later, and is counted then.
+      // Rows that are read ahead may come later, and are counted then.
       const all = { rows: [true, ROWS, true, ROWS, ROWS], requests: 0, bytes: 0 };
       await expect.poll(look).toEqual(all);
-      // The link counts what travels, and no more does.
+      // The link counts all traffic, and there is no other.
       const { requests } = await page.evaluate(() => window.link.traffic);
       expect(net.wire.counts.take().requests).toBe(requests);
 
@@ -205,7 +205,7 @@ for (const [kind, key] of KINDS) {
     });
   });
 
-  test(`what is damaged of a lazy clone comes again, or is repaired (${kind})`, async ({
+  test(`damage to a lazy clone is fetched again, or repaired (${kind})`, async ({
     persistentPage,
   }) => {
     await withRemote(key, async ({ net, other, linked }) => {
@@ -213,19 +213,19 @@ for (const [kind, key] of KINDS) {
       const before = await visit(persistentPage.page);
       await openLazy(before, place);
       await calls(before).prefetch(1000, 9000);
-      // A page of its own has nothing in memory.
+      // A new page starts with an empty memory.
       const page = await visit(await persistentPage.relaunch());
       const after = await damage(page, 'app', { step: 500 });
       await openLazy(page, place);
       const { look, scan } = calls(page);
-      // What was read from the remote is there again, and so no fault.
+      // Rows from the remote are fetched again, and so no fault.
       expect((await look()).rows?.slice(0, 3)).toEqual([true, ROWS, true]);
       const again = await scan(1000, 8000);
       expect(again.rows).toEqual(entries(1000, 9000));
       expect(again.requests).toBeGreaterThan(0);
       await expect.poll(async () => (await scan(1000, 8000)).requests).toBe(0);
 
-      // Leaves that were made here, and pushed, are at the remote as rows of its tail.
+      // Leaves made here and pushed are at the remote as rows of its tail.
       await page.evaluate(async () => {
         const { db, link } = window;
         const rows = await db.scan({ prefix: 'issue/00003' }).toArray();
@@ -233,7 +233,7 @@ for (const [kind, key] of KINDS) {
         await link.push();
       });
       const damaged = await visit(await persistentPage.relaunch());
-      // Whatever that page has written: what it has read comes again, and is no fault.
+      // In any order of its writes, the reads of that page are fetched again, and are no fault.
       await damage(damaged, 'app', { after });
       await openLazy(damaged, place);
       const found = await damaged.evaluate(async () => {
@@ -241,7 +241,7 @@ for (const [kind, key] of KINDS) {
         return { ok, chunks: new Set(faults.map(({ chunk }) => chunk)).size };
       });
       expect(found.ok).toBe(false);
-      // What is encrypted is damaged by frames of up to 64 KiB.
+      // Encrypted segments are damaged by frames of up to 64 KiB.
       expect(found.chunks).toBeGreaterThan(0);
       if (kind === 'plain') expect(found.chunks).toBe(1);
       const mended = await damaged.evaluate(() =>
@@ -250,7 +250,7 @@ for (const [kind, key] of KINDS) {
       await (await linked()).pull();
       const facts = { root: other.root, fetched: found.chunks, rowsLost: 0, lost: [] };
       expect(mended.rows).toEqual([expect.objectContaining(facts)]);
-      // The head, the directory, a frame, and what the tail names.
+      // The head, the directory, a frame, and the object that the tail names.
       if (kind === 'plain') expect(mended.requests).toBeLessThanOrEqual(4);
       const shut = Array.from({ length: 1000 }, (_, at) => rowOf(3000 + at, 'shut'));
       const rows = await calls(damaged).scan(3000, 1000);
@@ -261,8 +261,8 @@ for (const [kind, key] of KINDS) {
 }
 
 /**
- * Flips bits of the large segments of a store whose ids are above `after`: one in the middle of each, or one in every `step`
- * bytes. Resolves to the highest id of a segment.
+ * Flips bits of the large segments of a store whose ids are above `after`: one in the middle of each, or one in every
+ * `step` bytes. Resolves to the highest id of a segment.
  */
 async function damage(page: Page, name: string, { after = 0, step = 0 }): Promise<number> {
   const newest = await page.evaluate(
@@ -284,7 +284,7 @@ async function damage(page: Page, name: string, { after = 0, step = 0 }): Promis
   return newest;
 }
 
-test('reads of parts of objects ask for no leave', async ({ persistentPage }) => {
+test('reads of parts of objects need no preflight', async ({ persistentPage }) => {
   await withRemote(undefined, async ({ net }) => {
     const page = await visit(persistentPage.page);
     const taken = () => net.wire.counts.take();
@@ -292,13 +292,13 @@ test('reads of parts of objects ask for no leave', async ({ persistentPage }) =>
     expect(taken().statuses).toEqual(['GET 200', 'GET 200']);
     const { get, scan, prefetch } = calls(page);
     await get(30_000);
-    // The origin of the page is another one: with any other header, `Range` in another form too, each would be two requests.
+    // The page has another origin: with any other header, or another form of `Range`, each would be two requests.
     expect(taken().statuses).toEqual(['GET 206', 'GET 206']);
     await scan(40_000, 5000);
     await prefetch(1000, 9000);
     const { statuses } = taken();
     expect(statuses.length).toBeGreaterThan(2);
-    // What is read ahead may have no answer yet.
+    // Rows that are read ahead may have no answer yet.
     expect(statuses.filter((one) => one !== 'GET 206' && one !== 'GET 0')).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ async function rewrite(page: Page, round: string, count = 2000): Promise<void> {
   ] as const);
 }
 
-/** The rounds of the rows that a handle sees. */
+/** Returns the rounds of the rows that a handle sees. */
 function rounds(page: Page, what: 'draft' | 'snap' | 'tab'): Promise<string[]> {
   return page.evaluate(async (what) => {
     const from = what === 'tab' ? window.tab.store : window[what];
@@ -52,7 +52,7 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   await one.waitForFunction(async () => (await window.draft.get('two')) === 2);
   expect(await one.evaluate(() => window.tab.store.has('two'))).toBe(false);
 
-  // What both have written comes into main by the tab that did not make the branch.
+  // The tab that did not make the branch merges both sides' writes into main.
   await one.evaluate(() => window.tab.store.put('main', 1));
   const merged = await two.evaluate(async () => {
     const { applied, conflicts } = await window.tab.store.merge('draft');
@@ -61,7 +61,7 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   expect(merged).toEqual([41, 0, 542]);
   await one.waitForFunction(async () => (await window.tab.store.count()) === 542);
 
-  // Segments that came with moves of the branch are needed by main, and outlive it.
+  // Main needs segments that came with moves of the branch, and they outlive it.
   await one.evaluate(() => window.tab.store.deleteBranch('draft'));
   await two.waitForFunction(() =>
     window.draft.get('two').then(
@@ -81,7 +81,7 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   }
 });
 
-test('what a snapshot and a branch hold survives collections of another tab', async ({
+test('the rows of a snapshot and a branch survive collections of another tab', async ({
   persistentPage,
 }) => {
   const { context } = persistentPage;

@@ -1,4 +1,7 @@
-/** Tabs of Chromium as users start it: Playwright's own hides nothing that is covered, and has no back/forward cache. */
+/**
+ * Tabs of Chromium as users start it: in Playwright's own, a covered page is not hidden, and there is no back/forward
+ * cache.
+ */
 import type { CDPSession, Page } from '@playwright/test';
 import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
 import { ENGINES } from '../lib/engines/index.mjs';
@@ -20,7 +23,7 @@ export const test = base.extend<{ tab: TabOf }>({
   },
 });
 
-/** Freezes a page that is hidden, as a browser does, or lets it go on. */
+/** Freezes a hidden page, as a browser does, or lets it go on. */
 export async function frozen(session: CDPSession, isFrozen: boolean): Promise<void> {
   const state = isFrozen ? 'frozen' : 'active';
   await session.send('Page.setWebLifecycleState', { state });

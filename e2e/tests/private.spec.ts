@@ -1,4 +1,4 @@
-/** A store in a private window works as long as the window is open, and nothing of it is left after that. */
+/** A store in a private window works as long as the window is open, and leaves no data after that. */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { TabContext } from '../lib/engines/tab.mjs';
 import { test as base, expect } from './fixtures.js';
@@ -38,14 +38,14 @@ test('a store in a private window works while it is open, and is gone after it',
   expect(state.count).toBe(20_000 - 100 + 20 + 1);
   expect(await page.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
 
-  // Another tab of the window has the same store, and each sees what the other writes.
+  // Another tab of the window has the same store, and each sees the other's writes.
   const other = await visit(await context.newPage());
   await openStore(other, 'private');
   expect(await stateOf(other)).toEqual(state);
   await other.evaluate(() => window.db.put('from the other', 2));
   await expect.poll(() => page.evaluate(() => window.db.get('from the other'))).toBe(2);
 
-  // It is still there when the page is loaded again.
+  // It is still there when the page is reloaded.
   await page.reload();
   await page.waitForFunction(() => window.countRecords !== undefined);
   await openStore(page, 'private');

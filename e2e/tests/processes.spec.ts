@@ -1,14 +1,14 @@
 /**
- * What an operating system does to the processes of a browser, in Firefox and WebKitGTK: it stops the process of a
- * page, as a phone does with a tab that is hidden, and ends it; and it ends the process in which WebKit keeps
- * IndexedDB. `frozen.spec.ts` has the first for Chromium, `torture.spec.ts` the second.
+ * Acts on the processes of a browser like an operating system, in Firefox and WebKitGTK: stops the process of a page,
+ * as a phone does with a hidden tab, and ends it; and ends the process in which WebKit keeps IndexedDB.
+ * `frozen.spec.ts` does the first in Chromium, `torture.spec.ts` the second.
  */
 import { processesBelow, stopProcessOf } from '../lib/engines/processes.mjs';
 import type { Tab } from '../lib/engines/tab.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 const LIMIT_MS = 12_000;
-/** Of a collection: the role of the tab that is stopped has to be taken from it. */
+/** The limit of a collection: another tab must take the role from the stopped one. */
 const COLLECT_LIMIT_MS = 25_000;
 
 async function suspendedPage(page: Page): Promise<Tab> {
@@ -24,7 +24,7 @@ async function tabsPage(page: Page, name: string): Promise<Tab> {
   return page as Tab;
 }
 
-test('a tab whose process is stopped is in nobody’s way, and right when it goes on', async ({
+test('a tab whose process is stopped holds up no other, and is right when it goes on', async ({
   persistentPage,
   engine,
 }) => {
@@ -52,7 +52,7 @@ test('a tab whose process is stopped is in nobody’s way, and right when it goe
   expect(await a.evaluate(() => window.suspended.ends(10))).toEqual([]);
 });
 
-test('a tab whose process is killed in mid-commit has lost nothing that it was told', async ({
+test('a tab whose process is killed in mid-commit has lost no acknowledged commit', async ({
   persistentPage,
 }) => {
   test.setTimeout(240_000);
@@ -71,11 +71,11 @@ test('a tab whose process is killed in mid-commit has lost nothing that it was t
     a.evaluate(() => window.tab.incrementUntilStopped()).catch(() => {});
     await expect.poll(() => told).toBeGreaterThan(before + 3);
     process.kill(stopped, 'SIGKILL');
-    // The tab is left, without its page.
+    // The tab stays, without its page.
     await a.close().catch(() => {});
     await b.evaluate(() => window.tab.increment(1));
     const count = Number(await b.evaluate(() => window.tab.store.get<number>('count')));
-    // The last one may have been committed before anybody was told.
+    // The last one may have been committed before its acknowledgement.
     expect(count - round - 1).toBeGreaterThanOrEqual(told);
     expect(count - round - 1).toBeLessThanOrEqual(told + round + 1);
     expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
@@ -101,7 +101,7 @@ test('when WebKit’s network process ends, all stores of a page go on @webkit',
     Object.assign(window, { stores });
   });
   for (let round = 0; round < 5; round++) {
-    // One of them is at work in slices then.
+    // One of them works in slices then.
     await page.evaluate((round) => {
       const { stores } = window as unknown as { stores: (typeof window.db)[] };
       const rows = Array.from({ length: 100_000 }, (_, at) => [`load/${round}/${at}`, { at }]);
@@ -123,7 +123,7 @@ test('when WebKit’s network process ends, all stores of a page go on @webkit',
       if (found.some((count, at) => count !== round + 1 + (at === 0 ? loaded : 0))) {
         throw new Error(found.join());
       }
-      // What is under way in a frame that an app removes goes on.
+      // Calls in a frame that an app removes go on.
       const puts = stores.map((db, at) => db.put(`${round}`, -at));
       for (const frame of document.querySelectorAll('iframe')) frame.remove();
       await Promise.all(puts);
@@ -161,7 +161,7 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
       expect(count).toBeGreaterThanOrEqual(least);
       least = count;
     }
-    // An app may remove what it has not made.
+    // An app may remove frames that it has not made.
     if (round === 2) {
       await a.evaluate(() => document.querySelector('iframe')?.remove());
       await a.evaluate(() => window.tab.increment(1));
@@ -173,7 +173,7 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
     .poll(() => b.evaluate(async () => (await window.tab.store.stats()).compactor))
     .not.toBe('none');
   await a.evaluate(() => window.tab.store.compact());
-  // Each hears of what the other one writes.
+  // Each hears of the other's writes.
   for (const [writer, reader] of [
     [a, b],
     [b, a],

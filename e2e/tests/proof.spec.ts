@@ -1,4 +1,4 @@
-/** Proofs leave the browser that has the store, and are verified in one that has none. */
+/** Proofs leave the browser with the store, and a browser without one verifies them. */
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
@@ -12,13 +12,13 @@ async function visitWithoutStore(page: Page): Promise<Page> {
   return page;
 }
 
-test('what one browser proves another one verifies, which knows the root alone', async ({
+test('a browser that knows only the root verifies the proofs of another', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'proved');
   await page.evaluate(() => window.db.putMany(window.rows(20_000)));
-  // Read from disk: nothing is in memory.
+  // Read from disk: the memory is empty.
   const again = await visit(await persistentPage.relaunch());
   await openStore(again, 'proved');
   const other = await persistentPage.context.newPage();

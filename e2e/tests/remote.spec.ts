@@ -15,7 +15,7 @@ test.afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Notes what passes on its way to `target`, such as `GET 200`, and can leave a header out of the answers. */
+/** Notes what passes to `target`, such as `GET 200`, and can remove a header from the answers. */
 async function watched(target: string, hidden = ''): Promise<{ url: string; seen: string[] }> {
   const seen: string[] = [];
   const { hostname, port } = new URL(target);
@@ -38,10 +38,10 @@ async function watched(target: string, hidden = ''): Promise<{ url: string; seen
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen };
 }
 
-/** The rules that `docs/bucket.md` gives. */
+/** The rules in `docs/bucket.md`. */
 const HEADERS = ['if-match', 'if-none-match', 'content-type', 'cache-control'];
 
-/** A bucket that pages may use. */
+/** Makes a bucket that pages may use. */
 async function bucket(hidden?: string) {
   const gateway = await startGateway();
   ends.push(() => gateway.stop());
@@ -83,7 +83,7 @@ async function keepsContract(page: Page, place: Place): Promise<void> {
   }
 }
 
-/** Reads a head, twice as a poll, and a range of an object: what the store saw of that. */
+/** Reads a head, twice as a poll, and a range of an object. Returns what the store saw of that. */
 async function reads(page: Page, place: Place, seen: string[]): Promise<readonly string[]> {
   const token = await page.evaluate(async (place) => {
     const remote = window.remoteAt(place);
@@ -130,7 +130,9 @@ test('reads of a bucket cost no preflight, and polls no body', { tag: '@chromium
   expect(asked).toEqual(['GET 200', 'GET 304', 'GET 304', 'GET 206']);
 });
 
-test('so do those of the reference server', { tag: '@chromium' }, async ({ page }) => {
+test('reads of the reference server cost no preflight, and polls no body', {
+  tag: '@chromium',
+}, async ({ page }) => {
   const server = await serveRemote(memoryRemote(), { origin: '*' });
   ends.push(() => server.close());
   const { url, seen } = await watched(server.url);

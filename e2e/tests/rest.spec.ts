@@ -1,4 +1,4 @@
-/** A store in each engine and a server of plain rows of another origin: what waits outlives the browser. */
+/** A store in each engine and a server of plain rows of another origin: waiting changes outlive the browser. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RestDouble } from '../../js/test/support/doubles/rest-server.js';
@@ -13,7 +13,7 @@ declare global {
   }
 }
 
-/** The double behind HTTP. While it is down, it cuts each connection. */
+/** Serves the double over HTTP. While it is down, it cuts each connection. */
 async function serve(double: RestDouble) {
   const state = { isDown: false, url: '' };
   const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ test('changes that wait for a server outlive the browser, and are merged with it
     });
     const merged = { a: { title: 'mine', state: 'closed' } };
     await expect.poll(() => double.rows, { timeout: 30_000 }).toEqual(merged);
-    // What is committed in another tab goes, too: one of them speaks for both.
+    // Another tab's commits go, too: one of them speaks for both.
     const other = await persistentPage.context.newPage();
     await bind(other as Page, state.url);
     await other.evaluate(async () => {

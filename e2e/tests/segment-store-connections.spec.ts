@@ -4,7 +4,7 @@ import { expect, openStore, test, visit } from './contract-page.js';
 import type { Page } from './fixtures.js';
 
 test.describe('a lost connection', () => {
-  /** Lets `losing` of the transactions find their connection closed. */
+  /** Makes `losing` of the transactions find their connection closed. */
   const lose = (page: Page, losing: number) =>
     page.evaluate((losing) => {
       const { transaction } = IDBDatabase.prototype;
@@ -41,7 +41,7 @@ test.describe('a lost connection', () => {
     expect(result).toEqual([1000, true, 1, 2]);
   });
 
-  test('is disconnected after three openings, and not for ever', async ({ persistentPage }) => {
+  test('is disconnected after three openings, and recovers', async ({ persistentPage }) => {
     const page = await visit(persistentPage.page);
     await openStore(page, 'lost');
     await lose(page, 4);
@@ -82,13 +82,13 @@ test.describe('a lost connection', () => {
       const { refs, tables } = await window.store.load();
       return [[...results], refs[0]?.generation === last, tables.length === last];
     });
-    // Chromium's own page for it. What was being committed gets no event but `close`.
+    // Chromium's own page for it. A committing transaction gets no event but `close`.
     const internals = await chromiumPage.context.newPage();
     await internals.goto('chrome://indexeddb-internals');
     const button = internals.locator('.force-close').first();
     for (let dropped = 0; dropped < 5; dropped++) {
       await button.click();
-      // Not again before it is open: see `OPENING_LIMIT` for what comes of that.
+      // Not again before it is open: see `OPENING_LIMIT` for the consequence.
       await expect.poll(() => openings(page)).toBe(dropped + 1);
     }
     expect(await writing).toEqual([[true], true, true]);

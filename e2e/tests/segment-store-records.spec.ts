@@ -1,4 +1,4 @@
-/** The records of real IndexedDB: what moves carry, how few requests a commit makes, and malformed ones. */
+/** The records of real IndexedDB: the contents of moves, the few requests of a commit, and malformed records. */
 import { expect, openStore, test, visit } from './contract-page.js';
 
 test('a move gives up the segment that it carries and stays', async ({ persistentPage }) => {
@@ -19,7 +19,7 @@ test('a move gives up the segment that it carries and stays', async ({ persisten
         }),
       store,
     );
-  // Small enough to be carried: the moves and the counter are all there is.
+  // Small enough to be carried: there are only the moves and the counter.
   for (const id of [1, 2, 3]) await page.evaluate((id) => window.commit(id), id);
   const counter = await records('refs');
   expect(await records('segments')).toBe(0);
@@ -34,11 +34,11 @@ test('a move gives up the segment that it carries and stays', async ({ persisten
   await page.evaluate(() => window.store.delete([2, 3]));
   expect(await seen()).toEqual([3, []]);
   expect(await page.evaluate(() => window.store.read([3]))).toEqual([undefined]);
-  // The last moves stay when what they carry goes.
+  // The last moves stay when their segments go.
   await page.evaluate(() => window.commit(4));
   expect(await seen()).toEqual([4, [4]]);
   expect(await records('refs')).toBe(counter + 1);
-  // Those before them go with it, and what carries nothing goes then as well.
+  // Earlier ones go with their segments, and then empty moves go as well.
   await page.evaluate(async () => {
     for (let id = 5; id <= 20; id++) await window.commit(id);
     await window.store.delete([4, 5, 20]);
@@ -48,7 +48,7 @@ test('a move gives up the segment that it carries and stays', async ({ persisten
   expect(await records('refs')).toBe(counter - 3 + last.length + 1);
 });
 
-test('moves that carry nothing are bounded without any deletion', async ({ persistentPage }) => {
+test('moves without segments are bounded without any deletion', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'bounded');
   const most = await page.evaluate(async () => {
@@ -72,7 +72,7 @@ test('moves that carry nothing are bounded without any deletion', async ({ persi
   expect(most).toBeLessThanOrEqual(8 + 16);
 });
 
-test('a small commit is two requests, whatever was before', async ({ persistentPage }) => {
+test('a small commit is two requests, whatever came before', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'requests');
   const requests = await page.evaluate(async () => {
@@ -100,8 +100,7 @@ test('a small commit is two requests, whatever was before', async ({ persistentP
     const own = id % 2 === 0 ? 'getAllKeys,put' : 'getAllKeys,put,put,put';
     if (id % 16 !== 0) expect(made, `commit ${id}`).toBe(own);
   }
-  // One in sixteen looks for what is no longer kept: of the moves 1 to 8 four carry nothing, of
-  // those up to 24 eight.
+  // One in sixteen looks for moves to delete: of the moves 1 to 8 four carry no segment, of the moves up to 24 eight.
   expect(requests[15]).toBe(`getAllKeys,getAllKeys,put${',delete'.repeat(4)}`);
   expect(requests[31]).toBe(`getAllKeys,getAllKeys,put${',delete'.repeat(8)}`);
 });

@@ -1,4 +1,4 @@
-/** The storage contract on real IndexedDB, and what only a browser can do to a store. */
+/** The storage contract on real IndexedDB, and faults that only a browser can cause. */
 import { segmentStoreContract } from '../../js/test/support/contracts/segment-store-contract.js';
 import { expect, openStore, test, visit } from './contract-page.js';
 
@@ -40,7 +40,7 @@ test('a full disk is quota-exceeded, and the store stays readable', {
   const page = await visit(chromiumPage.page);
   const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
-  // Before the first write, after which Chromium remembers for a while how much room it saw.
+  // Before the first write: Chromium remembers the available room for a while.
   await cdp.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 8 * MIB });
   await openStore(page, 'full');
   const code = await page.evaluate(async () => {
@@ -68,7 +68,7 @@ test('a full disk is quota-exceeded, and the store stays readable', {
   expect(await state()).toEqual([last + 1, last + 1, true]);
 });
 
-test('another tab deletes a store that is open', async ({ persistentPage }) => {
+test('another tab deletes an open store', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'shared');
   await page.evaluate(() => window.commit(1));
@@ -111,7 +111,7 @@ test('a store is not taken for another of its name', { tag: '@chromium' }, async
   const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
-  // Made anew before the first handle learns of it, and as far on as the old one was.
+  // Made again before the first handle learns of it, and as far on as the old one was.
   const other = await visit(await chromiumPage.newPage());
   await openStore(other, 'again');
   expect(await other.evaluate(() => window.commit(1))).toBe(true);

@@ -8,7 +8,7 @@ import { expect, test } from './fixtures.js';
 const PRIVATE = 'c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7';
 const PUBLIC = 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025';
 
-test('a signed remote is written with the private key alone, and what others write is refused', async ({
+test('a signed remote needs the private key to write, and other writers are refused', async ({
   persistentPage,
 }) => {
   const inner = memoryRemote();
@@ -74,7 +74,7 @@ test('a signed remote is written with the private key alone, and what others wri
       ...{ hasKeys: true, isSame: true, isHidden: true, equal: true },
       ...{ refused: 'remote-auth', counts: [1, 2] },
     });
-    // Node reads what the engine has signed, and the engine nothing that was changed since.
+    // Node accepts what the engine has signed, and the engine refuses later changes.
     const head = await inner.readHead('main');
     if (head === undefined) throw new Error('there is no head');
     const { bytes } = (await signedRemote(inner, { publicKey }).readHead('main')) ?? {};

@@ -1,4 +1,4 @@
-/** `hedgerow/slim` in a real browser: what servers and policies make of the files beside its script. */
+/** `hedgerow/slim` in a real browser: how servers and policies treat the files of its script. */
 import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.js';
 
@@ -6,12 +6,12 @@ const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connec
 
 declare global {
   interface Window {
-    /** How modules were compiled. */
+    /** The ways in which modules were compiled. */
     compiledBy: string[];
   }
 }
 
-/** What the server says of the page and of the WebAssembly. */
+/** The server's headers of the page and of the WebAssembly. */
 interface Served {
   readonly policy?: string;
   readonly type?: string;
@@ -47,7 +47,7 @@ async function visitSlim(page: Page, { policy = POLICY, type }: Served = {}): Pr
 
 const CAME = { value: 2, found: { value: 2 }, refusal: 'invalid-key' };
 
-/** Uses a store and the later part of the module. Returns what came of it, and how both were compiled. */
+/** Uses a store and the later part of the module. Returns the results, and how both were compiled. */
 const used = (page: Page) =>
   page.evaluate(async () => {
     const { open, verifyProof, HedgerowError } = window.hedgerow;
@@ -109,7 +109,7 @@ test('a policy without wasm-unsafe-eval is unsupported', { tag: '@chromium' }, a
   expect(await codeOfOpen(page)).toEqual({ code: 'unsupported', status: undefined });
 });
 
-test('a file that is not there is not-loaded, and loaded once it is', { tag: '@chromium' }, async ({
+test('a missing file is not-loaded, and loaded once it is there', { tag: '@chromium' }, async ({
   page,
 }) => {
   await visitSlim(page);

@@ -1,4 +1,6 @@
-/** The engine `chromium-sqlite`: it keeps IndexedDB in SQLite, or refuses to, and is Playwright's Chromium otherwise. */
+/**
+ * The engine `chromium-sqlite`: it keeps IndexedDB in SQLite, or refuses to, and is otherwise Playwright's Chromium.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backendOf } from '../lib/engines/backend.mjs';
@@ -28,7 +30,9 @@ test(
   },
 );
 
-test('what Playwright enables stays enabled', { tag: '@chromium' }, async ({ chromiumPage }) => {
+test('the features that Playwright enables stay enabled', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
   const { page } = chromiumPage;
   await page.goto('chrome://version');
   const line = await page.locator('#command_line').innerText();

@@ -1,4 +1,4 @@
-/** Where something is missing at the start or later on, a real browser is told what; and how it is had early. */
+/** Start-up in a real browser: errors that name what is missing, at the start or later, and loading parts early. */
 import type { Page as PlaywrightPage } from '@playwright/test';
 import { expect, type Page, test } from './fixtures.js';
 import { visit } from './store-page.js';
@@ -46,9 +46,7 @@ test('a policy without wasm-unsafe-eval is unsupported, and named', { tag: '@chr
   });
 });
 
-test('a policy of wasm-unsafe-eval and nothing else is enough', { tag: '@chromium' }, async ({
-  page,
-}) => {
+test('a policy of wasm-unsafe-eval alone is enough', { tag: '@chromium' }, async ({ page }) => {
   const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'none'";
   await visitUnder(page, `${policy}; require-trusted-types-for 'script'`);
   expect(await openedUnder(page)).toEqual({
@@ -94,7 +92,7 @@ test('offline, parts that were preloaded are there', {
 
 const RIGHT = { rows: 389, state: 128 };
 
-/** Has a service worker with this entry run the scenario, once the page has run its module. */
+/** Makes a service worker with this entry run the scenario, once the page has run its module. */
 async function inServiceWorker(page: Page, entry: 'full' | 'plain'): Promise<unknown> {
   await page.goto('/service.html');
   await page.waitForFunction(() => window.inServiceWorker !== undefined);
@@ -113,7 +111,7 @@ test('a module service worker has all of hedgerow/full', async ({ persistentPage
   });
 });
 
-test('a service worker is told what it may not load', async ({ persistentPage }) => {
+test('a service worker learns which parts it may not load', async ({ persistentPage }) => {
   const found = await inServiceWorker(persistentPage.page, 'plain');
   expect(found).toMatchObject({ ...RIGHT, stats: 'not-loaded', merge: 'not-loaded' });
   expect(found).toMatchObject({ branch: 'not-loaded', reset: 'not-loaded' });

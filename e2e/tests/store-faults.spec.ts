@@ -11,7 +11,7 @@ for (const before of [0, 1000]) {
     const page = await visit(chromiumPage.page);
     const cdp = await chromiumPage.context.newCDPSession(page);
     const { origin } = new URL(page.url());
-    // Before the first write, after which Chromium remembers for a while how much room it saw.
+    // Before the first write: Chromium remembers the available room for a while.
     await cdp.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 8 * MIB });
     await openStore(page, 'full');
     await page.evaluate((before) => window.db.putMany(window.rows(before)), before);
@@ -107,7 +107,7 @@ test('a ref of a later format is unsupported-format', async ({ persistentPage })
   await setFormat(2);
   const code = await page.evaluate(() => window.codeOf(window.hedgerow.open('later')));
   expect(code).toBe('unsupported-format');
-  // The connection was closed: nothing blocks another, nor a deletion.
+  // The connection was closed: it blocks neither another one nor a deletion.
   await setFormat(1);
   await openStore(page, 'later');
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);

@@ -1,4 +1,4 @@
-/** What the specs of the whole store have in common. */
+/** Shares helpers among the specs of the whole store. */
 import type { Page } from './fixtures.js';
 
 /** Loads the page of these specs, with `window.hedgerow` and its helpers ready. */
@@ -16,7 +16,7 @@ export function openStore(page: Page, name: string): Promise<string> {
   }, name);
 }
 
-/** The root, the number of rows, and a hash of all rows as a scan gives them. */
+/** Returns the root, the number of rows, and a hash of all rows as a scan gives them. */
 export function stateOf(page: Page) {
   return page.evaluate(async () => {
     const entries = await window.db.scan().toArray();

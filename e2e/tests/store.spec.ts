@@ -1,4 +1,4 @@
-/** The whole store on real IndexedDB: what was put is there, also after the browser's end. */
+/** The whole store on real IndexedDB: its rows are there, also after the browser's end. */
 import { expect, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
@@ -63,7 +63,7 @@ test('20,000 rows are read in every way, and outlive the browser', { tag: '@core
   expect(await after.evaluate(readAll)).toEqual(expected);
   expect(await stateOf(after)).toEqual(first);
 
-  // A second load on top, of changed and of new rows; and back again.
+  // A second load on top, with changed and new rows; and back again.
   const changed = await after.evaluate(async () => {
     await window.db.putMany(window.rows(5000, 1));
     await window.db.put('zebra', 1);
@@ -136,7 +136,7 @@ test('bytes, large values and keys of every script outlive the browser', { tag: 
   expect(same).toEqual({ digests: 1, order: true });
 });
 
-test('destroy leaves nothing of a store', async ({ persistentPage }) => {
+test('destroy leaves no part of a store', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'gone');
   const empty = await stateOf(page);
@@ -175,7 +175,7 @@ for (const before of [0, 1000]) {
   });
 }
 
-test('a tab sees what another has committed', async ({ persistentPage }) => {
+test('a tab sees the commits of another', async ({ persistentPage }) => {
   const one = await visit(persistentPage.page);
   const other = await visit(await persistentPage.newPage());
   for (const page of [one, other]) await openStore(page, 'seen');
@@ -190,7 +190,7 @@ test('a tab sees what another has committed', async ({ persistentPage }) => {
   await one.evaluate(() => window.db.putMany(window.rows(5000)));
   await soon(other, 'issue/004999');
   expect(await stateOf(other)).toEqual(await stateOf(one));
-  // A scan that has begun keeps to what it began with.
+  // A scan stays at the commit that it began with.
   const rows = await other.evaluate(async () => {
     const rows = window.db.scan()[Symbol.asyncIterator]();
     await rows.next();
@@ -208,7 +208,7 @@ test('a tab sees what another has committed', async ({ persistentPage }) => {
   expect(rows).toBe(5020);
 });
 
-test('two tabs load at the same time, and lose nothing', { tag: '@core' }, async ({
+test('two tabs load at the same time, and lose no row', { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const one = await visit(persistentPage.page);
@@ -251,7 +251,7 @@ test('two tabs write one store', async ({ persistentPage }) => {
   await other.evaluate(() => window.db.put('end', 2));
   expect(await other.evaluate(() => window.db.count())).toBe(1102);
 
-  // A bulk change comes on top of what the other tab has put since.
+  // A bulk change comes on top of the other tab's later puts.
   await one.evaluate(() => window.db.putMany(window.rows(10, 2)));
   expect(await one.evaluate(() => window.db.get('end'))).toBe(2);
   const third = await visit(await persistentPage.newPage());

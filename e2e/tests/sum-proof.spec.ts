@@ -1,4 +1,4 @@
-/** Sums are verified by a page that has neither a store nor the core. */
+/** A page without a store and without the core verifies sums. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from './fixtures.js';
 
@@ -15,10 +15,10 @@ interface Vector {
 const file = new URL('../../vectors/mssmt/mssmt_proofs_100.json', import.meta.url);
 const vector: Vector = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Most bytes of scripts that such a page loads, as they are. The core alone has ten times as many. */
+/** The most script bytes that such a page loads, unpacked. The core alone has ten times as many. */
 const MAX_SCRIPT_BYTES = 30_000;
 
-test('a proof is verified by some kilobytes of script', { tag: '@chromium' }, async ({ page }) => {
+test('some kilobytes of script verify a proof', { tag: '@chromium' }, async ({ page }) => {
   await page.addInitScript(() => {
     for (const name of ['indexedDB', 'WebAssembly']) {
       Object.defineProperty(globalThis, name, { value: undefined });
@@ -54,7 +54,7 @@ test('a proof is verified by some kilobytes of script', { tag: '@chromium' }, as
       other[5]! ^= 4;
       return verify({ key, claim, proof: other });
     });
-    // The quickest of many short rounds: what else the machine does is not what is measured.
+    // The quickest of many short rounds, to leave out the machine's other work.
     const quickest = (jobs: typeof present, perRound: number) => {
       let least = Infinity;
       for (let round = 0; round < 300; round++) {

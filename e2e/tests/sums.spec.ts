@@ -13,7 +13,7 @@ function openWithSums(page: Page, name: string): Promise<void> {
   );
 }
 
-/** The tree's total, that of the rows, that of the leaves, and whether all is sound. */
+/** Returns the total of the tree, of the rows, and of the leaves, and whether all is sound. */
 function agreement(page: Page) {
   return page.evaluate(async () => {
     const tree = window.db.sumTree('balances');
@@ -47,7 +47,7 @@ async function expectAgreed(page: Page) {
   return found;
 }
 
-test('what was put is there after a reload and in another browser, with the same root', async ({
+test('leaves are there after a reload and in another browser, with the same root', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -102,7 +102,7 @@ test('two tabs write to one followed tree, and no sum is lost', async ({ persist
           } else {
             await db.put(...entry(at));
           }
-          // Both move the same row, too: from one balance to the other nothing is lost.
+          // Both move the same row, too: no amount is lost between two balances.
           await db.transaction(async (tx) => {
             const shared = await tx.get<{ cents: number }>('acct/shared');
             tx.put('acct/shared', { cents: (shared?.cents ?? 0) + 1 });
@@ -122,7 +122,7 @@ test('two tabs write to one followed tree, and no sum is lost', async ({ persist
     return [shared?.cents, String(tree.root.sum), (await tree.entries().toArray()).length];
   });
   expect(others).toEqual([80, '80', 80]);
-  // The same leaves give the same root, whoever put them.
+  // The same leaves give the same root, in any order of writers.
   const hash = await fresh.evaluate(async () => {
     const rows = await window.db.scan().toArray();
     const sums = { balances: { sum: '/cents', prefix: 'acct/' } };
@@ -162,7 +162,7 @@ test('a page that crashes in mid-load leaves rows and sums that agree', {
       })();
       return window.db.root;
     });
-    // Every other one falls in a later load than the first.
+    // Every other crash falls into a later load than the first.
     if (crash % 2 === 1) await page.waitForFunction((root) => window.db.root !== root, before);
     await new Promise((resolve) => setTimeout(resolve, ms));
     const cdp = await context.newCDPSession(page);

@@ -17,7 +17,7 @@ async function visit(page: Page): Promise<void> {
   await page.waitForFunction(() => window.openStore !== undefined);
 }
 
-test('two stores of a browser meet at a server, and merge what both have changed', {
+test('two stores of a browser meet at a server, and merge their changes', {
   tag: '@core',
 }, async ({ persistentPage }) => {
   const server = await serveRemote(memoryRemote(), { origin: '*' });
@@ -67,7 +67,7 @@ test('two stores of a browser meet at a server, and merge what both have changed
   }
 });
 
-/** What pushes and pulls of a page ask a server of another origin for. */
+/** Records the requests of a page's pushes and pulls to a server of another origin. */
 async function onWire(page: Page, run: (asked: Asked) => Promise<void>): Promise<void> {
   const server = await serveRemote(memoryRemote(), { origin: '*' });
   const wire = await openWire(Number(new URL(server.url).port), 0);
@@ -103,11 +103,11 @@ interface Asked {
   pull(): Promise<readonly string[]>;
 }
 
-test('a push asks for leave once, and a poll without news is a 304 @chromium', async ({
+test('a push needs one preflight, and a poll without news is a 304 @chromium', async ({
   persistentPage,
 }) => {
   await onWire(persistentPage.page, async ({ push, pull }) => {
-    // The file of the repository, and the head after it, on one leave.
+    // The file of the repository, and the head after it, on one preflight.
     expect((await push(1)).slice(-3)).toEqual(['OPTIONS 204', 'PUT 201', 'PUT 200']);
     expect(await push(2)).toEqual(['PUT 200']);
     await pull();
@@ -126,7 +126,7 @@ test('no cache of a browser answers a push', async ({ persistentPage }) => {
   });
 });
 
-test('a clone that a reload cut off goes on where it was', async ({ persistentPage }) => {
+test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
   const inner = memoryRemote();
   let fetched = 0;
   const counted: typeof inner = {
@@ -151,7 +151,7 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
       await db.putMany(rows, { key: '/id' });
       const link = await db.remote(window.remoteAt({ http }), { probe: false });
       await link.push();
-      // All but the read of the head, the repository, and two heads.
+      // All requests but the head, the repository, and two heads.
       const all = link.traffic.requests - 4;
       await db.close();
       return all;
@@ -179,14 +179,14 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
       return { count, applied, ok, rows };
     }, server.url);
     expect(counted).toEqual({ count: 0, applied: 260_000, ok: true, rows: 260_000 });
-    // Four packs at least were committed.
+    // At least four packs were committed.
     expect(fetched - before).toBeLessThanOrEqual(packs - 4);
   } finally {
     await server.close();
   }
 });
 
-test('a loop hears of pushes by events, and pushes what its page commits', async ({
+test("a loop hears of pushes by events, and pushes its page's commits", async ({
   persistentPage,
 }) => {
   const server = await serveRemote(memoryRemote(), { origin: '*' });

@@ -2,7 +2,7 @@
 import { expect, type Page, test } from './fixtures.js';
 
 const ROWS = 20_000;
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 60_000 };
 
 async function visit<P extends Page>(page: P): Promise<P> {
@@ -11,7 +11,7 @@ async function visit<P extends Page>(page: P): Promise<P> {
   return page;
 }
 
-test('a new version of an app brings rows forward while an old one is open', {
+test('a new version of an app migrates rows while an old one is open', {
   tag: '@core',
 }, async ({ persistentPage }) => {
   const old = await visit(persistentPage.page);
@@ -23,14 +23,14 @@ test('a new version of an app brings rows forward while an old one is open', {
   await fresh.evaluate(async () => {
     window.newApp = await window.app.fresh('versions');
   });
-  // Right at once, whichever version is stored.
+  // Right at once, in either stored version.
   expect(await fresh.evaluate(() => window.newApp.isRight(12_345))).toBe(true);
-  // By an index when all rows are brought forward.
+  // By an index once all rows are migrated.
   const mine = await fresh.evaluate(() => window.newApp.mine('u3'));
   expect(mine).toHaveLength(ROWS / 10);
   expect(mine.slice(0, 2)).toEqual(['i019993', 'i019983']);
   expect(await fresh.evaluate(() => window.newApp.words('19993 mend'))).toBe(1);
-  // The old tab is told, goes on writing, and cannot misread what is newer.
+  // The old tab hears of it, goes on writing, and cannot misread newer rows.
   await expect.poll(() => old.evaluate(() => window.oldApp.outdated), SLOWLY).toEqual([2]);
   const code = await old.evaluate(() =>
     window.oldApp.db.issues.get('i000007').catch((error) => error.code),

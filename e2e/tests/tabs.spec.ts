@@ -1,6 +1,6 @@
 /**
- * Four tabs that write one store at the same time, some of which are killed. For larger numbers:
- * `HEDGEROW_INCREMENTS` and `HEDGEROW_PUTS` of each tab, `HEDGEROW_KILLS`, `HEDGEROW_REWRITES` of each tab.
+ * Four tabs that write one store at the same time; some are killed. For larger numbers: `HEDGEROW_INCREMENTS` and
+ * `HEDGEROW_PUTS` of each tab, `HEDGEROW_KILLS`, `HEDGEROW_REWRITES` of each tab.
  */
 import type { Page as PlaywrightPage } from '@playwright/test';
 import { type Context, expect, type Page, test } from './fixtures.js';
@@ -38,7 +38,7 @@ async function openTabs<P extends Page>(
   return tabs;
 }
 
-/** What another tab reads, which has seen nothing before. */
+/** Reads in another tab, which starts with an empty memory. */
 async function sumOf(context: Context, name: string): Promise<number> {
   const fresh = await openTab(context, name);
   const [count, twin] = await fresh.evaluate(() =>
@@ -77,7 +77,7 @@ test('increments of four tabs come to their exact sum', { tag: '@core' }, async 
   expect(await sumOf(context, 'counted')).toBe(TABS * INCREMENTS);
 });
 
-test('a tab that is killed in mid-commit tears nothing', {
+test('a tab that is killed in mid-commit tears no commit', {
   tag: ['@chromium', '@core'],
 }, async ({ chromiumPage }) => {
   test.setTimeout(60_000 + 20_000 * KILLS);
@@ -96,12 +96,12 @@ test('a tab that is killed in mid-commit tears nothing', {
     const cdp = await context.newCDPSession(victim);
     const killed = new Promise<void>((resolve) => {
       let left = 10 + 3 * kill;
-      // The next increment begins with the answer, and is somewhere on its way when this comes.
+      // The next increment begins with the answer, and is on its way when this arrives.
       const end = () => {
         atKill = acknowledged;
         if (kill % 2 === 1) return void victim.close().then(resolve);
         victim.once('crash', () => resolve());
-        // Who has crashed does not answer.
+        // A crashed page does not answer.
         cdp.send('Page.crash').catch(() => {});
       };
       void victim.exposeFunction('acknowledge', async () => {
@@ -113,7 +113,7 @@ test('a tab that is killed in mid-commit tears nothing', {
     victim.evaluate(() => window.tab.incrementUntilStopped()).catch(() => {});
     const others = survivors.map((page) => page.evaluate(() => window.tab.incrementUntilStopped()));
     await killed;
-    // The others go on: nothing that the killed tab has held is in their way.
+    // The others go on: no lock of the killed tab holds them up.
     await expect.poll(() => acknowledged, { timeout: 15_000 }).toBeGreaterThan(atKill + 30);
     for (const page of survivors) await page.evaluate(() => window.tab.stop());
     await Promise.all(others);
@@ -129,7 +129,7 @@ test('a tab that is killed in mid-commit tears nothing', {
   );
 });
 
-test('puts of four tabs are all made', async ({ persistentPage }) => {
+test('four tabs make all of their puts', async ({ persistentPage }) => {
   test.setTimeout(60_000 + 200 * PUTS);
   const tabs = await openTabs(persistentPage.context, 'puts');
   const startMs = performance.now();
@@ -143,7 +143,7 @@ test('puts of four tabs are all made', async ({ persistentPage }) => {
   expect(await fresh.evaluate(() => window.tab.store.count())).toBe(TABS * PUTS);
 });
 
-test('loads, puts and increments of four tabs are all made', async ({ persistentPage }) => {
+test('four tabs make all of their loads, puts and increments', async ({ persistentPage }) => {
   test.setTimeout(120_000);
   const [rows, times] = [10_000, 50];
   const { context } = persistentPage;
@@ -169,7 +169,7 @@ test('loads, puts and increments of four tabs are all made', async ({ persistent
 
 for (const isTransaction of [false, true]) {
   const what = isTransaction ? 'a transaction' : 'a scan';
-  test(`${what} sees its rows while others put all of them anew`, async ({ persistentPage }) => {
+  test(`${what} sees its rows while others rewrite all of them`, async ({ persistentPage }) => {
     test.setTimeout(60_000 + 60_000 * REWRITES);
     const { context } = persistentPage;
     const count = 8000;
@@ -194,11 +194,11 @@ for (const isTransaction of [false, true]) {
       ),
     );
     await Promise.all(rewriting);
-    // How many of the commits it hears of is left to the engine: timers of hidden tabs are slow.
+    // The engine decides how many of the commits it hears of: timers of hidden tabs are slow.
     await expect.poll(() => reader.evaluate(() => window.tab.store.root)).not.toBe(root);
     await reader.evaluate(() => window.tab.goOn());
     expect(await scanning).toEqual({ rounds: ['first'], count });
-    // And after all of it there is one of the last rounds, whole.
+    // In the end it sees one of the last rounds, whole.
     const last = await reader.evaluate(() => window.tab.scan());
     expect(last.count).toBe(count);
     expect(last.rounds).toEqual([expect.stringMatching(new RegExp(`^\\d/${REWRITES - 1}$`))]);

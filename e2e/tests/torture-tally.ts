@@ -1,19 +1,19 @@
-/** What `torture.spec.ts`, `kills.spec.ts` and `full.spec.ts` have in common. */
+/** Shares checks among `torture.spec.ts`, `kills.spec.ts` and `full.spec.ts`. */
 import { expect } from '@playwright/test';
 import type { Tally } from '../torture/lib/tortures.mjs';
 
 export const ROWS = 6000;
 /** Of so many kills some surely come in mid-commit. */
 const MANY = 10;
-/** Phases and moments follow from it. `SEED=n` repeats them. */
+/** Determines phases and moments. `SEED=n` repeats them. */
 export const seed = Number(process.env.SEED ?? process.env.SEED_BASE ?? Date.now()) % 2 ** 31;
 
-/** The page that writes and checks. */
+/** Returns the address of the page that writes and checks. */
 export function torturePage(baseURL: string | undefined): string {
   return new URL('/torture.html', baseURL).href;
 }
 
-/** Prints what kills or crashes came to, and checks it. */
+/** Prints the tally of kills or crashes, and checks it. */
 export function expectNothingLost(
   kind: 'kill' | 'crash',
   tally: Tally,
@@ -35,8 +35,8 @@ export function expectNothingLost(
     torn: 0,
     cycles,
   });
-  // The checks have seen something to lose: in most phases some commits are awaited before the moment of the kill.
+  // There was something to lose: in most phases some commits are awaited before the moment of the kill.
   expect(acknowledged).toBeGreaterThan(0);
-  // Pages do nothing but commit: nearly every kill falls into one.
+  // Pages only commit: nearly every kill falls into a commit.
   if (cycles >= MANY) expect(midCommit).toBeGreaterThan(0);
 }

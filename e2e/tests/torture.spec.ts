@@ -1,6 +1,6 @@
 /**
- * Nothing that was acknowledged is lost when a page crashes, the disk is full or connections are lost, in Chromium.
- * `npm run torture` does more of the same. Browsers are killed in `kills.spec.ts`.
+ * No acknowledged commit is lost when a page crashes, the disk is full or connections are lost, in Chromium. `npm run
+ * torture` does more of the same. `kills.spec.ts` kills browsers.
  */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { crashPages, fillDisks, loseConnections } from '../torture/lib/tortures.mjs';
@@ -9,25 +9,24 @@ import { expectNothingLost, ROWS, seed, torturePage } from './torture-tally.js';
 
 // Browsers start often, on a machine that may be busy.
 test.setTimeout(400_000);
-// They share nothing.
+// They share no state.
 test.describe.configure({ mode: 'parallel' });
 
-test('a page crashed 10 times has lost nothing', { tag: '@chromium' }, async ({
+test('a page crashed 10 times has lost no commit', { tag: '@chromium' }, async ({
   baseURL,
   engine,
 }) => {
   const options = { origin: torturePage(baseURL), seed, rows: ROWS, cycles: 10 };
   const tally = await crashPages(ENGINES[engine], { ...options, durability: 'relaxed' });
   expectNothingLost('crash', tally, 10);
-  // Its browser lives on: there is nothing to be forgiven.
+  // Its browser lives on, so no loss is excused.
   expect(tally.losses).toEqual([]);
   expect(tally.wiped).toEqual([]);
 });
 
-test('a disk full at 20 places leaves what was there, and goes on', { tag: '@chromium' }, async ({
-  baseURL,
-  engine,
-}) => {
+test('a disk full at 20 places leaves all rows, and the store goes on', {
+  tag: '@chromium',
+}, async ({ baseURL, engine }) => {
   const found = await fillDisks(ENGINES[engine], { origin: torturePage(baseURL), points: 20 });
   console.log(
     `quota: ${found.points} disks, full at ${found.places} places of the workload; ${found.roomy} had room for all of it`,

@@ -16,7 +16,7 @@ test('a store is copied to another name, with its branches and its large values'
     await branch.close();
   });
   const source = await stateOf(page);
-  // A tab that has the target open, and empty, follows.
+  // A tab with the empty target open follows.
   const other = await visit(await persistentPage.newPage());
   await openStore(other, 'copy');
   const result = await page.evaluate(async () => {
@@ -42,7 +42,7 @@ test('a store is copied to another name, with its branches and its large values'
   expect(await again.evaluate(() => window.db.count())).toBe(source.count + 1);
 });
 
-test('an import goes on after the page was reloaded in the middle of it', async ({
+test('an import resumes after the page was reloaded in the middle of it', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -50,7 +50,7 @@ test('an import goes on after the page was reloaded in the middle of it', async 
   // Rows are packed; bytes fill segments as they are.
   await page.evaluate(() => window.db.putMany([...window.rows(40_000), ...window.manyBytes(40)]));
   const source = await stateOf(page);
-  // It comes to two thirds, and then waits for ever.
+  // It gets two thirds of the way, and then waits for ever.
   const stored = await page.evaluate(async () => {
     const copy = await window.db.export();
     const stalled = (async function* () {
@@ -73,7 +73,7 @@ test('an import goes on after the page was reloaded in the middle of it', async 
   await visit(page);
   await openStore(page, 'copy');
   expect(await page.evaluate(() => window.db.count())).toBe(0);
-  // Though somebody had it open, and collected.
+  // Even though a tab had it open, and collected.
   await page.evaluate(async () => {
     await window.db.compact();
     await window.db.close();
@@ -88,7 +88,7 @@ test('an import goes on after the page was reloaded in the middle of it', async 
     return { ...done, asked };
   });
   expect(result.root).toBe(source.root);
-  // What was on its way when the page went has been stored, too, or not.
+  // Parts on their way when the page went may have been stored, too.
   expect(result.segmentsBefore).toBeGreaterThanOrEqual(stored);
   expect(result.segments).toBeGreaterThan(0);
   expect(result.asked).toHaveLength(2);
@@ -99,7 +99,7 @@ test('an import goes on after the page was reloaded in the middle of it', async 
   expect(await page.evaluate(async () => (await window.db.verify()).ok)).toBe(true);
 });
 
-test('a damaged export leaves an empty store, and a full one as it was', async ({
+test('a damaged export leaves an empty store empty, and does not change a full one', async ({
   persistentPage,
 }) => {
   const page = await visit(persistentPage.page);
@@ -139,9 +139,7 @@ test('a damaged export leaves an empty store, and a full one as it was', async (
   ).toBe('store-not-found');
 });
 
-test('100,000 rows move, and how long the page waits meanwhile is told', async ({
-  persistentPage,
-}) => {
+test('100,000 rows move, and the time the page waits is printed', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'source');
   const { figures, roots, root } = await page.evaluate(async () => {

@@ -1,11 +1,11 @@
-/** Watching in tabs of one browser: each is told what the others write, and stays alive. */
+/** Watching in tabs of one browser: each hears of the others' writes, and stays alive. */
 import type { Change, WatchCallback } from 'hedgerow';
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
 declare global {
   interface Window {
-    /** What the watch of a page was told, made to a copy of the rows. */
+    /** The events of the page's watch, applied to a copy of the rows. */
     copy: { rows: Map<string, unknown>; calls: number; faults: string[]; root: string };
   }
 }
@@ -30,7 +30,7 @@ function watch(page: Page): Promise<void> {
   });
 }
 
-/** Waits until the copy of a page is what its store holds, and returns how often it was told. */
+/** Waits until the copy of a page equals its store, and returns the number of calls. */
 async function agrees(page: Page, count: number): Promise<number> {
   await expect
     .poll(() => page.evaluate(() => [window.copy.rows.size, window.copy.root === window.db.root]))
@@ -47,7 +47,7 @@ async function agrees(page: Page, count: number): Promise<number> {
   return seen.calls;
 }
 
-test('callbacks in each tab are told what every tab writes', { tag: '@core' }, async ({
+test("callbacks in each tab hear of every tab's writes", { tag: '@core' }, async ({
   persistentPage,
 }) => {
   const tabs = [await visit(persistentPage.page)];
@@ -74,16 +74,16 @@ test('callbacks in each tab are told what every tab writes', { tag: '@core' }, a
       }, at),
     ),
   );
-  // A tab that has written last may still be behind what others have written just before.
+  // The tab that has written last may still be behind the writes of others just before.
   const roots = () => Promise.all(tabs.map((tab) => tab.evaluate(() => window.db.root)));
   await expect.poll(async () => new Set(await roots()).size).toBe(1);
   const rows = await third.evaluate(async () => (await window.db.scan().keys().toArray()).length);
   const calls: number[] = [];
   for (const tab of tabs) calls.push(await agrees(tab, rows));
   console.log(`  calls in each of three tabs for 300 writes and more: ${calls.join(', ')}`);
-  // What is told to a page that was closed meanwhile.
+  // The events for a page that was closed in the meantime.
   const since = await first.evaluate(async () => {
-    // Otherwise a collection may delete what only this root has.
+    // Otherwise a collection may delete the chunks of this root alone.
     await (await window.db.branch('seen')).close();
     return window.db.root;
   });
@@ -103,7 +103,7 @@ test('callbacks in each tab are told what every tab writes', { tag: '@core' }, a
   ]);
 });
 
-test('frames go on while a load of 100,000 rows is told to watchers', {
+test('frames go on while watchers hear of a load of 100,000 rows', {
   tag: ['@chromium', '@timed'],
 }, async ({ chromiumPage }) => {
   const page = await visit(chromiumPage.page);

@@ -7,7 +7,7 @@ import { writeExtension } from '../lib/extension.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 const ROWS = 20_000;
-/** A machine that is busy with other things must not fail a test. */
+/** A busy machine must not fail a test. */
 const SLOWLY = { timeout: 60_000 };
 const EXPECTED = {
   newest: ['i019998', 'i019996', 'i019994'],
@@ -32,7 +32,7 @@ test('a dedicated worker has the store of a page', async ({ persistentPage }) =>
     return window.remote.scenario(window.remoteDb, rows);
   }, ROWS);
   expect(found).toMatchObject(EXPECTED);
-  // What was terminated is told to what waits, and to what is called later.
+  // Waiting calls and later ones learn of the termination.
   const codes = await page.evaluate(async () => {
     const waiting = window.remoteDb.transaction(() => new Promise(() => {}));
     const first = waiting.catch((error) => error.code);
@@ -43,7 +43,7 @@ test('a dedicated worker has the store of a page', async ({ persistentPage }) =>
   expect(codes).toEqual(['disconnected', 'disconnected']);
 });
 
-test('a worker that cannot be loaded is told', async ({ persistentPage }) => {
+test('a worker that cannot be loaded is an error', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   const code = await page.evaluate(async () => {
     const worker = new Worker('/there-is-none.js', { type: 'module' });
@@ -56,7 +56,7 @@ test('a worker that cannot be loaded is told', async ({ persistentPage }) => {
   expect(code).toBe('disconnected');
 });
 
-test('two pages share the store of a shared worker, and one that goes leaves nothing', {
+test('two pages share the store of a shared worker, and a closed one leaves no lock', {
   tag: '@core',
 }, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
@@ -77,7 +77,7 @@ test('two pages share the store of a shared worker, and one that goes leaves not
   await page.evaluate(() => window.remoteDb.issues.update('i000007', { title: 'Of a page' }));
   const told = () => other.evaluate(() => window.remoteTold.length);
   await expect.poll(told, SLOWLY).toBe(1);
-  // Of each page the worker waits for a lock, and each page waits for that of the worker.
+  // The worker waits for a lock of each page, and each page waits for the worker's.
   const waits = () =>
     page.evaluate(async () => {
       const { pending = [] } = await navigator.locks.query();

@@ -1,5 +1,5 @@
-// Nothing lost: what a real browser does to a store, and what is left. `npm run torture` builds
-// first. Each torture prints its seed; with it the same phases and moments come again.
+// Checks what a real browser loses of a store. `npm run torture` builds first. Each torture prints its seed, which
+// repeats the same phases and moments.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -84,7 +84,7 @@ async function main() {
   if (!all.every(({ isKept }) => isKept)) process.exitCode = 1;
 }
 
-/** Runs `work` with each of the engines; one that is missing is a problem. */
+/** Runs `work` with each of the engines; a missing one is a problem. */
 async function onEngines(asked, work) {
   const engines = [];
   const problems = [];

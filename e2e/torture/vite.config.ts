@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-// `hedgerow` is the workspace's package, so what is tested is what `npm run build` made.
+// `hedgerow` is the workspace's package, so the torture runs the output of `npm run build`.
 export default defineConfig({
   root: fileURLToPath(new URL('page', import.meta.url)),
   logLevel: 'warn',

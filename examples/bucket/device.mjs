@@ -1,4 +1,4 @@
-// A device: pulls the room, adds a note if it is given one, and prints all notes.
+// A device: pulls the room, adds a note if the command has one, and prints all notes.
 //
 //     TOKEN=... node device.mjs <room> [note] [--location data] [--endpoint http://127.0.0.1:7081/]
 import { parseArgs } from 'node:util';

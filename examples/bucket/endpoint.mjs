@@ -1,11 +1,11 @@
-// Signs addresses for pages, which have no keys of the bucket: POST { method, key, query } gives an address, as text.
+// Signs addresses for pages, which have no keys of the bucket: POST { method, key, query } returns an address, as text.
 //
 //     createServer(endpoint({ memberOf, sign: s3Signer({ ... }) }))
 //
-// `memberOf` gets a request and gives the rooms of who has sent it, `{ rooms: Map { '7' => 'writer' } }`, or undefined.
+// `memberOf` gets a request and returns the rooms of its sender, `{ rooms: Map { '7' => 'writer' } }`, or undefined.
 import { parseName } from 'hedgerow/remote';
 
-/** The methods of each role. Nobody deletes or lists here: a server collects. */
+/** The methods of each role. Pages neither delete nor list: a server collects. */
 const METHODS = { reader: ['GET'], writer: ['GET', 'PUT'] };
 const MAX_BODY = 4096;
 
@@ -13,16 +13,16 @@ function isAllowed({ method, key, query }, rooms) {
   if (typeof key !== 'string') return false;
   const [, room, name] = /^rooms\/([\w-]{1,64})\/(.+)$/.exec(key) ?? [];
   const object = parseName(name);
-  // Names that begin with ~ are no branches: the record of collections is one.
+  // Names that begin with ~ are no branches: one is the record of collections.
   if (object === undefined || object.branch?.startsWith('~')) return false;
-  // A read past caches has a number in its query. Any other member would ask for something else.
+  // A read past caches has a number in its query. Any other member would ask for another resource.
   const isPlain = Object.entries(query ?? {}).every(
     ([one, value]) => one === 'x-id' && typeof value === 'string' && value.length < 40,
   );
   return isPlain && METHODS[rooms.get(room)]?.includes(method) === true;
 }
 
-/** The request of a page; nothing if it is malformed. */
+/** Reads the request of a page; undefined if it is malformed. */
 async function wantedIn(request) {
   let text = '';
   for await (const part of request) {

@@ -3,10 +3,10 @@ import { destroy, open } from 'hedgerow';
 import { HedgerowError } from 'hedgerow/remote';
 import { s3Remote } from 'hedgerow/s3';
 
-/** The store of a room: another room, or another account, is another store. */
+/** Names the store of a room: another room, or another account, is another store. */
 const storeOf = ({ account, room }) => `${account} in ${room}`;
 
-/** `token` gives that of who is signed in; `storage` is IndexedDB by default. */
+/** Opens a room. `token` returns the user's token; `storage` is IndexedDB by default. */
 export async function openRoom({ account, room, endpoint, token, storage }) {
   async function sign({ method, key, query }) {
     const answer = await fetch(endpoint, {
@@ -21,12 +21,14 @@ export async function openRoom({ account, room, endpoint, token, storage }) {
     throw new HedgerowError(isDenied ? 'remote-auth' : 'remote', what, { status });
   }
   const db = await open(storeOf({ account, room }), storage && { storage });
-  // Not by each device: `npx hedgerow check` has probed the bucket.
+  // A device need not probe: `npx hedgerow check` has probed the bucket.
   const link = await db.remote(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false });
   return { db, link };
 }
 
-/** When a user signs out: sends what waits, and deletes the rows. Rejects, and deletes nothing, if something cannot be sent. */
+/**
+ * Signs a user out: sends what waits, and deletes the rows. Rejects, and deletes no row, if some change cannot be sent.
+ */
 export async function leaveRoom({ account, room, storage }, { db, link }) {
   await link.push();
   await db.close();

@@ -10,17 +10,17 @@ export default defineConfig(({ command }) => ({
   appType: 'mpa',
   // Vite compiles the TSX of React and the decorators of Angular by itself, as `tsconfig.json` says.
   plugins: [vue(), svelte({ configFile: false }), solid({ include: /\/src\/solid\// })],
-  // As Angular's own builder does: what is built has no checks for developers.
+  // Angular's own builder does the same: the output has no checks for developers.
   ...(command === 'build' && { define: { ngDevMode: 'false' } }),
   build: {
     target: 'es2022',
-    // The file of the cities is fetched as it is.
+    // The page fetches the file of the cities unchanged.
     assetsInlineLimit: 0,
     // Angular's compiler is in its page.
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       input: PAGES.map((page) => `${page}.html`),
-      // `use client` is for servers that render React: nothing is lost here.
+      // `use client` is for servers that render React, so no effect is lost here.
       onLog: (level, log, handle) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && handle(level, log),
     },
   },

@@ -1,4 +1,5 @@
-// Every version that the matrix runs, in one list. What the root of the repository has too is of the same version there.
+// Every version that the matrix runs, in one list. Tools that the root of the repository has, too, have the same
+// version there.
 
 export const VERSIONS = {
   // In the root.

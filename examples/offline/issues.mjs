@@ -1,5 +1,5 @@
-// What may be done to an issue: the mutators of `examples/server`, with a rule for two people who rename the same one.
-// Page and server both run them.
+// The mutators of an issue: those from `examples/server`, with a rule for two people who rename the same one. Page and
+// server both run them.
 import * as team from '../server/mutators.mjs';
 
 export const { Rejected, schemaVersions } = team;
@@ -7,7 +7,7 @@ export const { Rejected, schemaVersions } = team;
 export const mutators = {
   ...team.mutators,
 
-  /** Who renames an issue says what it was called: nobody overwrites a title that they have not seen. */
+  /** A renaming names the old title, so that no one overwrites an unseen one. */
   async updateIssue(tx, args) {
     const issue = await tx.get(`issue/${args?.id}`);
     const isOther =

@@ -1,5 +1,5 @@
-// The repository is a workspace: packages are two folders up. An app of its own needs none of this,
-// and takes `@react-native/metro-config` as it is: it reads the condition `react-native` by itself.
+// The repository is a workspace: packages are two folders up. An app of its own needs none of this, and takes
+// `@react-native/metro-config` unchanged, which reads the condition `react-native` by itself.
 const { join } = require('node:path');
 const { getDefaultConfig, mergeConfig } = require('metro-config');
 

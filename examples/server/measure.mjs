@@ -19,7 +19,7 @@ const seconds = async (work) => {
   await work();
   return (performance.now() - begun) / 1000;
 };
-/** The most memory that a process has had, in MB; Linux tells it. */
+/** Returns the peak memory of a process, in MB; only Linux has it. */
 const peakOf = (pid) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;
 const say = (name, what, figure) => console.log(`${name.padEnd(9)} ${what.padEnd(52)} ${figure}`);
@@ -71,7 +71,7 @@ for (const kind of DATABASES) {
      SELECT 'many', 'issue/' || (1000000 + i), '${JSON.stringify(value)}', 1 FROM n`,
   );
   await server.stop();
-  server = await startServer(database.args); // For a peak of memory that is the pull's alone.
+  server = await startServer(database.args); // So that the pull alone makes the peak of memory.
   const reader = client('many');
   await reader.ask({ schemaVersion: 'none' });
   const before = peakOf(server.pid);

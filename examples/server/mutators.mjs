@@ -1,17 +1,17 @@
-// The mutators of a shared issue list. A client runs the same ones on its own rows at once; what the server makes of
-// them is what counts. They know nothing of HTTP or SQL, so that both sides may import this file.
+// The mutators of a shared issue list. A client runs the same ones on its own rows at once; the server's result counts.
+// They use neither HTTP nor SQL, so that both sides may import this file.
 
 /** Thrown by a mutator whose rule says no: the mutation is done, and has no effect. Any other error is tried again. */
 export class Rejected extends Error {}
 
-/** The `schemaVersion`s whose mutations and rows these are; Replicache's default is ''. */
+/** The `schemaVersion`s of these mutations and rows; Replicache's default is ''. */
 export const schemaVersions = [''];
 
 function check(isRight, rule) {
   if (!isRight) throw new Rejected(rule);
 }
 
-/** Arguments come from anybody: what is wrong with them is a rule, too, or it would be tried again for ever. */
+/** Arguments come from outside: a wrong one breaks a rule, too, or it would be tried again for ever. */
 function keyOf(args) {
   const isId = typeof args?.id === 'string' && /^[\w-]{1,64}$/.test(args.id);
   check(isId, 'an id has 1 to 64 letters, digits, _ or -');
@@ -40,7 +40,7 @@ export const mutators = {
   async updateIssue(tx, args) {
     const key = keyOf(args);
     const issue = await issueOf(tx, key);
-    // A closed issue stays as it is, although the client that edits it may not have heard of that yet.
+    // A closed issue does not change, although the client that edits it may not have heard of that yet.
     check(issue.status === 'open', 'a closed issue is not edited');
     await tx.set(key, { ...issue, title: titleOf(args), edits: issue.edits + 1 });
   },

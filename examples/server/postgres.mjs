@@ -1,13 +1,15 @@
 import pg from 'pg';
 import { inTransaction, schema } from './schema.mjs';
 
-/** One state for all its reads. Pages of rows come by an index, not sorted anew for each, whatever statistics say. */
+/**
+ * One state for all its reads. An index gives the pages of rows, so that none is sorted again, whatever statistics say.
+ */
 const SNAPSHOT = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off`;
 
 export async function open(connectionString, onPoke) {
   const pool = new pg.Pool({ connectionString, max: 20, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks fails its queries; its event, unheard, would end the process.
+  // A broken connection fails its queries; its event, without a listener, would end the process.
   pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
   // The lock is for servers that start at the same time.
   await pool.query(`SELECT pg_advisory_xact_lock(4711); ${schema('COLLATE "C"')}`);
@@ -34,7 +36,7 @@ export async function open(connectionString, onPoke) {
   await listen();
 
   return {
-    // Each statement sees what was committed before it; since the first one locks the space, that is one state.
+    // Each statement sees the commits before it; since the first one locks the space, that is one state.
     write: async (work) => inTransaction(await begin('BEGIN'), work),
     snapshot: () => begin(SNAPSHOT),
     poke: (query, poke) => query("SELECT pg_notify('hedgerow', $1)", [JSON.stringify(poke)]),

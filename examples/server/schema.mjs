@@ -1,7 +1,9 @@
-// The tables, for both databases, and how a transaction ends. Whoever writes rows by other means must lock their space
-// first, raise its version, give this a stamp, and give the rows this version, as `push` does.
+// The tables, for both databases, and the end of a transaction. A program that writes rows by other means must lock
+// their space first, raise its version, give this a stamp, and give the rows this version, as `push` does.
 
-/** `bytewise` orders keys by their bytes. A row without a value is deleted: it stays, so that pulls can tell. */
+/**
+ * `bytewise` orders keys by their bytes. A row without a value is deleted: it stays, so that pulls report the deletion.
+ */
 export const schema = (bytewise) => `
   CREATE TABLE IF NOT EXISTS hedgerow_space (
     id text PRIMARY KEY, version bigint NOT NULL, horizon bigint NOT NULL);
@@ -19,7 +21,7 @@ export const schema = (bytewise) => `
   CREATE INDEX IF NOT EXISTS hedgerow_refusal_group ON hedgerow_refusal (space, group_id, version);
   CREATE INDEX IF NOT EXISTS hedgerow_row_version ON hedgerow_row (space, version, key);`;
 
-/** Runs `work`; commits what it wrote, or nothing of it after an error. */
+/** Runs `work`; commits its writes, or none after an error. */
 export async function inTransaction({ query, end }, work) {
   try {
     const result = await work(query);

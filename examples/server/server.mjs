@@ -1,10 +1,11 @@
-// A back end for apps whose server decides: POST /push and /pull of Replicache, and GET /events, which says when to pull.
+// A back end for apps whose server decides: POST /push and /pull of Replicache, and GET /events, which says when to
+// pull.
 //
 //     node server.mjs --sqlite issues.sqlite | --postgres postgres://user@host/database
 //         [--port 7090] [--host 127.0.0.1] [--origin https://app.example] [--app mutators.mjs]
 //
-// `?space=name` chooses the space. HEDGEROW_TOKEN has the bearer token; without one only this machine is served, and only
-// pages of --origin; several with commas.
+// `?space=name` chooses the space. HEDGEROW_TOKEN has the bearer token; without it the server answers only this
+// machine, and only pages of --origin; several with commas.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
@@ -13,9 +14,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pull, push, Refusal } from './sync.mjs';
 
-/** A client that was offline sends all that it has done: some 100,000 mutations are 16 MiB. */
+/** A client that was offline sends all of its work: some 100,000 mutations are 16 MiB. */
 const MAX_BODY = 16 * 2 ** 20;
-/** A connection on which nothing moves for so long is cut off; streams of events are kept alive. */
+/** A connection that is idle for so long is cut off; streams of events are kept alive. */
 const IDLE_MS = 60_000;
 const ALIVE_MS = 20_000;
 const PREFLIGHT = {
@@ -38,7 +39,7 @@ if (!values.sqlite === !values.postgres || !isSafe) {
   process.exit(2);
 }
 
-/** The origins of pages that may use it. With a token all, which a strange page does not know. */
+/** The origins of pages that may use it. With a token all, since a strange page does not know it. */
 const origins = values.origin?.split(',') ?? (token ? ['*'] : []);
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
@@ -85,7 +86,10 @@ function listen(space, response) {
   });
 }
 
-/** Refuses pages that nobody named. Without a token also other addresses: a page can let a name of its own lead here. */
+/**
+ * Refuses pages that no option names. Without a token also other addresses: a page can make its own host name lead
+ * here.
+ */
 function checkSource({ headers: { host = '', origin } }, response) {
   if (!token && !OWN_HOST.test(host)) throw new Refusal(403, 'foreign-host');
   if (origin === undefined || origin === `http://${host}`) return;
@@ -111,7 +115,7 @@ async function handle(request, response) {
     return response.end('{}');
   }
   const parts = pull(database, app, space, body);
-  // What refuses the pull has spoken before its first part. The others come as fast as the client takes them.
+  // A refused pull fails before its first part. The other parts come as fast as the client takes them.
   response.write((await parts.next()).value);
   await pipeline(parts, response);
 }

@@ -1,6 +1,6 @@
 import { inTransaction, schema } from './schema.mjs';
 
-/** `node:sqlite` came with Node 22; `better-sqlite3` does the same before. */
+/** Loads the driver: `node:sqlite` came with Node 22; `better-sqlite3` does the same before. */
 export const loadDriver = () =>
   import('node:sqlite').then(
     ({ DatabaseSync }) => DatabaseSync,
@@ -38,7 +38,7 @@ export async function open(file, onPoke) {
     return result;
   }
 
-  // One connection writes, so its transactions take turns; each snapshot has a connection of its own.
+  // One connection writes, so its transactions take turns; each snapshot has its own connection.
   let turn = Promise.resolve();
   return {
     write: (work) => {

@@ -1,14 +1,14 @@
-// Replicache's push and pull, version 1, by the strategy of a version for each space: a transaction that writes raises
-// the version of its space by one and gives it to all rows and clients that it touches. A cookie is such a version with
-// its stamp, which is random: a database that has lost its last second makes the same versions again, with other stamps.
+// Replicache's push and pull, version 1, with a version for each space: a transaction that writes raises the version of
+// its space by one and gives it to all rows and clients that it touches. A cookie is such a version with its stamp,
+// which is random: a database that has lost its last second makes the same versions again, with other stamps.
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from './schema.mjs';
 
-/** How many mutations share a transaction, and how many rows are read at once. */
+/** The number of mutations in a transaction, and of rows read at once. */
 const BATCH = 100;
 const PAGE = 1000;
 
-/** An answer that is not the one that was hoped for. */
+/** A refusal, as the answer to a request. */
 export class Refusal extends Error {
   constructor(status, error, more = {}) {
     super(error);
@@ -30,7 +30,7 @@ function check(app, kind, body) {
   if (!isRight || !isId(body.clientGroupID)) throw new Refusal(400, 'invalid-request');
 }
 
-/** Makes the space if it is new, and locks it until the transaction ends: those who write to a space take turns. */
+/** Makes the space if it is new, and locks it until the transaction ends: writers of a space take turns. */
 async function lock(query, space) {
   const [{ version }] = await query(
     `INSERT INTO hedgerow_space (id, version, horizon) VALUES ($1, 0, 0)
@@ -40,7 +40,7 @@ async function lock(query, space) {
   return Number(version);
 }
 
-/** What a mutator is given. `query` is for tables of your own: what it writes is in the same transaction. */
+/** Makes the transaction of a mutator. `query` is for your own tables: its writes are in the same transaction. */
 function rowsOf(query, app, space, version) {
   const get = async (key) => {
     const sql = 'SELECT value FROM hedgerow_row WHERE space = $1 AND key = $2';
@@ -66,20 +66,22 @@ function rowsOf(query, app, space, version) {
   return { query, get, has, set, del };
 }
 
-/** One mutation and its number, in the transaction of its batch: 1, or 0 if it has been done before. */
+/**
+ * Applies one mutation with its number, in the transaction of its batch. Returns 1, or 0 if it has been done before.
+ */
 async function apply({ query, app, space, group, version, seen }, { clientID, id, name, args }) {
   const sql = 'SELECT group_id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND id = $2';
   const [client] = await query(sql, [space, clientID]);
   if (client !== undefined && client.group_id !== group)
     throw new Refusal(403, 'wrong-client-group');
   const expected = Number(client?.last_mutation_id ?? 0) + 1;
-  // A client sends all that it has no answer to. So before its first mutation nothing can be missing, unless the database
-  // has lost it, or is not the one that this client has pushed to before.
+  // A client sends all mutations without an answer. So no mutation before its first one can be missing, unless the
+  // database has lost it, or is not the one that this client has pushed to before.
   if (id > expected && !seen.has(clientID)) throw new Refusal(200, 'ClientStateNotFound');
   if (id > expected) throw new Refusal(409, 'mutation-gap', { clientID, expected, id });
   seen.add(clientID);
   if (id < expected) return 0;
-  // A client that is newer than this server: it tries again, until the server is new, too.
+  // The client is newer than this server: it tries again, until the server is new, too.
   if (!Object.hasOwn(app.mutators, name)) throw new Refusal(501, 'unknown-mutator', { name });
 
   await query('SAVEPOINT mutation');
@@ -103,7 +105,7 @@ async function apply({ query, app, space, group, version, seen }, { clientID, id
   return 1;
 }
 
-/** Applies what is new, in its order. What stops it is thrown, and what came before that stays. */
+/** Applies new mutations, in their order. Throws the error of a failing one; earlier ones stay. */
 export async function push(database, app, space, body) {
   check(app, 'push', body);
   const group = body.clientGroupID;
@@ -142,7 +144,7 @@ const NEWS = 'WHERE space = $1 AND group_id = $2 AND version > $3';
 const ALL = '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key';
 const CHANGES = '(version, key) > ($2, $3) ORDER BY version, key';
 
-/** The text of the answer in parts: the changes since the cookie, or everything, and all of one state. */
+/** Yields the text of the answer in parts: the changes since the cookie, or everything, all from one state. */
 export async function* pull(database, app, space, body) {
   check(app, 'pull', body);
   const { clientGroupID, cookie = null } = body;
@@ -153,12 +155,12 @@ export async function* pull(database, app, space, body) {
     const order = isCookie(cookie) ? cookie.order : version + 1;
     const of = 'SELECT stamp FROM hedgerow_stamp WHERE space = $1 AND version = $2';
     const [now, then] = [await query(of, [space, version]), await query(of, [space, order])];
-    // Version 0 is empty, and of those before the horizon everything comes again.
+    // Version 0 is empty, and a version before the horizon gets everything again.
     const isKnown =
       order <= version && (order < Math.max(horizon, 1) || then[0]?.stamp === cookie.stamp);
     // A cookie of another database, or of a version that this one has lost: the client must begin again.
     if (cookie !== null && !isKnown) throw new Refusal(200, 'ClientStateNotFound');
-    // Nobody knows what was deleted before the horizon.
+    // Deletions before the horizon are unknown.
     const isAll = cookie === null || order < horizon;
     const since = isAll ? -1 : order;
     const group = [space, clientGroupID, since];

@@ -20,14 +20,14 @@ const USAGE = `npm test -- [options], and npm run test:deep -- [options]
   --repeat 20    runs each step 20 times, and goes on after failures
   --under-load   keeps all cores busy meanwhile`;
 
-/** What the arguments ask of `steps`: `{ steps, list, force, repeat, underLoad }`. */
+/** Reads the arguments, for `steps`: `{ steps, list, force, repeat, underLoad }`. */
 export function chooseSteps(args, steps) {
   const { only, list, force, shard, repeat, 'under-load': underLoad } = read(args, steps);
   const repeats = repeat === undefined ? 1 : wholeNumber(repeat);
   if (repeats === undefined) throw refusal(`--repeat takes a whole number, not ${repeat}`, steps);
   const named = only === undefined ? steps : stepsNamed(only.split(','), steps);
   const chosen = shard === undefined ? named : ofShard(shard, named, steps);
-  // What is repeated, or looked at under load, has to run.
+  // Repeated steps, and steps under load, have to run.
   const isForced = force || repeat !== undefined || underLoad;
   return { steps: chosen, list, force: isForced, repeats, underLoad };
 }
@@ -43,20 +43,20 @@ function stepsNamed(names, steps) {
   );
 }
 
-/** `chosen`, and the build if one of them needs it. */
+/** Returns `chosen`, and the build if one of them needs it. */
 function withBuild(chosen, steps) {
   const isNeeded = chosen.some(({ needs = [] }) => needs.includes('build'));
   return steps.filter((step) => chosen.includes(step) || (step.name === 'build' && isNeeded));
 }
 
-/** The steps of a part, `nth/of`. Each part builds for itself; all else is in one part alone. */
+/** Returns the steps of a part, `nth/of`. Each part builds for itself; every other step is in one part alone. */
 function ofShard(shard, chosen, steps) {
   const [, nth, of] = /^(\d+)\/(\d+)$/.exec(shard) ?? [];
   if (!(Number(nth) >= 1 && Number(nth) <= Number(of))) {
     throw refusal(`--shard takes one part of several, as 2/4, not ${shard}`, steps);
   }
   const parts = Array.from({ length: Number(of) }, () => ({ seconds: 0, steps: new Set() }));
-  // The longest first, each to the part that has least to do.
+  // The longest first, each to the part with the least work.
   const longestFirst = chosen
     .filter(({ name }) => name !== 'build')
     .sort((one, other) => other.seconds - one.seconds);
@@ -88,7 +88,7 @@ function refusal(why, steps) {
   return new CommandFailed(`${why}\n\n${USAGE}\n\n${describe(steps)}`);
 }
 
-/** A line for each step: how long it takes, and what it checks. */
+/** Writes a line for each step: its time, and what it checks. */
 export function describe(steps) {
   const line = ({ name, seconds, what }) =>
     `${name.padEnd(12)}${`${seconds} s`.padStart(6)}   ${what}`;

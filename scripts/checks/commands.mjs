@@ -1,4 +1,4 @@
-// Commands that steps of both tiers run, and what their reports say.
+// Makes commands for steps of both tiers, and reads their reports.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -8,7 +8,7 @@ import { countPlaywright, countVitest } from './counts.mjs';
 
 const REPORT_DIR = join(ROOT, '.cache', 'test');
 
-/** Removes reports of an earlier run, so that only those of this run are counted. */
+/** Removes reports of an earlier run, so that only this run's reports are counted. */
 export function clearReports() {
   mkdirSync(REPORT_DIR, { recursive: true });
   for (const name of readdirSync(REPORT_DIR)) {
@@ -32,7 +32,7 @@ const ROOMY = { NODE_OPTIONS: '--max-semi-space-size=64' };
 /** Ends a run in Node that hangs. In browsers the limits of tests always hold. */
 const STUCK = join(ROOT, 'js', 'test', 'support', 'stuck-reporter.ts');
 
-/** Vitest with a report: `report` is its name, `args` are its arguments, before those of the files to run. */
+/** Makes a step of Vitest with a report: `report` is its name, `args` are its arguments, before the files to run. */
 export function vitest({
   report,
   program = ['vitest', ['run']],
@@ -56,7 +56,7 @@ export function vitest({
   };
 }
 
-/** Playwright with a report; `args` are its arguments. */
+/** Makes a step of Playwright with a report; `args` are its arguments. */
 export function playwright({ report, program, cwd = ROOT, env = {} }) {
   const [name, args] = program;
   const all = () => ({ CHROMIUM_PATH: findBrowser(), E2E_REPORT: report, ...env });
@@ -73,16 +73,16 @@ export function playwright({ report, program, cwd = ROOT, env = {} }) {
   };
 }
 
-/** All tests of a file, in groups or not. */
+/** Returns all tests of a file, in groups or not. */
 const specsOf = ({ specs = [], suites = [] }) => [...specs, ...suites.flatMap(specsOf)];
 
-/** The commands that check the types of projects. */
+/** Makes the commands that check the types of projects. */
 export const typed = (projects) => projects.map((one) => ['tsc', ['--noEmit', '-p', one]]);
 
 /** A step whose output says how many tests have passed. */
 export const counted = (count) => ({ judge: (output) => ({ counts: count(output) }) });
 
-/** The parts of a step: each has every `of`th file of its tests. */
+/** Splits a step into parts: each has every `of`th file of its tests. */
 export function inParts(of, step) {
   return Array.from({ length: of }, (_, at) => ({
     ...step,

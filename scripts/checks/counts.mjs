@@ -4,7 +4,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
 const COLORS = /\u001b\[[0-9;]*m/g;
 
-/** From the output of `cargo test`: one summary line for each test binary. */
+/** Reads the output of `cargo test`: one summary line for each test binary. */
 export function countLibtest(output) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const summary = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/gm;
@@ -16,7 +16,7 @@ export function countLibtest(output) {
   return counts;
 }
 
-/** From the end of the output of `node --test`: one line for each total, after a sign. */
+/** Reads the end of the output of `node --test`: one line for each total, after a sign. */
 export function countNodeTest(output) {
   const plain = output.replace(COLORS, '');
   const total = (name) => Number(new RegExp(`^\\S ${name} (\\d+)$`, 'm').exec(plain)?.[1] ?? 0);
@@ -27,13 +27,13 @@ export function countNodeTest(output) {
   };
 }
 
-/** From the last line of `scripts/hermes.mjs`. */
+/** Reads the last line of `scripts/hermes.mjs`. */
 export function countHermes(output) {
   const [, passed, failed] = /^hermes: (\d+) passed, (\d+) failed$/m.exec(output) ?? [];
   return { passed: Number(passed), failed: Number(failed), skipped: 0 };
 }
 
-/** From the last line of a script, which begins with its name. */
+/** Reads the last line of a script, which begins with its name. */
 const countOwn = (name) => (output) => {
   const line = new RegExp(`^${name}: (\\d+) passed, (\\d+) failed, (\\d+) skipped$`, 'm');
   const [, passed, failed, skipped] = line.exec(output) ?? [];
@@ -44,7 +44,7 @@ export const countForeign = countOwn('foreign');
 export const countMatrix = countOwn('matrix');
 export const countWasm = countOwn('wasm');
 
-/** From the report of Vitest's `json` reporter. */
+/** Reads the report of Vitest's `json` reporter. */
 export function countVitest(report) {
   return {
     passed: report.numPassedTests,
@@ -53,7 +53,7 @@ export function countVitest(report) {
   };
 }
 
-/** From the report of Playwright's `json` reporter. */
+/** Reads the report of Playwright's `json` reporter. */
 export function countPlaywright({ stats }) {
   // There are no retries, so no test is flaky; one would count as failed.
   return {

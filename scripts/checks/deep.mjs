@@ -1,4 +1,4 @@
-// The steps of `npm run test:deep`: everything. `steps.mjs` says what a step is.
+// The steps of `npm run test:deep`: everything. `steps.mjs` describes a step.
 
 import { join } from 'node:path';
 import { findBrowser } from '../lib/browser.mjs';
@@ -21,7 +21,7 @@ const SERVER_TESTS = ['protocol', 'requests', 'failover', 'replicache', 'hedgero
   (name) => `examples/server/test/${name}.test.mjs`,
 );
 
-/** A step of `e2e/playwright.config.ts`: all tests of its projects. */
+/** Makes a step of `e2e/playwright.config.ts`: all tests of its projects. */
 const browsers = ({ name, projects, program, env, ...step }) => ({
   name,
   lane: 'browser',
@@ -40,7 +40,7 @@ const browsers = ({ name, projects, program, env, ...step }) => ({
   ...step,
 });
 
-/** The browser tests of an example or of the site, by a configuration of its own. */
+/** Makes the browser tests of an example or of the site, with their own configuration. */
 const pages = ({ name, config, commands = [], ...step }) => {
   const tests = playwright({
     report: `playwright-${name}.json`,
@@ -56,7 +56,7 @@ const pages = ({ name, config, commands = [], ...step }) => {
   };
 };
 
-/** What only this tier has the packages of. */
+/** Only this tier has their packages. */
 const TYPED = [
   'site',
   'e2e/bench',
@@ -276,7 +276,7 @@ const PACKAGE_STEPS = [
     what: 'the packed package in the tools that the root has; others: npm run matrix',
     seconds: 25,
     lane: 'browser',
-    // The others write to what it packs.
+    // The others write to the folders that it packs.
     needs: ['build', 'chromium', 'sqlite', 'hermes', 'example'],
     inputs: [...TARBALL, 'examples/matrix', 'js/test'],
     commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built']]],
@@ -287,14 +287,16 @@ const PACKAGE_STEPS = [
     what: 'a dry run of a release: its version, the tarball and what is in it, an app that installs it',
     seconds: 30,
     lane: 'package',
-    // It makes the package for React Native if that is not there.
+    // It makes the package for React Native if that is missing.
     needs: ['build', 'hermes', 'example', 'matrix'],
     inputs: ['.'],
     commands: [['node', ['scripts/release.mjs', '--dry-run', '--as-built']]],
   },
 ];
 
-/** The steps of `npm run test:deep`. Those of browsers, which follow each other, are the longest chain and begin first. */
+/**
+ * The steps of `npm run test:deep`. The browser steps, which follow each other, are the longest chain and begin first.
+ */
 export const DEEP_STEPS = [
   ...STATIC_STEPS,
   ...BROWSER_STEPS,

@@ -1,4 +1,4 @@
-// The files of the repository by their content: what a step's inputs are, and one hash of them.
+// Reads the files of the repository by their content: selects a step's inputs, and makes one hash of them.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { ask, ROOT } from '../lib/run.mjs';
 
 const sha256 = (content) => createHash('sha256').update(content).digest('hex');
 
-/** The files of a checkout, with the changes that are not committed. Each is read at most once. */
+/** The files of a checkout, with uncommitted changes. Each is read at most once. */
 export class Files {
   #root;
   #names;
@@ -19,7 +19,7 @@ export class Files {
     this.#names = [...names].sort();
   }
 
-  /** The files that git tracks or would track; `undefined` where git does not answer. */
+  /** Lists the files that git tracks or would track; `undefined` where git does not answer. */
   static ofCheckout(root = ROOT) {
     const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
     const listed = ask('git', args, { cwd: root });
@@ -32,8 +32,8 @@ export class Files {
   }
 
   /**
-   * The files that `inputs` name: files, folders, and with a `!` before it what to leave out: a file, a folder, or all files
-   * in a folder and below it whose names end alike, such as `!js/test/*.test.ts`.
+   * Returns the files that `inputs` name: files, folders, and with a `!` before them exceptions: a file, a folder, or
+   * all files in a folder and below it with the same end of their names, such as `!js/test/*.test.ts`.
    */
   named(inputs) {
     const within = (place) => {
@@ -48,14 +48,14 @@ export class Files {
     );
   }
 
-  /** One hash of the names and contents of files, and of `more`, which is any text. */
+  /** Makes one hash of the names and contents of files, and of `more`, which is any text. */
   hash(names, more = '') {
     const hash = createHash('sha256').update(`${more}\0`);
     for (const name of names) hash.update(`${name}\0${this.#hashOf(name)}\0`);
     return hash.digest('hex');
   }
 
-  /** The text of a file; `undefined` if it was deleted. */
+  /** Returns the text of a file; `undefined` if it was deleted. */
   text(name) {
     return this.#read(name)?.toString('utf8');
   }

@@ -1,4 +1,4 @@
-// The files that a file of tests leads to: its imports, their imports, and all files and folders whose paths stand in
+// Finds the files that a test file leads to: its imports, their imports, and all files and folders whose paths stand in
 // their texts. It reads text, not syntax trees, and rather takes a file too many than one too few.
 
 import { posix } from 'node:path';
@@ -11,7 +11,7 @@ const TEXTS = /(['"])((?:(?!\1)[^\\\n])*)\1|`((?:[^`\\]|\\[\s\S])*)`/g;
 const TYPES = /^(?:import|export) type [^;]*;/gm;
 const CODE = /\.([cm]?[jt]sx?|svelte|vue)$/;
 
-/** Names that an import without its own extension, or with that of the compiled file, may stand for. */
+/** Returns the names that an import without its own extension, or with the compiled file's, may stand for. */
 const candidates = (path) => [
   path,
   path.replace(/\.js$/, '.ts'),
@@ -20,19 +20,19 @@ const candidates = (path) => [
   path.replace(/\.mjs$/, '.d.mts'),
 ];
 
-/** The files that a package of the repository is made of, by its name in imports. */
+/** The files of a package of the repository, by its name in imports. */
 const PACKAGES = { hedgerow: PACKAGE };
 
 /** Folders at the root that tests name by one word. */
 const PLACES = new Set(['vectors', 'docs', 'examples', 'crate', 'scripts', 'site', 'demo', 'e2e']);
 
-/** The folders in a template before its first expression, or all of it if it has none. */
+/** Returns the folders in a template before its first expression, or all of it if it has no expression. */
 function beforeExpression(template) {
   const [first, ...rest] = template.split('${');
   return rest.length === 0 ? first : first.slice(0, first.lastIndexOf('/') + 1);
 }
 
-/** Finds what files lead to; each file is read once. */
+/** Finds the files that other files lead to; reads each file once. */
 export class Imports {
   #files;
   #names;
@@ -48,11 +48,11 @@ export class Imports {
     }
   }
 
-  /** `file` and all files that it leads to, in order. */
+  /** Returns `file` and all files that it leads to, in order. */
   from(file) {
     const found = new Set([file]);
     for (const name of found) {
-      // Of a file of data the path alone counts.
+      // For a file of data only the path counts.
       if (CODE.test(name)) for (const next of this.#of(name)) found.add(next);
     }
     return [...found].sort();
@@ -87,7 +87,7 @@ export class Imports {
     }
   }
 
-  /** The file or the files of the folder at a path. */
+  /** Yields the file or the files of the folder at a path. */
   *#at(path) {
     const place = path.replace(/\/$/, '');
     if (this.#folders.has(place)) yield* this.#files.named([place]);

@@ -1,5 +1,5 @@
-// The inputs that steps have in common: files and folders of the repository. A step that passed does not run again
-// until one of its inputs changes, so an input that is missing here hides a fault: `scripts/check-inputs.mjs` finds those.
+// The shared inputs of steps: files and folders of the repository. A step that passed does not run again until one of
+// its inputs changes, so a missing input hides a fault: `scripts/check-inputs.mjs` finds those.
 
 import { WASM_INPUTS } from '../lib/wasm.mjs';
 
@@ -29,7 +29,7 @@ export const PACKAGE = [
   'js/src',
 ];
 
-/** The scripts that steps run, without those that run the steps. */
+/** The scripts that steps run, without the runner of the steps. */
 export const SCRIPTS = ['scripts', '!scripts/checks', '!scripts/test'];
 
 /** The package as it is packed: with its pages and licences. */
@@ -44,7 +44,7 @@ export const TARBALL = [
   'js/README.md',
 ];
 
-/** The wrapper's tests, besides what each file imports. */
+/** The wrapper's tests, besides the imports of each file. */
 export const WRAPPER_TESTS = [
   ...WASM_INPUTS,
   'js/package.json',

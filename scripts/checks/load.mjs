@@ -1,4 +1,4 @@
-// Processes that never rest, for tests that must not depend on how busy a machine is.
+// Runs processes that never rest, for tests that must not depend on how busy a machine is.
 
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';

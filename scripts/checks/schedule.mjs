@@ -2,15 +2,15 @@
 
 import { availableParallelism } from 'node:os';
 
-/** How many steps run at once: most of them use two cores or three by themselves. */
+/** Steps that run at once: most of them use two cores or three by themselves. */
 export const SLOTS = Math.max(2, Math.floor(availableParallelism() / 3));
 
 /**
- * Runs `steps` in their order, at most `slots` at a time. `run` runs a step, and resolves to whether it passed.
- * A step waits for those among `steps` that it `needs`; steps of one `lane` never overlap; a step that is `alone`
- * overlaps with none; one that `isFree`, which waits for the network, takes no slot. After a failure no step begins, but
- * those that have begun finish. With `goesOn` the others run, and for a step that needs one that failed, `run` gets the
- * name of that one as its second argument.
+ * Runs `steps` in their order, at most `slots` at a time. `run` runs a step, and resolves to whether it passed. A step
+ * waits for those `steps` that it `needs`; steps of one `lane` never overlap; a step that is `alone` overlaps with no
+ * other; one that `isFree`, which waits for the network, takes no slot. After a failure no step begins, but running
+ * steps finish. With `goesOn` the others run; for a step that needs a failed one, `run` gets the failed step's name as
+ * its second argument.
  */
 export async function runSteps(steps, run, { slots = SLOTS, goesOn = false } = {}) {
   const names = new Set(steps.map(({ name }) => name));
@@ -39,7 +39,7 @@ export async function runSteps(steps, run, { slots = SLOTS, goesOn = false } = {
     isGood &&= isOk || goesOn;
   };
   for (;;) {
-    // Start one at a time: the next choice depends on the steps that run.
+    // Starts one at a time: the next choice depends on the running steps.
     for (let at = 0; isGood && at < waiting.length; ) {
       if (!mayBegin(waiting[at])) {
         // Others must not overtake a step that is alone, or it would wait for ever.

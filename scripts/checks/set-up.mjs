@@ -29,7 +29,9 @@ const jobs = (packages) => [
   { name: 'sqlite', needs: ['packages'], action: setupSqlite },
 ];
 
-/** The jobs that `steps` need, and those that these need in turn; `packages` is a set of `lib/packages.mjs`. */
+/**
+ * Returns the jobs that `steps` need, and the jobs that these need in turn; `packages` is a set of `lib/packages.mjs`.
+ */
 export function setUpFor(steps, packages) {
   const all = jobs(packages);
   const needed = new Set(steps.flatMap(({ needs = [] }) => needs));
@@ -48,12 +50,12 @@ const PROGRAMS = {
 };
 const found = new Map();
 
-/** The versions of the browsers that a step drives: it runs again when one of them is new. */
+/** Returns the versions of the browsers that a step drives: a new version runs it again. */
 export function versionsOf({ needs = [] }) {
   return needs
     .filter((name) => Object.hasOwn(PROGRAMS, name))
     .map((name) => {
-      // One that is missing may be installed later.
+      // A missing one may be installed later.
       if (!found.get(name)) found.set(name, PROGRAMS[name]());
       return found.get(name);
     })

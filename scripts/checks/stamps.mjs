@@ -1,5 +1,5 @@
-// Stamps of what passed: a step runs again when one of its inputs has changed, and of a step that has files of tests
-// only those files run whose inputs have.
+// Keeps stamps of passed steps: a step runs again when one of its inputs has changed; if a step has test files, only
+// files with changed inputs run.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { Imports } from './imports.mjs';
 const DIR = join(ROOT, '.cache', 'test', 'stamps');
 
 /**
- * The stamps of a tier, `everyday` or `deep`. Without `files`, where git does not answer, nothing is stamped. `versionsOf`
- * gives the versions of the programs that a step uses, as a text.
+ * The stamps of a tier, `everyday` or `deep`. Without `files`, where git does not answer, no step is stamped.
+ * `versionsOf` returns the versions of the programs that a step uses, as a text.
  */
 export class Stamps {
   #dir;
@@ -30,8 +30,8 @@ export class Stamps {
   }
 
   /**
-   * The inputs of a step as they are now: one hash for all of them, or one for each file of tests. `undefined` if they
-   * are not known: then the step always runs.
+   * Returns the current inputs of a step: one hash for all of them, or one for each test file. `undefined` if they are
+   * unknown: then the step always runs.
    */
   inputsOf(step) {
     if (this.#files === undefined || step.inputs === undefined) return undefined;
@@ -47,7 +47,7 @@ export class Stamps {
     return { tests: Object.fromEntries(tests) };
   }
 
-  /** The stamp of a step that need not run; `undefined` if it has to. */
+  /** Returns the stamp of a step that need not run; `undefined` if it must. */
   find(step, inputs) {
     const stamp = this.#read(step);
     if (inputs === undefined || stamp === undefined) return undefined;
@@ -57,13 +57,16 @@ export class Stamps {
     return isCurrent ? stamp : undefined;
   }
 
-  /** The files of tests that have not passed as they are now. */
+  /** Returns the test files whose current inputs have not passed. */
   staleTests(step, { tests }) {
     const passed = this.#read(step)?.tests ?? {};
     return Object.keys(tests).filter((name) => passed[name] !== tests[name]);
   }
 
-  /** Notes the end of a step that ran with these `inputs`: of files of tests those of `ran` that `passed`, even if the step failed. */
+  /**
+   * Notes the end of a step that ran with these `inputs`: stamps the test files of `ran` that `passed`, even if the
+   * step failed.
+   */
   write(step, inputs, { isOk, ran = [], passed = [], counts, seconds }) {
     if (inputs === undefined) return;
     const before = this.#read(step);
@@ -79,7 +82,7 @@ export class Stamps {
     writeFileSync(this.#path(step), JSON.stringify(note));
   }
 
-  /** How long a step took when it passed last, in seconds; as the step says itself if it never did. */
+  /** Returns how long the last pass of a step took, in seconds; without one, the step's own estimate. */
   secondsOf(step) {
     return this.#read(step)?.seconds ?? step.seconds ?? 0;
   }
@@ -97,7 +100,7 @@ export class Stamps {
   }
 }
 
-/** The files of tests of a step, or of its part. */
+/** Returns the test files of a step, or of its part. */
 export function testsOf({ tests, part = { nth: 1, of: 1 } }, names) {
   return names.filter(tests).filter((_, at) => at % part.of === part.nth - 1);
 }

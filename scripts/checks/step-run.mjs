@@ -1,12 +1,12 @@
-// One run of a step: its inputs and stamp, its commands, and the row that it has in the table.
+// Runs a step once: its inputs and stamp, its commands, and its row in the table.
 
 import { relative } from 'node:path';
 import { ROOT, run } from '../lib/run.mjs';
 import { secondsSince } from './table.mjs';
 
 /**
- * A step that is about to run, or need not. `env` is what all commands get. With `isQuiet`, other steps run at the same
- * time: its output is printed as a whole, at its end.
+ * A step that is about to run, or need not. All commands get `env`. With `isQuiet`, other steps run at the same time:
+ * its output is printed as a whole, at its end.
  */
 export class StepRun {
   /** The stamp of a step that need not run. */
@@ -49,7 +49,7 @@ export class StepRun {
     return this.#stamps?.secondsOf(this.#step) ?? 0;
   }
 
-  /** Runs it; returns its row. A failed check does not reject. */
+  /** Runs the step; returns its row. A failed check does not reject. */
   async run() {
     const { name, action, commands = [], judge, cwd } = this.#step;
     console.log(this.#isQuiet ? `... ${name}` : `\n=== ${name} ===`);
@@ -77,7 +77,7 @@ export class StepRun {
     const seconds = secondsSince(started);
     const { counts, passed } = verdict(judge, output, problem);
     if (problem === undefined && counts?.failed > 0) problem = `${counts.failed} failed`;
-    // A runner that finds no tests is a failure, unless only files have changed that have none for it.
+    // A runner that finds no tests is a failure, unless all changed files have no tests for it.
     const isWhole = tests === undefined || tests.ran.length === tests.all.length;
     if (problem === undefined && counts?.passed === 0 && isWhole) problem = 'no test has run';
     const isOk = problem === undefined;
@@ -93,7 +93,7 @@ export class StepRun {
     return { name, seconds, counts, problem, output, files: tests };
   }
 
-  /** Does not run it; returns its row. `failed` is a step that it needs. */
+  /** Skips the step; returns its row. `failed` is a step that it needs. */
   leaveOut(failed) {
     const { name } = this.#step;
     const problem = `not run: it needs ${failed}`;
@@ -101,7 +101,7 @@ export class StepRun {
     return { name, seconds: 0, problem, output: '' };
   }
 
-  /** The files of tests that it runs; `undefined` if it has none. */
+  /** Returns the test files that it runs; `undefined` if it has no test files. */
   #testsToRun() {
     if (this.#inputs?.tests === undefined) return undefined;
     const all = Object.keys(this.#inputs.tests);
@@ -109,7 +109,7 @@ export class StepRun {
     return { ran, all };
   }
 
-  /** The files to name to the runner: none if it is to run all that it finds. */
+  /** Returns the files to name to the runner: none if it runs all that it finds. */
   #namesOf(tests) {
     const { part, cwd = ROOT } = this.#step;
     if (tests === undefined || (part === undefined && tests.ran.length === tests.all.length))
@@ -118,7 +118,7 @@ export class StepRun {
   }
 }
 
-/** What the report or the output of a step says: `{ counts, passed }`. */
+/** Reads the report or the output of a step: `{ counts, passed }`. */
 function verdict(judge, output, problem) {
   try {
     return judge?.(output) ?? {};

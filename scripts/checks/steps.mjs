@@ -1,14 +1,14 @@
-// The steps of `npm test`, and those that the deep tier begins with, in their order: cheap ones first.
+// The steps of `npm test`, and the first steps of the deep tier, in their order: cheap ones first.
 //
-//   name, what   what it is called, and what it checks
+//   name, what   its name, and what it checks
 //   seconds      about how long it takes by itself on two cores
 //   inputs       files and folders (`inputs.mjs`): while they are the same, a step that passed does not run again
-//   tests        picks the files of tests among all files; each is stamped by itself, with what it imports
-//   isTiered     the deep tier runs more of it: each tier has stamps of its own
+//   tests        picks the test files among all files; each is stamped by itself, with its imports
+//   isTiered     the deep tier runs more of it: each tier has its own stamps
 //   commands     [program, arguments, environment] each; in `cwd`
-//   judge        what its output or its report says: `{ counts, passed }`
+//   judge        reads its output or its report: `{ counts, passed }`
 //   needs        steps and jobs of set-up that must end before it begins
-//   lane, alone  which steps it may not overlap with (`schedule.mjs`)
+//   lane, alone  the steps with which it may not overlap (`schedule.mjs`)
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, WRAPPER_TESTS } from './inputs.m
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 export const DENY_WARNINGS = ['--', '-D', 'warnings'];
 const TYPED = ['js', 'demo', 'e2e'];
-// List the files: newer versions of Node do not accept a folder, older ones no pattern.
+// Lists the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
 );
@@ -76,7 +76,7 @@ export const STATIC_STEPS = [
     what: 'the tests of the scripts',
     seconds: 4,
     needs: ['packages'],
-    // They look at everything that scripts work on.
+    // They check everything that scripts work on.
     inputs: ['.'],
     commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],
     ...counted(countNodeTest),
@@ -87,7 +87,7 @@ export const STATIC_STEPS = [
     seconds: 30,
     lane: 'package',
     needs: ['toolchain', 'packages'],
-    // It looks itself for what is up to date.
+    // It finds the outdated parts itself.
     commands: [['node', ['scripts/build.mjs']]],
   },
   {

@@ -1,7 +1,7 @@
-// What a run of the steps prints: a line now and then while they run, and a table at the end.
+// Prints the progress of the steps: a line now and then while they run, and a table at the end.
 
 const LAST_LINES = 60;
-/** How often the steps that run are told, in milliseconds. */
+/** The time between two reports of the running steps, in milliseconds. */
 const TELL_EVERY_MS = 30_000;
 
 const minutes = (seconds) => {
@@ -43,7 +43,7 @@ export class Progress {
   }
 }
 
-/** The last lines of what a failed step printed: others went on meanwhile. */
+/** Prints the last lines of a failed step's output again: other steps went on after it. */
 export function printLastLines({ name, output }) {
   const last = output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
   console.log(`\n=== ${name} failed: its last lines ===\n${last}`);
@@ -61,7 +61,7 @@ function resultOf({ problem, stamp, files }) {
   return isPart ? `ok, in ${files.ran.length} of ${files.all.length} files` : 'ok';
 }
 
-/** A row for each step: its time, its result, and how many tests ran. */
+/** Prints a row for each step: its time, its result, and how many tests ran. */
 export function printTable(rows) {
   console.log(`\n${'step'.padEnd(12)}${'time'.padStart(9)}   result`);
   for (const row of rows) {
@@ -71,7 +71,7 @@ export function printTable(rows) {
   }
 }
 
-/** A row for each step that was repeated: how often it failed, and how long it took. */
+/** Prints a row for each repeated step: how often it failed, and how long it took. */
 export function printRepeats(rows) {
   console.log(`\n${'step'.padEnd(12)}${'runs'.padStart(6)}${'failed'.padStart(8)}   seconds`);
   for (const name of new Set(rows.map((row) => row.name))) {

@@ -1,4 +1,5 @@
-// The suite that abstract-level has for its implementations, whole: https://github.com/Level/abstract-level#test-suite
+// Runs the whole suite that abstract-level has for its implementations:
+// https://github.com/Level/abstract-level#test-suite
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ const SUITE = fileURLToPath(new URL('suites/abstract-level.mjs', import.meta.url
 export const name = 'abstract-level';
 export const source = { npm: 'abstract-level', version: '3.1.1' };
 
-/** Once with a store for each database, and once with one store, in which each database has a prefix. */
+/** Runs it once with a store for each database, and once with one store, in which each database has a prefix. */
 export async function run({ dir, report }) {
   const tests = [];
   for (const how of ['stores', 'prefixes']) {
@@ -18,7 +19,7 @@ export async function run({ dir, report }) {
     try {
       await command('node', [SUITE, dir, report, how], { quiet: true });
     } catch (error) {
-      // A test that fails is in the report.
+      // The report has the failed tests.
       if (!existsSync(report)) throw error;
     }
     tests.push(...JSON.parse(readFileSync(report, 'utf8')));

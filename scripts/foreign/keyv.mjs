@@ -1,5 +1,5 @@
-// The suite that Keyv has for its storage adapters. Its package depends on sqlite3, which is compiled, and which only its
-// own tests need: so it is not installed, but unpacked.
+// Runs the suite that Keyv has for its storage adapters. Its package depends on sqlite3, a compiled package that only
+// its own tests need, so this script unpacks the package instead of installing it.
 
 import { fileURLToPath } from 'node:url';
 import { judged, runVitest } from '../lib/foreign.mjs';

@@ -1,5 +1,5 @@
-// The tests that localForage has for its drivers, in Chromium, with its package as it is published. Hedgerow's driver takes
-// the name, and so the place, of localForage's own for IndexedDB: all tests that are written for that run with it.
+// Runs the tests that localForage has for its drivers, in Chromium, with its published package. Hedgerow's driver takes
+// the name, and so the place, of localForage's own for IndexedDB: all tests of that driver run with it.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ const PAGE = `<!doctype html>
 <script>mocha.setup({ ui: 'bdd', reporter: function () {} });</script>
 <script type="module" src="/own/own.js"></script>`;
 
-/** The page's script. It defines the driver in one turn with localForage, before that looks for one. */
+/** Makes the page's script. It defines the driver in the same turn as localForage, before localForage looks for one. */
 const ownCode = (dist) => `
   import { open } from ${dist('index.js')};
   import { localForageDriver } from ${dist('adapters/localforage.js')};
@@ -88,7 +88,7 @@ const ownCode = (dist) => `
     .on('pending', note('skipped'));
 `;
 
-/** The store, the driver and the page's script, by their addresses. */
+/** Returns the store, the driver and the page's script, by their addresses. */
 async function ownScripts() {
   const code = ownCode((file) => JSON.stringify(join(ROOT, 'js', 'dist', file)));
   const build = await rolldown({

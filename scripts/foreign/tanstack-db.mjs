@@ -1,5 +1,5 @@
-// The end-to-end suites of TanStack DB, on tables, with two versions of @tanstack/db; and the contracts of its persistence, on
-// a store. The setups are in js/test/foreign/tanstack-db. docs/tanstack-db.md lists the exceptions.
+// Runs the end-to-end suites of TanStack DB, on tables, with two versions of @tanstack/db; and the contracts of its
+// persistence, on a store. The setups are in js/test/foreign/tanstack-db. docs/tanstack-db.md lists the exceptions.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const RUNS = [
   { label: 'older', file: 'contracts.suite.ts' },
 ];
 
-/** Of the contracts: what their names say is tested by js/test/tanstack-db/tanstack-db-persistence.test.ts instead. */
+/** Tests of the contracts; js/test/tanstack-db/tanstack-db-persistence.test.ts tests the same behaviour instead. */
 export const KNOWN = [
   {
     test: 'core adapter applies transactions idempotently with row versions and tombstones',
@@ -56,7 +56,7 @@ export const KNOWN = [
   },
 ];
 
-/** Suites that are not run; each names what is missing here. */
+/** Suites that do not run; each names the missing feature. */
 const NOT_RUN = [
   {
     test: 'moves.suite.ts',

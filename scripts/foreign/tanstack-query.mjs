@@ -1,5 +1,5 @@
-// The tests that TanStack Query has for its persister of single queries, over our storage: they make it by a function of their
-// own, which is replaced. The persister is that of the repository, its core the installed one.
+// Runs the tests that TanStack Query has for its persister of single queries, over our storage: they make it with their
+// own function, which is replaced. The persister comes from the repository, its core from the installed package.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

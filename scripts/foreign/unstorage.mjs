@@ -1,4 +1,4 @@
-// The tests that unstorage has for its drivers, with the package as it is published.
+// Runs the tests that unstorage has for its drivers, with its published package.
 
 import { fileURLToPath } from 'node:url';
 import { judged, runVitest } from '../lib/foreign.mjs';

@@ -1,4 +1,4 @@
-// The tests of y-indexeddb, over our provider in its place: a module that has its names. They run in Node, without a
+// Runs the tests of y-indexeddb, over our provider in its place: a module with its names. They run in Node, without a
 // browser.
 
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The boundary of the core: functions that take and return numbers, and a memory. So the module of rustc does not
-// need wasm-bindgen's tool: this only removes what that tool would read.
+// Keeps the boundary of the core: functions that take and return numbers, and a memory. So the module of rustc does not
+// need wasm-bindgen's tool: this only removes the tool's input.
 
 import { contentOf, editSections, integer, list, SECTIONS, text, WasmReader } from './sections.mjs';
 
@@ -11,14 +11,14 @@ export const TRAP = Uint8Array.of(0x00, 0x00, 0x0b);
 
 /** The custom section of the macro `#[wasm_bindgen]`. */
 const DESCRIPTIONS = '__wasm_bindgen_unstable';
-/** Functions that only that tool's own exports call, which are not kept. */
+/** Functions that only that tool's own exports call; they are dropped. */
 const OF_THE_TOOL =
   /^__wbindgen_placeholder__\.__wbindgen_describe$|^__wbindgen_externref_xform__\./;
 
 // The macro ends names with a hash; `#[unsafe(no_mangle)]` would not.
 const plainName = (name) => name.replace(/_[0-9a-f]{16}$/, '');
 
-/** The types of functions: their parameters and results. */
+/** Reads the types of functions: their parameters and results. */
 export function typesOf(wasmBytes) {
   const reader = new WasmReader(contentOf(wasmBytes, SECTIONS.types));
   return reader.list(() => {
@@ -27,19 +27,19 @@ export function typesOf(wasmBytes) {
   });
 }
 
-/** Of each function, the number of its type. Before the boundary is kept, imports come first. */
+/** Reads the number of each function's type. Before the boundary is kept, imports come first. */
 export function functionTypesOf(wasmBytes) {
   const reader = new WasmReader(contentOf(wasmBytes, SECTIONS.functions));
   return reader.list(() => reader.integer());
 }
 
-/** The exports: name, kind and number. */
+/** Reads the exports: name, kind and number. */
 export function exportsOf(wasmBytes) {
   const reader = new WasmReader(contentOf(wasmBytes, SECTIONS.exports));
   return reader.list(() => ({ name: reader.text(), kind: reader.byte(), index: reader.integer() }));
 }
 
-/** The content of a section of exports. */
+/** Makes the content of a section of exports. */
 export const exportSection = (exports) =>
   list(
     exports.map(({ name, kind, index }) =>
@@ -48,8 +48,8 @@ export const exportSection = (exports) =>
   );
 
 /**
- * Removes all exports that are not of the boundary, and gives the others their plain names. Returns the
- * module, and the name, parameters and results of each function that it exports.
+ * Removes all exports outside the boundary, and gives the others their plain names. Returns the module, and the name,
+ * parameters and results of each exported function.
  */
 export function keepBoundary(wasmBytes) {
   const whole = withoutImports(withoutDescriptions(wasmBytes));
@@ -78,8 +78,8 @@ function withoutDescriptions(wasmBytes) {
 }
 
 /**
- * The module with functions of its own, which trap, in the place of imported ones: the wrapper provides none. As imports have
- * the first numbers of all functions, no other number changes.
+ * Replaces imported functions with own ones, which trap: the wrapper provides no imports. As imports have the first
+ * numbers of all functions, no other number changes.
  */
 function withoutImports(wasmBytes) {
   const reader = new WasmReader(contentOf(wasmBytes, SECTIONS.imports));
@@ -116,7 +116,7 @@ function nameOfType(type) {
   return known;
 }
 
-/** The function's type in TypeScript. */
+/** Writes the function's type in TypeScript. */
 export function signatureOf({ params, results }) {
   const letters = params.map((type, index) => `${String.fromCharCode(97 + index)}: ${type}`);
   return `(${letters.join(', ')}) => ${results[0] ?? 'void'}`;

@@ -1,10 +1,10 @@
-// Since which version each browser has what `feature-list.mjs` names, by MDN's browser-compat-data.
+// Finds the first version of each browser with the features of `feature-list.mjs`, in MDN's browser-compat-data.
 // `scripts/browser-features.mjs` writes the table of docs/browsers.md from it.
 
 import { createRequire } from 'node:module';
 import { FEATURES } from './feature-list.mjs';
 
-/** The browsers of the table; those of phones are compared, too. */
+/** The browsers of the table; the phone browsers among them are compared, too. */
 export const BROWSERS = {
   chrome: 'Chrome, Edge',
   firefox: 'Firefox',
@@ -22,7 +22,7 @@ function compatData() {
   return loaded;
 }
 
-/** The data of a path; throws where there is none, as when a newer version has renamed it. */
+/** Returns the data of a path; throws for an unknown path, as when a newer version has renamed it. */
 function supportOf(path) {
   let at = compatData();
   for (const name of path.split('/')) at = at?.[name];
@@ -30,11 +30,11 @@ function supportOf(path) {
   return at.__compat.support;
 }
 
-/** Versions compare as numbers: none is newer than all. */
+/** Turns a version into a number to compare; a missing one is newer than all. */
 export const numberOf = (version) =>
   version === undefined ? Number.POSITIVE_INFINITY : Number(version.match(/\d+(\.\d+)?/)[0]);
 
-/** The first version that has it whole, without a flag; `undefined` where none has. */
+/** Returns the first version that has it whole, without a flag; `undefined` if no version has. */
 export function firstVersion(support, browser) {
   const all = [support[browser] ?? []].flat();
   const whole = all.find(
@@ -45,20 +45,20 @@ export function firstVersion(support, browser) {
   return typeof version === 'string' && version !== 'preview' ? version : undefined;
 }
 
-/** The first version of a browser that has all of a feature. */
+/** Returns the first version of a browser that has all of a feature. */
 export function versionOf({ data }, browser) {
   const versions = data.map((path) => firstVersion(supportOf(path), browser));
   return versions.sort((a, b) => numberOf(b) - numberOf(a))[0];
 }
 
-/** The first version of a browser in which a store works. */
+/** Returns the first version of a browser in which a store works. */
 export function minimumOf(browser) {
   const needed = FEATURES.filter((feature) => feature.needed);
   const versions = needed.map((feature) => versionOf(feature, browser));
   return versions.sort((a, b) => numberOf(b) - numberOf(a))[0];
 }
 
-/** The table of docs/browsers.md. */
+/** Makes the table of docs/browsers.md. */
 export function featureTable() {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const version = (found) => found ?? 'none';
@@ -85,7 +85,7 @@ export function featureTable() {
   ].join('\n');
 }
 
-/** Names of JavaScript and of the web that a needed version lacks, each with how code would use it. */
+/** Lists names of JavaScript and of the web that a needed version lacks, each with how code would use it. */
 export function newerNames() {
   const { api, javascript } = compatData();
   const isNewer = (support) =>
@@ -112,7 +112,7 @@ export function newerNames() {
   return found.map(({ name, member, isBuiltin, pattern }) => {
     if (pattern !== undefined) return { name, pattern };
     const spelled = name.replace('.', '\\.').replace(/^Navigator\b/, 'navigator\\??');
-    // A method of an instance, unless something older has one of this name.
+    // A method of an instance, unless an older feature has this name.
     const method = isBuiltin && !known.has(member) ? `|\\.${member}\\(` : '';
     return { name, pattern: new RegExp(`\\b${spelled}\\b${method}`) };
   });

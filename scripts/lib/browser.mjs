@@ -13,22 +13,21 @@ const PATHS = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** Path of a browser, or `undefined`. `CHROMIUM_PATH` has priority. */
+/** Returns the path of a browser, or `undefined`. `CHROMIUM_PATH` has priority. */
 export function findBrowser() {
   const chosen = process.env.CHROMIUM_PATH;
   if (chosen) {
     if (existsSync(chosen)) return chosen;
     throw new CommandFailed(`CHROMIUM_PATH is ${chosen}, and there is no such file`);
   }
-  // Ubuntu's package is a shim that, without snapd, only prints how to install the snap. So accept
-  // only a program that prints its version. Other systems are not checked: on Windows that would
-  // open a window.
+  // Ubuntu's package is a shim that, without snapd, only prints how to install the snap. So this accepts only a program
+  // that prints its version. Other systems are not checked: on Windows that would open a window.
   const answers = (path) => process.platform !== 'linux' || Boolean(ask(path, ['--version']));
   const usable = (path) => existsSync(path) && answers(path);
   return PATHS.find(usable) ?? playwrightBrowser();
 }
 
-/** Path of the browser that Playwright has downloaded, or `undefined`. */
+/** Returns the path of the browser that Playwright has downloaded, or `undefined`. */
 function playwrightBrowser() {
   try {
     const require = createRequire(join(ROOT, 'package.json'));

@@ -1,5 +1,5 @@
-// Makes the JavaScript of the package from its sources, in few files. Bundlers of apps cut a package that has parts for later
-// by which of them reach a module: of the start they made 24 files, and a page waits for each.
+// Makes the JavaScript of the package from its sources, in few files. Bundlers of apps split a package with later parts
+// by the sets of parts that reach a module: they made 24 files of the start, and a page waits for each.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,10 @@ import { finishSlim, isSlim, slimOf, slimPlugin } from './slim.mjs';
 const SOURCE = join(ROOT, 'js', 'src');
 const DIST = join(ROOT, 'js', 'dist');
 
-/** The entries and programs of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
+/**
+ * Returns the entries and programs of the package by their names in `js/dist`; `full` and `slim` are made from the
+ * first.
+ */
 async function entries() {
   const { exports, bin } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
   // `./package.json` is a file, and no module.
@@ -20,7 +23,7 @@ async function entries() {
   return names.filter((name) => name !== 'full' && name !== 'slim');
 }
 
-/** Which modules a module imports. */
+/** Records the imports of each module. */
 class Imports {
   #now = new Map();
   #ever = new Map();
@@ -33,7 +36,7 @@ class Imports {
     },
   };
 
-  /** All that a page has loaded once it has these modules; with `ever`, also what these may load later. */
+  /** Returns all modules that a page has loaded with these; with `ever`, also the modules that they may load later. */
   reach(ids, { ever = false } = {}) {
     const imports = ever ? this.#ever : this.#now;
     const found = new Set(ids);
@@ -44,7 +47,9 @@ class Imports {
 
 const sourceOf = (name) => join(SOURCE, `${name}.ts`);
 
-/** Generates the files of the entries; `options` are further ones of rolldown. Returns them with what imports what. */
+/**
+ * Generates the files of the entries; `optionsOf` returns further options of rolldown. Returns them with their imports.
+ */
 async function joined(input, plugins, optionsOf) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
@@ -56,7 +61,7 @@ async function joined(input, plugins, optionsOf) {
     resolve: { extensionAlias: { '.js': ['.ts'] } },
     transform: { target: 'es2022' },
     plugins: [...plugins, imports.plugin],
-    checks: { moduleLevelDirective: false }, // that they are kept is checked
+    checks: { moduleLevelDirective: false }, // a check below finds lost ones
   });
   const { output } = await build.generate({
     format: 'esm',
@@ -69,20 +74,20 @@ async function joined(input, plugins, optionsOf) {
 }
 
 /**
- * Writes a file for each entry, one for the start of a page, one for what other entries share with it, and those that are
- * loaded later. Those of `hedgerow/slim` are in a folder, but for what entries share.
+ * Writes a file for each entry, one for the start of a page, one for the code that other entries share with it, and the
+ * files that are loaded later. The files of `hedgerow/slim` are in a folder, except shared ones.
  */
 export async function joinModules() {
   const names = await entries();
   const input = Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
-  // A program imports all that pages do: what it shares with them is no reason to cut it off.
+  // A program imports all that pages do: code that it shares with them is no reason to split.
   const others = names.filter((name) => name !== 'index' && !name.startsWith('cli/')).map(sourceOf);
-  // What imports what must be known before slim's own modules are told from the others.
+  // The imports must be known before slim's own modules can be separated from the others.
   const { imports: known } = await joined(input, [], () => ({}));
   const start = known.reach([sourceOf('index')]);
   const shared = known.reach(others);
   const isShared = (id) => start.has(id) && shared.has(id);
-  // A page that only verifies must not load what tables and live queries share with the store.
+  // A page that only verifies must not load code that tables and live queries share with the store.
   const alone = known.reach([sourceOf('sum-proof/index')]);
   const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
@@ -119,7 +124,7 @@ export async function joinModules() {
   return output;
 }
 
-/** Of each file, whether it tells frameworks, by its first line, that it is no component of a server. */
+/** Returns for each file whether its first line marks it as client code for frameworks. */
 async function clientsOf(files) {
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return texts.map((text) => /^(['"])use client\1;/.test(text));

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 // TypeScript 7 has no scanner for other programs.
 const ts = createRequire(import.meta.url)('typescript-5.4');
 
-/** The texts of the comments of a TypeScript or JavaScript source; adjacent line comments are one text. */
+/** Returns the texts of the comments of a TypeScript or JavaScript source; adjacent line comments are one text. */
 export function typeScriptComments(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, scriptKind(file));
   const found = new Map();
@@ -36,7 +36,7 @@ export function typeScriptComments(file, text) {
 
 const TITLED = new Set(['it', 'test', 'describe', 'suite']);
 
-/** The titles of the tests of a source; a part that is computed is one word. */
+/** Returns the titles of the tests of a source; a computed part is one word. */
 export function testTitles(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, scriptKind(file));
   const titles = [];
@@ -89,7 +89,7 @@ function isInString(source, pos) {
 const RUST =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
 
-/** The texts of the comments of a Rust source. Examples in documentation are no prose. */
+/** Returns the texts of the comments of a Rust source. Examples in documentation are no prose. */
 export function rustComments(text) {
   const ranges = [...text.matchAll(RUST)]
     .filter(([match]) => match.startsWith('/'))
@@ -117,7 +117,7 @@ function withoutMarks(comment) {
     .trim();
 }
 
-/** The prose of a page of Markdown: no code, no headings, no comments; a cell of a table is a text of its own. */
+/** Returns the prose of a page of Markdown: no code, no headings, no comments; a cell of a table is a separate text. */
 export function proseOf(page) {
   return page
     .replace(/^---\n[\s\S]*?\n---\n/, '')
@@ -130,7 +130,7 @@ export function proseOf(page) {
     .replace(/<[^>]+>/g, ' ');
 }
 
-/** The sentences of a text. Lists and paragraphs end a sentence; code in it is one word. */
+/** Returns the sentences of a text. Lists and paragraphs end a sentence; code in it is one word. */
 export function sentencesOf(text) {
   return text
     .replace(/```[\s\S]*?```/g, '\n\n')

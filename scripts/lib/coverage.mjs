@@ -1,6 +1,6 @@
-// Which code runs, as V8 counts it: what guides `fuzz-remote.mjs` to inputs that reach new code. V8 reports the blocks
-// that did not run of each function that did; so a block is reached by the first run of its function without it in the
-// report.
+// Records the code that runs, as V8 counts it, to guide `fuzz-remote.mjs` to inputs that reach new code. V8 reports the
+// blocks that did not run of each function that did; so the first run of a block's function that does not report it has
+// reached the block.
 
 import { Session } from 'node:inspector';
 
@@ -10,10 +10,10 @@ const isInside = ([start, end], [outerStart, outerEnd]) => start >= outerStart &
 export class Coverage {
   #session = new Session();
   #url;
-  /** By function: its blocks that were ever reported, and whether they were reached. */
+  /** By function: all its reported blocks, and whether they were reached. */
   #functions = new Map();
 
-  /** Of the script with this address, which must not have run before. */
+  /** Watches the script with this address, which must not have run before. */
   constructor(url) {
     this.#url = url;
     this.#session.connect();
@@ -30,7 +30,7 @@ export class Coverage {
     return outcome;
   }
 
-  /** The functions that have run since the last call, with the blocks of them that have not. */
+  /** Returns the functions that have run since the last call, with their blocks that have not run. */
   #ran() {
     const all = this.#post('Profiler.takePreciseCoverage').result;
     const functions = all.filter(({ url }) => url === this.#url).flatMap((one) => one.functions);
@@ -45,7 +45,7 @@ export class Coverage {
       });
   }
 
-  /** How many functions and blocks were reached. */
+  /** Counts the functions and blocks that were reached. */
   get places() {
     let total = 0;
     for (const blocks of this.#functions.values()) {
@@ -55,7 +55,7 @@ export class Coverage {
     return total;
   }
 
-  /** The places that were reached for the first time since the last call. */
+  /** Returns the places that were reached for the first time since the last call. */
   reached() {
     const places = [];
     for (const { name, missed } of this.#ran()) {
@@ -68,7 +68,7 @@ export class Coverage {
       const before = [...blocks.values()].filter(({ isReached }) => !isReached);
       for (const [block, range] of missed) {
         if (blocks.has(block)) continue;
-        // Of a function that ran before, a block that was not reported had run, or was in one that had not.
+        // In a function that ran before, an unreported block had run, or was inside one that had not.
         const isUnknown = known === undefined || before.some((one) => isInside(range, one.range));
         blocks.set(block, { range, isReached: !isUnknown });
       }
@@ -82,7 +82,7 @@ export class Coverage {
     return places;
   }
 
-  /** Whether what has run since the last call reaches one of these places. */
+  /** Whether the code that has run since the last call includes one of these places. */
   reaches(places) {
     const ran = new Map(this.#ran().map(({ name, missed }) => [name, missed]));
     return places.some(({ name, block }) => {

@@ -1,4 +1,4 @@
-// What `scripts/measure-deltas.mjs` takes of the sources of the wrapper, in one module.
+// Exports the wrapper's sources for `scripts/measure-deltas.mjs`, in one module.
 
 export { BranchHead } from '../../js/src/engine/history/branch-head.js';
 export { memory, open } from '../../js/src/index.js';

@@ -19,7 +19,7 @@ from gi.repository import WebKit2 as w
 print('.'.join(str(f()) for f in (w.get_major_version, w.get_minor_version, w.get_micro_version)))
 `;
 
-/** Path and version of Firefox, or `undefined`. */
+/** Returns the path and version of Firefox, or `undefined`. */
 export function findFirefox() {
   const chosen = process.env.FIREFOX_PATH;
   if (chosen && !existsSync(chosen)) {
@@ -32,7 +32,7 @@ export function findFirefox() {
   return undefined;
 }
 
-/** The Python with the bindings of WebKitGTK, and its version; `undefined` without them or a screen. */
+/** Returns the Python with the bindings of WebKitGTK, and its version; `undefined` without them or a screen. */
 export function findWebKit() {
   // Debian's Python, for which Debian packages the bindings.
   const path = process.env.WEBKIT_PYTHON ?? '/usr/bin/python3';

@@ -1,15 +1,15 @@
-// Compares the errors of a compiler with those that files expect, in comments such as
-// `// @ts-expect-error not a member [nope]`: what is in brackets must be in the message.
+// Compares the errors of a compiler with the errors that files expect, in comments such as `// @ts-expect-error not a
+// member [nope]`: the message must contain the text in brackets.
 
 const COMMENT = /^\s*\/\/ @ts-expect-error (?<reason>.*)$/;
 const ERROR = /^(?<file>[^\s(][^(]*)\((?<line>\d+),\d+\): error (?<message>TS\d+: .*)$/;
 
-/** The text as the compiler shall see it, with as many lines: it then tells what was expected. */
+/** Returns the text without the comments, so that the compiler reports the expected errors; the lines stay. */
 export function withoutComments(text) {
   return text.replaceAll('// @ts-expect-error ', '// expected: ');
 }
 
-/** The expected errors of a file, by the lines on which they must be. */
+/** Returns the expected errors of a file, by the lines on which they must be. */
 export function expectedIn(text) {
   const all = new Map();
   for (const [at, line] of text.split('\n').entries()) {
@@ -21,7 +21,7 @@ export function expectedIn(text) {
   return all;
 }
 
-/** The errors in the output of `tsc --pretty false`: the further lines of a message are indented. */
+/** Reads the errors in the output of `tsc --pretty false`: the further lines of a message are indented. */
 export function errorsIn(output) {
   const errors = [];
   for (const line of output.split('\n')) {
@@ -33,7 +33,10 @@ export function errorsIn(output) {
   return errors;
 }
 
-/** What differs; empty if there are errors on each expected line, with the parts of its message, and on no other. */
+/**
+ * Lists the differences; empty if there are errors on each expected line, with the parts of its message, and on no
+ * other.
+ */
 export function faultsOf(expected, errors) {
   const faults = [];
   const found = new Map();

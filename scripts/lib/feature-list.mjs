@@ -1,12 +1,12 @@
-// What Hedgerow uses of a browser that not every browser in use has.
+// Lists the browser features that Hedgerow uses and that some browsers in use lack.
 
 const START_UP = 'js/test/package/start-up.test.ts';
 const WITHOUT = 'js/test/package/without.test.ts';
 
 /**
- * `data` are paths in browser-compat-data, all of which a version must have. `used` is a file or a folder, and a text in it.
- * `without` is what happens without the feature; a feature is `needed` when no store works then. `tests` are files and the
- * titles, or parts of titles, of the tests that take it away.
+ * `data` are paths in browser-compat-data; a version must have all of them. `used` is a file or a folder, and a text in
+ * it. `without` is the behaviour without the feature; a feature is `needed` when no store works then. `tests` are files
+ * and the titles, or parts of titles, of the tests that remove it.
  */
 export const FEATURES = [
   {

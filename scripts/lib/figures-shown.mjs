@@ -1,9 +1,9 @@
-// How a figure is written in a page.
+// Writes a figure as pages show it.
 
-/** Whether more of it is better. */
+/** Whether a higher figure is better. */
 export const isMore = ({ unit }) => unit === 'per second';
 
-/** Digits that count, with commas between thousands: 215,657 is 216,000 of three digits. */
+/** Rounds to significant digits, with commas between thousands: 215,657 is 216,000 with three digits. */
 function digits(value, count) {
   if (value >= 1000) return Number(value.toPrecision(count)).toLocaleString('en');
   return String(Number(value.toPrecision(count)));
@@ -19,8 +19,8 @@ export function shown(figure) {
 }
 
 /**
- * A figure in multiples of Hedgerow's time or size. `median` is the median of the ratios of all rounds, where there is one: it is
- * not the ratio of the medians.
+ * Writes a figure as a multiple of Hedgerow's time or size. `median` is the median of the ratios of all rounds, where
+ * there is one: it is not the ratio of the medians.
  */
 export function ratioOf(figure, own, median) {
   if (median !== undefined) return median.value;

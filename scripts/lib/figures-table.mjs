@@ -1,8 +1,8 @@
-// A table of figures: a row for each case, a column for each product, and below it the runs that it is of.
+// Makes a table of figures: a row for each case, a column for each product, and below it the runs of the figures.
 
 import { ratioOf, shown, shownRatio } from './figures-shown.mjs';
 
-/** The figure with a key. */
+/** Returns the figure with a key. */
 export function figureOf({ figures }, key) {
   const figure = figures[key];
   if (figure === undefined) throw new Error(`docs/figures.json has no ${key}`);
@@ -23,11 +23,11 @@ function readSpec(text) {
   return { as, rows: rows.split(','), columns: columns.split(',') };
 }
 
-/** How a table of ratios is read. */
+/** Explains how to read a table of ratios. */
 const RATIOS =
   'The other columns say how many times slower or larger than Hedgerow a library is. Below 1 x Hedgerow loses. The best is bold.';
 
-/** The table that a text describes. */
+/** Makes the table that a text describes. */
 export function figureTable(text, data) {
   const { as, rows, columns } = readSpec(text);
   const heads = columns.map((column) => titleOf(data.products, column));
@@ -41,7 +41,7 @@ export function figureTable(text, data) {
   return [...intro, head, rule, ...lines, '', caption(rows, data)].join('\n');
 }
 
-/** The best is bold, with all that are the same to two digits. */
+/** The best is bold, and so are all that equal it to two digits. */
 function cellsOf(row, columns, as, data) {
   const own = figureOf(data, `${row}.hedgerow`);
   const all = columns.map((column) => {
@@ -61,7 +61,7 @@ function cellsOf(row, columns, as, data) {
   });
 }
 
-/** The run of each row, with its data and its command: the rows of the first run need no name. */
+/** Names the run of each row, with its date and its command: the rows of the first run need no name. */
 function caption(rows, data) {
   const ids = rows.map((row) => figureOf(data, `${row}.hedgerow`).run);
   const runs = [...new Set(ids)];

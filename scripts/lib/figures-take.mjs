@@ -1,14 +1,14 @@
-// From a result of the benchmarks (`e2e/bench/README.md`) to published figures.
+// Turns a result of the benchmarks (`e2e/bench/README.md`) into published figures.
 
 const slug = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
-/** Cases of 100,000 rows have their name as the key, others the number of rows with it. */
+/** A case of 100,000 rows has its name as the key, another one the number of rows, too. */
 const caseKey = ({ name, rows }) => (rows === 100_000 ? name : `${name}-${rows}`);
 
 const BACKENDS = { leveldb: 'LevelDB', sqlite: 'SQLite' };
 const threeDigits = (value) => Number(value.toPrecision(3));
 
-/** The published figures with those of a result; all that the run had before are dropped. */
+/** Returns the published figures with the figures of a result; drops all that the run had before. */
 export function takeFigures(data, report, run) {
   const before = Object.entries(data.figures).filter(([, figure]) => figure.run !== run);
   const notes = Object.entries(data.figures).map(([key, { note }]) => [key, note]);

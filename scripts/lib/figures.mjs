@@ -1,5 +1,6 @@
-// The published figures, `docs/figures.json`, and the pages that show them. In a page the key of a figure stands in a comment right
-// before its text, `<!-- =load.hedgerow -->212 ms`, and a table stands between two comments:
+// Reads and writes the published figures, `docs/figures.json`, and fills in the pages that show them. In a page the key
+// of a figure stands in a comment right before its text, `<!-- =load.hedgerow -->212 ms`, and a table stands between two
+// comments:
 //
 //   <!-- figures as=ratios rows=load,open columns=hedgerow,dexie -->
 //   <!-- end of figures -->
@@ -35,7 +36,7 @@ function entryText(key, value) {
   return `${JSON.stringify(key)}: {\n      ${members.join(',\n      ')}\n    }`;
 }
 
-/** The faults of the file itself. */
+/** Lists the faults of the file itself. */
 export function faultsOf({ runs, figures }) {
   const ofRuns = Object.entries(runs).flatMap(([id, run]) => {
     const missing = ['date', 'command', 'what'].filter((name) => run[name] === undefined);
@@ -54,8 +55,8 @@ const NUMBER = String.raw`-?\d[\d.,]*(?<=\d)(?: (?:a second|ms|s|KB|MB|MiB|x)(?!
 const KEYED = new RegExp(String.raw`(<!-- =([\w.-]+) -->)(${NUMBER})?`, 'g');
 
 /**
- * A page with its figures filled in; `unknown` has what cannot be filled in, `differing` the texts that were others, `keys` the number
- * of figures and tables.
+ * Fills in the figures of a page; `unknown` has keys without a figure, `differing` the texts that it replaced, `keys`
+ * the number of figures and tables.
  */
 export function fill(page, data) {
   const unknown = [];
@@ -90,7 +91,7 @@ export function fill(page, data) {
 /** A number with a unit of a measurement. */
 const MEASURED = /\b\d[\d.,]*\s?(?:ms|s|[kK]B|MB|MiB|GB|x|(?:rows )?a second)(?!\w)/g;
 
-/** The figures of a page that have no key. */
+/** Lists the figures of a page that have no key. */
 export function unkeyed(page) {
   const text = page
     .replace(BLOCK, '')

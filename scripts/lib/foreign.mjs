@@ -1,4 +1,4 @@
-// What the suites of `npm run foreign` have in common: where they come from, and how their results are judged.
+// Fetches the suites of `npm run foreign`, and judges their results.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ async function filled(folder, fill) {
   return folder;
 }
 
-/** The folder of a package: the one that is installed in this version, or else as the registry has it. */
+/** Returns the folder of a package: the installed one in this version, or else the registry's. */
 async function packageFolder({ npm, version, integrity }) {
   const installed = join(ROOT, 'node_modules', npm);
   const manifest = join(installed, 'package.json');
@@ -50,12 +50,12 @@ async function packageFolder({ npm, version, integrity }) {
   });
 }
 
-/** The files of a commit: of a repository on this machine, or of GitHub. */
+/** Returns the files of a commit: of a repository on this machine, or of GitHub. */
 async function repositoryFolder(name, { repo, commit, paths = [] }, from) {
   return filled(join(CACHE, `${name}-${commit}`), async (part) => {
     const clone = join(CACHE, `${name}.git`);
     const git = from === undefined ? clone : resolve(from);
-    // A folder that belongs to somebody else is only read.
+    // Another user's folder is only read.
     const ask = (...args) =>
       run('git', ['-c', 'safe.directory=*', '-C', git, ...args], { quiet: true });
     try {
@@ -82,7 +82,7 @@ async function repositoryFolder(name, { repo, commit, paths = [] }, from) {
   });
 }
 
-/** What `run` of a suite is given, beside `report`. */
+/** Returns the arguments of a suite's `run`, except `report`. */
 export async function fetched(name, source, from) {
   const folders = new Map();
   for (const one of source.with ?? []) folders.set(one.npm, await packageFolder(one));
@@ -91,8 +91,8 @@ export async function fetched(name, source, from) {
 }
 
 /**
- * Compares results with what is known. `tests` are `{ test, state, message }` with the states `passed`, `failed` and
- * `skipped`; `known` are tests that fail for a reason: `{ test, reason }`. One of these that does not fail counts as
+ * Compares results with known failures. `tests` are `{ test, state, message }` with the states `passed`, `failed` and
+ * `skipped`; `known` are tests that fail for a reason: `{ test, reason }`. A known failure that passes counts as
  * failed, and so does a run without tests.
  */
 export function judged(tests, known = []) {
@@ -122,7 +122,7 @@ export function judged(tests, known = []) {
   return { ...counts, exceptions, failures };
 }
 
-/** Runs test files by Vitest, and returns their results for `judged`. `env` is what the files read. */
+/** Runs test files with Vitest, and returns their results for `judged`. The files read `env`. */
 export async function runVitest(files, { report, env, config = CONFIG }) {
   const vitest = join(
     dirname(createRequire(join(ROOT, 'js', 'package.json')).resolve('vitest/package.json')),
@@ -132,7 +132,7 @@ export async function runVitest(files, { report, env, config = CONFIG }) {
   try {
     await run('node', [vitest, ...args], { env, quiet: true });
   } catch (error) {
-    // A test that fails is in the report.
+    // The report has the failed tests.
     if (!existsSync(report)) throw new CommandFailed(`${error.message}\n${error.output}`);
   }
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));

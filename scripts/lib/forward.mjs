@@ -1,11 +1,14 @@
-// A module in two parts for development: the first contains everything, the later part only forwards exports.
+// Makes a module in two parts for development: the first contains everything, the later part only forwards exports.
 
 import { exportSection, exportsOf, FUNCTION, functionTypesOf } from './boundary.mjs';
 import { contentOf, editSections, integer, list, moduleOf, SECTIONS, text } from './sections.mjs';
 
 const FIRST = 'first';
 
-/** `first` has the later exports under other names; `later` imports them and exports them under their own. */
+/**
+ * Makes both parts: `first` has the later exports under other names; `later` imports them and exports them under their
+ * own.
+ */
 export function forward(wasmBytes, isLater) {
   const exports = exportsOf(wasmBytes);
   const isForwarded = ({ name, kind }) => kind === FUNCTION && isLater(name);

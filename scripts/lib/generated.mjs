@@ -16,8 +16,8 @@ const HEAD = '// Written by `npm run build`; not for editing.\n\n';
 const write = (name, text) => writeFile(join(GENERATED_DIR, name), HEAD + text);
 
 /**
- * Writes all of them. `deflate` packs the bytes of a module, `functions` are the exports of the core, and
- * `isLater` selects those of the later part.
+ * Writes all of them. `deflate` packs the bytes of a module, `functions` are the exports of the core, and `isLater`
+ * selects the exports of the later part.
  */
 export async function generate({ first, later, functions, isLater, deflate }) {
   await mkdir(GENERATED_DIR, { recursive: true });
@@ -37,7 +37,7 @@ export async function generate({ first, later, functions, isLater, deflate }) {
 
 async function moduleText(constant, wasmBytes, title, deflate) {
   const deflatedBytes = Buffer.from(await deflate(wasmBytes));
-  // Write the type, or the declaration file would repeat the whole string.
+  // Writes the type, or the declaration file would repeat the whole string.
   return (
     `/** ${title}: raw DEFLATE, in base64. */\n` +
     `export const ${constant}_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +

@@ -1,11 +1,11 @@
-// One hash of files: what was built of the same ones need not be built again.
+// Makes one hash of files: a build of the same files need not be repeated.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ROOT } from './run.mjs';
 
-/** One hash of all files of `inputs`, files and folders, but for those in the files and folders `without`. */
+/** Returns one hash of all files of `inputs`, files and folders, except the files and folders `without`. */
 export async function hashInputs(inputs, { without = [] } = {}) {
   const isLeftOut = (name) => without.some((one) => name === one || name.startsWith(`${one}/`));
   const hash = createHash('sha256');

@@ -18,7 +18,7 @@ const TOOLS = join(ROOT, 'node_modules', 'hermes-engine-cli', PLATFORMS[process.
  * run before everything. Returns the code.
  */
 export async function bundleWithMetro(dir, entry, { setUp = [], polyfills = [] } = {}) {
-  // Resolve from the example, which depends on them; and late, since `setup` installs them.
+  // Resolves from the example, which depends on them; and late, since `setup` installs them.
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { getDefaultConfig } = require('metro-config');
@@ -73,10 +73,10 @@ export async function compileForHermes(name, code) {
   return bytecode;
 }
 
-/** The path of the interpreter. */
+/** Returns the path of the interpreter. */
 export const hermesPath = () => join(TOOLS, 'hermes');
 
-/** Runs a file of bytecode; returns what it printed. Rejects when Hermes itself fails. */
+/** Runs a file of bytecode; returns its output. Rejects when Hermes itself fails. */
 export async function runInHermes(file) {
   const { stdout } = await promisify(execFile)(hermesPath(), [file], {
     maxBuffer: 64 << 20,

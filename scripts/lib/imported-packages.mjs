@@ -1,23 +1,24 @@
-// Which npm packages a script imports, with all files of the repository that it imports. It reads text, not syntax trees.
+// Finds the npm packages that a script imports, with all files of the repository that it imports. It reads text, not
+// syntax trees.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageOf } from './release-reach.mjs';
 
-/** What is imported when a file is loaded. */
+/** Imports that happen when a file is loaded. */
 const STATIC = /^(?:import (?:.* from )?|export .* from |\} from )'([^']+)';$/gm;
-/** What is imported later, if at all. */
+/** Imports that happen later, if at all. */
 const DYNAMIC = /\b(?:import|require|require\.resolve|import\.meta\.resolve)\('([^']+)'\)/g;
 
-/** A file of the repository by the path that an import names. */
+/** Returns a file of the repository by the path that an import names. */
 const fileAt = (path) =>
   [path, path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx')].find((one) =>
     existsSync(one),
   );
 
 /**
- * Adds to `found` the packages that a file and the files that it imports import, each with the first importing file. With
- * `isStatic` only those count that are imported when it is loaded. `seen` has the files that were read.
+ * Adds to `found` the packages that a file and the files that it imports import, each with the first importing file.
+ * With `isStatic` only imports at load time count. `seen` has the files that were read.
  */
 export function importedPackages(
   file,

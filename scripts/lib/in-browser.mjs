@@ -1,4 +1,4 @@
-// The common part of the commands that run a script in real browsers: set up, build, and drive them.
+// Shares code among the commands that run a script in real browsers: they set up, build, and drive browsers.
 
 import { build } from '../build.mjs';
 import { setup } from '../setup.mjs';
@@ -6,8 +6,8 @@ import { findBrowser } from './browser.mjs';
 import { run, runMain } from './run.mjs';
 
 /**
- * Runs a script with the arguments of this process. `packages` is what it needs of `packages.mjs`; `engines` are those that it
- * drives unless `--engines` names others: `chromium` or `all`.
+ * Runs a script with the arguments of this process. `packages` is a set of `packages.mjs`; `engines` are the browsers
+ * that it drives unless `--engines` names others: `chromium` or `all`.
  */
 export function runInBrowser(script, { packages = 'test', engines = 'chromium' } = {}) {
   const args = process.argv.slice(2);

@@ -1,5 +1,5 @@
-// The page of `hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it as it is. The
-// script has the whole package, and is a classic one: what serves the page then has nothing to look into.
+// Builds the page of `hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it
+// unchanged. The script has the whole package, and is a classic one: a server then has no imports to resolve.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,17 +8,17 @@ import { ROOT } from './run.mjs';
 const SOURCE = join(ROOT, 'js', 'src', 'inspector');
 const DIST = join(ROOT, 'js', 'dist', 'inspector');
 
-/** The file that is published. */
+/** The published file. */
 export const INSPECTOR_PAGE = join(DIST, 'page.html');
 
-/** A script as it may stand within a page: nothing in it ends the element or begins a comment. */
+/** Escapes a script for a page: no text in it ends the element or begins a comment. */
 export const inPage = (code) =>
   code
     .replace(/<\/(script)/gi, '<\\/$1')
     .replace(/<!--/g, '<\\!--')
     .trim();
 
-/** Style sheets without comments and needless spaces. */
+/** Removes comments and needless spaces from style sheets. */
 export const withoutSpaces = (css) =>
   css
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -32,7 +32,7 @@ async function scriptOfPage() {
   const build = await rolldown({
     input: join(SOURCE, 'page.ts'),
     platform: 'browser',
-    // The module of slim's files alone asks for its own address.
+    // Only the module of slim's files asks for its own address.
     checks: { emptyImportMeta: false },
   });
   const { output } = await build.generate({ format: 'iife', minify: true, codeSplitting: false });

@@ -30,7 +30,7 @@ export function checkTypeScript(sourceDir, layers) {
   return { files, problems: [...problems, ...circleProblems(typeScriptNames(sourceDir))] };
 }
 
-/** The names that each file of a package's `src` imports, without extensions. */
+/** Returns the names that each file of a package's `src` imports, without extensions. */
 export function typeScriptNames(sourceDir) {
   const extension = '.ts';
   const files = readdirSync(sourceDir, { recursive: true })
@@ -46,7 +46,7 @@ export function typeScriptNames(sourceDir) {
   );
 }
 
-/** The cycles among the files, each as a chain of names. */
+/** Finds the cycles among the files, each as a chain of names. */
 export function circlesOf(named) {
   const circles = [];
   const isDone = new Set();
@@ -100,7 +100,7 @@ function judge(own, target, name) {
   return isAllowed ? undefined : `names \`${name}\`, which is not in a lower layer`;
 }
 
-/** The number of the layer and the room of `name`, by the longest pattern; `undefined` if it is in no room. */
+/** Returns the number of the layer and the room of `name`, by the longest pattern; `undefined` if it is in no room. */
 function placeOf(layers, name) {
   const matches = (pattern) =>
     pattern.endsWith('/*') ? `${name}/`.startsWith(pattern.slice(0, -1)) : name === pattern;
@@ -123,7 +123,7 @@ export function blankTypeScript(text) {
   );
 }
 
-/** Every module that a path from the root of the crate, or with `super`, names. */
+/** Lists every module that a path from the root of the crate, or with `super`, names. */
 function rustImports(file, code, placeOfModule) {
   const imports = [];
   for (const { 0: start, index } of code.matchAll(/(?<!\$)\bcrate::\s*/g)) {
@@ -141,7 +141,7 @@ function rustImports(file, code, placeOfModule) {
   return imports;
 }
 
-/** The first names of the path at `at`, or of the paths of a group `{a::b, c}` there. */
+/** Returns the first names of the path at `at`, or of the paths of a group `{a::b, c}` there. */
 function namesAt(code, at) {
   if (code[at] !== '{') return [/^(?:\w+|\*)?/.exec(code.slice(at))[0]];
   let depth = 0;
@@ -158,7 +158,7 @@ function namesAt(code, at) {
     .filter((name) => name !== undefined && name !== 'self');
 }
 
-/** Every file of the package in an `import`, `export ... from` or `import()`. */
+/** Lists every file of the package in an `import`, `export ... from` or `import()`. */
 function typeScriptImports(file, code) {
   const imports = [];
   const specifier = /\b(?:from|import)\s*\(?\s*(['"])(\.[^'"]*)\1/g;

@@ -1,4 +1,4 @@
-// The source of an app with many tables, for the time that its types take to compile.
+// Writes the source of an app with many tables, to measure how long its types take to compile.
 
 const TABLES = 30;
 const MEMBERS = 20;
@@ -38,7 +38,7 @@ export async function use${table}(db: Db) {
 }`;
 }
 
-/** An app of these tables with five calls of each. */
+/** Makes an app of these tables with five calls of each. */
 export function manyTables() {
   return `import { open, type Store } from 'hedgerow';
 import { type StoreWith, table } from 'hedgerow/tables';

@@ -1,8 +1,8 @@
-// What scripts that measure have in common.
+// Shares code among scripts that measure.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** The longest wait of the event loop during `run`, in milliseconds. */
+/** Measures the longest wait of the event loop during `run`, in milliseconds. */
 export async function longestGapOf(run) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -1,8 +1,8 @@
-// Changes bytes at random, as formats of little-endian numbers, hashes and lists are broken.
+// Changes bytes at random, in ways that break formats of little-endian numbers, hashes and lists.
 
 import { deflateRawSync } from 'node:zlib';
 
-/** A generator of random numbers, by a seed: mulberry32. */
+/** Makes a generator of random numbers, by a seed: mulberry32. */
 export function randomOf(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -62,7 +62,7 @@ const WAYS = [
     bytes[at] = below(256);
     return bytes;
   },
-  // A number, of any width, or one beside the one that is there.
+  // A number, of any width, or one next to the old one.
   (bytes, { at, pick, next }) => {
     const width = pick([2, 4, 8]);
     if (at + width > bytes.length) return bytes;
@@ -73,7 +73,7 @@ const WAYS = [
     for (let nth = 0; nth < width; nth++, number >>= 8n) place[nth] = Number(number & 0xffn);
     return bytes;
   },
-  // Something is left out, twice there, or moved.
+  // Removes, repeats or moves a part.
   (bytes, { at, below }) => joined(bytes.subarray(0, at), bytes.subarray(at + 1 + below(90))),
   (bytes, { at, below }) => {
     const length = 1 + below(90);
@@ -86,10 +86,10 @@ const WAYS = [
   },
   // Zeros.
   (bytes, { at, below }) => bytes.fill(0, at, at + pickLength(below)),
-  // Its end is that of another one.
+  // Takes the end of another input.
   (bytes, { at, other, below }) =>
     joined(bytes.subarray(0, at), other.subarray(below(Math.max(1, other.length)))),
-  // Bytes that are inflated to very many.
+  // Bytes that inflate to very many.
   (bytes, { pick, below }) => {
     const length = Buffer.alloc(4);
     length.writeUInt32LE(pick([1, 1 << 10, 1 << 20, 16 << 20, (16 << 20) + 1, below(2 ** 32)]));
@@ -99,11 +99,11 @@ const WAYS = [
 
 const pickLength = (below) => [8, 16, 32, 40, 1 + below(200)][below(5)];
 
-/** A changed copy of bytes; `other` is another input. */
+/** Returns a changed copy of bytes; `other` is another input. */
 export function mutated(bytes, other, random) {
   let changed = bytes.slice();
   for (let times = random.next() < 0.6 ? 1 : 2 + random.below(3); times > 0; times--) {
-    // The bombs are dear: seldom.
+    // The bombs are expensive, so they are rare.
     const way = random.next() < 0.02 ? WAYS.at(-1) : random.pick(WAYS.slice(0, -1));
     const isBody = changed.length > HEADER_BYTES && random.next() < 0.95;
     const at = isBody

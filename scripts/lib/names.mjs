@@ -1,4 +1,4 @@
-// Reads what a source tree declares, and finds names that are no nouns or verbs, and names that have two owners.
+// Reads the declarations of a source tree, and finds names that are no nouns or verbs, and names that have two owners.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const VERBS = new Set(
   ),
 );
 const PARTICIPLE = new RegExp(`^(?:[a-z]+ed|${IRREGULAR})$`);
-/** Participles that everybody knows as names of functions that return a changed copy. */
+/** Participles that are common names of functions that return a changed copy. */
 const CUSTOMARY = new Set(['sorted', 'joined', 'reversed', 'merged', 'indexed', 'deprecated']);
 const isParticiple = (word) => PARTICIPLE.test(word) && !VERBS.has(word) && !CUSTOMARY.has(word);
 
@@ -58,7 +58,10 @@ export const isOddFunction = (name) => isParticiple(name.replace(/^[#_]+/, ''));
 /** File names that each folder may have. */
 const COMMON_FILES = new Set(['index', 'types', 'errors', 'context']);
 
-/** What the TypeScript files under `dirs` declare: names of functions, of types, and of exports by their files. */
+/**
+ * Reads the declarations in the TypeScript files under `dirs`: names of functions, of types, and of exports by their
+ * files.
+ */
 export function readNames(dirs) {
   const functions = [];
   const types = [];
@@ -126,7 +129,7 @@ function isExported(node) {
   return isTop && (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Export) !== 0;
 }
 
-/** How many names of each kind there are: with their places, so that they can be found. */
+/** Lists the odd names of each kind, with their places, so that they can be found. */
 export function oddNames({ functions, types, owners, fileNames }) {
   const twice = (map) =>
     [...map]

@@ -1,7 +1,7 @@
-// What the published package has beside `js/dist`: both licences and the changelog, of which the repository has one copy, the
-// pages of errors, which `help` of an error names, and a folder for each entry, for tools that do not read `exports` in
-// package.json (Parcel as installed, Metro before 0.79, TypeScript with `moduleResolution: node`). They are made when npm packs,
-// and removed afterwards (`--clean`).
+// Adds files to the published package next to `js/dist`: both licences and the changelog, which the repository has
+// once, the pages of errors, which `help` of an error names, and a folder for each entry, for tools that do not read
+// `exports` in package.json (Parcel as installed, Metro before 0.79, TypeScript with `moduleResolution: node`). They
+// are made when npm packs, and removed afterwards (`--clean`).
 
 import { copyFile, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
@@ -14,7 +14,7 @@ export const COPIES = ['LICENSE-MIT', 'LICENSE-APACHE', 'CHANGELOG.md'];
 /** The pages of errors, in the repository and in the package. */
 export const PAGES = { from: join(ROOT, 'docs', 'errors'), to: 'errors' };
 
-/** Of each entry but the first: its folder, and the `package.json` in it. */
+/** Returns, for each entry but the first, its folder and the `package.json` in it. */
 export function foldersOf({ exports }) {
   return Object.entries(exports)
     .filter(([path, target]) => path !== '.' && typeof target !== 'string')
@@ -28,7 +28,7 @@ export function foldersOf({ exports }) {
     });
 }
 
-/** A page of errors for the package: of links to pages that it does not have, the text and the name of the page. */
+/** Adapts a page of errors for the package: links to pages that it lacks become the text and the name of the page. */
 export function packedPage(page) {
   return page
     .replace(/^<!-- snippets: [\s\S]*? -->\n\n?/gm, '')
@@ -48,7 +48,7 @@ export async function addToPackage(dir = PACKAGE, root = ROOT) {
     await writeFile(join(dir, PAGES.to, name), page);
   }
   for (const [name, fields] of foldersOf(await manifest(dir))) {
-    // A folder that holds more is no entry's: npm would pack nothing else of it, but `--clean` must not take it.
+    // A folder with other files belongs to no entry: npm would not pack them, but `--clean` must not delete it.
     const others = await readdir(join(dir, name)).catch(() => []);
     const stray = others.find((file) => file !== 'package.json');
     if (stray !== undefined) {
@@ -59,7 +59,7 @@ export async function addToPackage(dir = PACKAGE, root = ROOT) {
   }
 }
 
-/** Removes them. */
+/** Removes these files. */
 export async function cleanPackage() {
   for (const name of COPIES) await rm(join(PACKAGE, name), { force: true });
   await rm(join(PACKAGE, PAGES.to), { recursive: true, force: true });
@@ -71,14 +71,14 @@ export async function cleanPackage() {
   }
 }
 
-/** Packs the package in a folder as it is into the folder `to`; returns the path of the tarball. */
+/** Packs the package in a folder unchanged into the folder `to`; returns the path of the tarball. */
 export async function packFolder(dir, to) {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', to];
   const [{ filename }] = JSON.parse(await run('npm', args, { cwd: dir, quiet: true }));
   return join(to, filename);
 }
 
-/** Packs `js` as it is built. */
+/** Packs the built `js`. */
 export async function packAsBuilt(to) {
   await mkdir(to, { recursive: true });
   await addToPackage();

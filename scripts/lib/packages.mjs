@@ -1,5 +1,6 @@
-// The npm packages of this repository: which workspaces have what a command needs, whether that is installed, and how it is
-// installed. Uses only built-ins of Node, since `setup.mjs` needs it before anything is installed.
+// Manages the npm packages of this repository: which workspaces have the packages of a command, whether these are
+// installed, and how to install them. Uses only built-ins of Node, since `setup.mjs` needs it before any package is
+// installed.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,10 @@ const read = (...path) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 
 const BUILD = ['js', 'tools/build'];
 
-/** The workspaces of each set. Packages are in the workspace of the command that needs them, so that others need not wait. */
+/**
+ * The workspaces of each set. Packages are in the workspace of the command that needs them, so that others need not
+ * wait.
+ */
 export const SETS = {
   /** The core for development, the JavaScript of the package, and the page. */
   demo: ['demo'],
@@ -20,11 +24,11 @@ export const SETS = {
   bench: [...BUILD, 'e2e', 'e2e/bench'],
   docs: [...BUILD, 'site'],
   release: [...BUILD, 'tools/check', 'tools/release', 'e2e'],
-  /** `npm run test:deep`, but for what is only installed where Node lacks it. */
+  /** `npm run test:deep`, except a package that is only installed where Node lacks it. */
   all: read('package.json').workspaces.filter((one) => one !== 'tools/sqlite'),
 };
 
-/** The workspaces of one set or of several, by their names. */
+/** Returns the workspaces of one set or of several, by their names. */
 export function workspacesOf(sets) {
   const names = [sets].flat();
   const unknown = names.find((name) => !Object.hasOwn(SETS, name));
@@ -36,7 +40,7 @@ export function workspacesOf(sets) {
   return [...new Set(names.flatMap((name) => SETS[name]))];
 }
 
-/** Where `name` is installed for what is at `from`, by the lock file; `undefined` if it is not. */
+/** Returns where the package at `from` finds `name`, by the lock file; `undefined` if it does not. */
 function placeOf(packages, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
     const place = `${at}${at === '' ? '' : '/'}node_modules/${name}`;
@@ -45,7 +49,7 @@ function placeOf(packages, from, name) {
   }
 }
 
-/** The places of all packages that workspaces need on every machine, each with what the lock file says of it. */
+/** Returns the places of all packages that workspaces need on every machine, each with its entry in the lock file. */
 export function placesOf(workspaces, packages = read('package-lock.json').packages) {
   const found = new Map(workspaces.map((workspace) => [workspace, packages[workspace]]));
   for (const [at, entry] of found) {
@@ -65,7 +69,7 @@ export function placesOf(workspaces, packages = read('package-lock.json').packag
   return found;
 }
 
-/** The version of what is installed at a place; `undefined` if nothing is. */
+/** Returns the version installed at a place; `undefined` without one. */
 function versionAt(place) {
   try {
     return read(place, 'package.json').version;
@@ -77,7 +81,7 @@ function versionAt(place) {
 /** npm writes this file last, so without it an installation has not ended. */
 const END = join(ROOT, 'node_modules', '.package-lock.json');
 
-/** The places of packages that workspaces need and that are not there in the version of the lock file. */
+/** Returns the places of packages that workspaces need and that are missing in the version of the lock file. */
 export function missingPlaces(workspaces) {
   const places = [...placesOf(workspaces)].filter(([place]) => place.includes('node_modules/'));
   const isThere = ([place, { version, link }]) =>
@@ -86,8 +90,9 @@ export function missingPlaces(workspaces) {
 }
 
 /**
- * Installs what workspaces need, beside what is there. No package runs a script: the one that would, compiles SQLite. Peers are
- * left out unless a workspace names them: the frameworks that the package is for are peers of it.
+ * Installs the packages of workspaces, and keeps installed ones. No package runs a script: the only one with a script
+ * compiles SQLite. Peers are left out unless a workspace names them: the frameworks that the package supports are its
+ * peers.
  */
 export async function installPackages(workspaces) {
   const command = existsSync(END) ? ['install', '--no-save'] : ['ci'];

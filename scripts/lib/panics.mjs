@@ -1,6 +1,5 @@
-// Reduces panics in the module to traps. WebAssembly cannot print the message of a panic. Yet each
-// check of an array index carries a file, a line and numbers for it, and keeps the code that formats
-// them.
+// Reduces panics in the module to traps. WebAssembly cannot print the message of a panic. Yet each check of an array
+// index carries a file, a line and numbers for it, and keeps the code that formats them.
 
 import { exportSection, exportsOf, GLOBAL, TRAP } from './boundary.mjs';
 import {
@@ -23,16 +22,16 @@ const DIVERGING = [
   /^hashbrown::raw::Fallibility::(capacity_overflow|alloc_err)/,
 ];
 
-// Those of them that are called when an allocation fails.
+// The ones among them that are called when an allocation fails.
 const OUT_OF_MEMORY = /^(alloc::|hashbrown::)/;
 
-/** The name of a function without the hashes of its crates. */
+/** Returns the name of a function without the hashes of its crates. */
 export const plainName = (name) =>
   name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
 
 const FUNCTION_NAMES = 1;
 
-/** The names of functions by their numbers. */
+/** Returns the names of functions by their numbers. */
 function namesOf(wasmBytes) {
   const names = new WasmReader(customOf(wasmBytes, 'name'));
   while (names.at < names.bytes.length) {
@@ -44,12 +43,12 @@ function namesOf(wasmBytes) {
   throw new Error('the module has no names of functions');
 }
 
-/** The functions that never return, by their numbers, each with its name. */
+/** Returns the functions that never return, by their numbers, each with its name. */
 function divergingOf(wasmBytes) {
   const diverging = [...namesOf(wasmBytes)]
     .map(([index, name]) => [index, plainName(name)])
     .filter(([, name]) => DIVERGING.some((pattern) => pattern.test(name)));
-  // Names change with compilers: if the most common ones are missing, fail.
+  // Names change with compilers: if the most common ones are missing, this fails.
   for (const expected of ['panic_bounds_check', 'handle_alloc_error']) {
     if (diverging.some(([, name]) => name.includes(expected))) continue;
     throw new Error(`no ${expected} found by its name: see scripts/lib/panics.mjs`);
@@ -73,9 +72,9 @@ function withFlag(wasmBytes, name) {
 }
 
 /**
- * Makes functions that only panic trap at once. wasm-opt then drops their arguments, and all code
- * that only they reach. If the cause is a failed allocation, the exported global `out_of_memory`
- * becomes 1, so that the host can tell. The module must import nothing, so that numbers of functions count its own.
+ * Makes functions that only panic trap at once. wasm-opt then drops their arguments, and all code that only they reach.
+ * If the cause is a failed allocation, the exported global `out_of_memory` becomes 1, so that the host knows it. The
+ * module must not import, so that numbers of functions count its own.
  */
 export function trapAtOnce(wasmBytes) {
   const diverging = divergingOf(wasmBytes);
@@ -99,7 +98,7 @@ export function trapAtOnce(wasmBytes) {
 const SOURCE_FILE = /(?:crate|\/rustc|\/[^\0"<>|]*?\/(?:registry|toolchains))\/[\w+./@-]*?\.rs/g;
 
 /**
- * Zeroes the source locations of panics, which nothing reads once panics trap at once: paths of source files, and
+ * Zeroes the source locations of panics, which no code reads once panics trap at once: paths of source files, and
  * records of four words: the address and the length of a path, line and column.
  */
 export function blankLocations(wasmBytes) {
@@ -125,7 +124,7 @@ export function blankLocations(wasmBytes) {
   return bytes;
 }
 
-/** For each active data segment of memory 0: the range of its bytes in the module, and its address. */
+/** Returns, for each active data segment of memory 0, the range of its bytes in the module, and its address. */
 function dataSegments(bytes) {
   let at = 8;
   const number = () => {

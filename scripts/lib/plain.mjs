@@ -1,5 +1,5 @@
-// Builds the core as plain JavaScript, for engines without WebAssembly: the same Rust without SIMD,
-// turned by Binaryen's wasm2js.
+// Builds the core as plain JavaScript, for engines without WebAssembly: the same Rust without SIMD, turned by
+// Binaryen's wasm2js.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const STAMP_FILE = join(TARGET_DIR, '.inputs');
 
 const INPUTS = [...WASM_INPUTS, 'scripts/lib/plain.mjs'];
 
-// Keep copying and filling as single operations: `copyWithin` and `fill` are native everywhere.
+// Keeps copying and filling as single operations: `copyWithin` and `fill` are native everywhere.
 const FEATURES = [
   '--enable-bulk-memory',
   '--enable-bulk-memory-opt',
@@ -98,11 +98,11 @@ function asFunction(text) {
     '__wasm_memory_grow',
     GROW,
   );
-  // Its state is inside the function, so that instances share nothing.
+  // Its state is inside the function, so that instances share no state.
   return `export function start() {\n${body}\nreturn asmFunc({});\n}\n`;
 }
 
-/** Removes spaces and shortens names. Does nothing else, so that the code stays that of wasm2js. */
+/** Removes spaces and shortens names, and otherwise keeps the code of wasm2js. */
 async function packed(text) {
   const { minify } = await import('rolldown/utils');
   const options = {

@@ -19,10 +19,10 @@ import { installPackages } from './browser.mjs';
 import { freePort } from './free-port.mjs';
 import { ask, CommandFailed } from './run.mjs';
 
-/** Debian keeps each version in a folder of its own, which is in no PATH. */
+/** Debian keeps each version in its own folder, outside of PATH. */
 const DEBIAN_DIR = '/usr/lib/postgresql';
 
-/** The folder of `initdb` and `postgres`, or `undefined`. `POSTGRES_BIN` has priority. */
+/** Returns the folder of `initdb` and `postgres`, or `undefined`. `POSTGRES_BIN` has priority. */
 export function findPostgres() {
   const chosen = process.env.POSTGRES_BIN;
   if (chosen && !existsSync(join(chosen, 'initdb'))) {
@@ -50,7 +50,7 @@ export const POSTGRES = {
   isOptional: true,
 };
 
-/** Postgres refuses to run as root: then it runs as the user of Debian's package, or as nobody. */
+/** Postgres refuses to run as root, so it then runs as the user of Debian's package, or as the user `nobody`. */
 function unprivileged() {
   if (process.getuid?.() !== 0) return {};
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
@@ -63,7 +63,7 @@ function unprivileged() {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Runs a program of Postgres to its end; rejects with what it has said. */
+/** Runs a program of Postgres to its end; rejects with its output. */
 async function finish(child, what) {
   let said = '';
   child.stderr.on('data', (text) => {
@@ -74,7 +74,7 @@ async function finish(child, what) {
 }
 
 /**
- * A cluster in a temporary folder, for this machine and one password only. Without `durable` it flushes nothing.
+ * Starts a cluster in a temporary folder, for this machine and one password only. Without `durable` it never flushes.
  * `stop` ends it and deletes its folder.
  */
 export async function startPostgres({ durable = false } = {}) {
@@ -130,7 +130,7 @@ export async function startPostgres({ durable = false } = {}) {
   }
 }
 
-/** Waits until a server says that it is ready; rejects with what it said if it ends before. */
+/** Waits until a server says that it is ready; rejects with its output if it ends before. */
 function isReady(child) {
   let said = '';
   return new Promise((resolve, reject) => {

@@ -1,15 +1,15 @@
-// Reads a page as somebody does who follows it: its commands, and the files whose names its blocks begin with.
+// Reads a page like a reader who follows it: its commands, and the files whose names its blocks begin with.
 
 const HEADING = /^## (.*)$/m;
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
-/** The first line of a block that is a file, or more of one. */
+/** The first line of a block that is a file, or adds to one. */
 const FILE = /^(?:\/\/|<!--) (at the end of )?(\S+\.\w+)(?: -->)?\n/;
 /** The last path that a paragraph names before a block without a comment, such as JSON. */
 const NAMED = /`([\w./-]+\.(?:ndjson|json))`:\s*$/;
 
 const isTyped = (line) => line.trim() !== '';
 
-/** The sections of a page by their headings; `''` is what comes before the first. */
+/** Returns the sections of a page by their headings; `''` is the part before the first. */
 export function sectionsOf(page) {
   const [before, ...rest] = page.split(HEADING);
   const sections = new Map([['', before]]);
@@ -17,14 +17,14 @@ export function sectionsOf(page) {
   return sections;
 }
 
-/** The lines of the shell blocks of a section. */
+/** Returns the lines of the shell blocks of a section. */
 export function commandsOf(section) {
   return [...section.matchAll(BLOCK)]
     .filter(([, language]) => language === 'sh')
     .flatMap(([, , text]) => text.split('\n').filter(isTyped));
 }
 
-/** The files of a section: `{ name, text, isMore }`, where `isMore` is what is added at the end of one. */
+/** Returns the files of a section: `{ name, text, isMore }`, where `isMore` marks an addition to the end of one. */
 export function filesOf(section) {
   const files = [];
   for (const { 1: language, 2: text, index } of section.matchAll(BLOCK)) {
@@ -41,16 +41,16 @@ export function filesOf(section) {
   return files;
 }
 
-/** Lines of a text that somebody types. */
+/** Counts the lines of a text that a reader types. */
 export const linesOf = (text) => text.split('\n').filter(isTyped).length;
 
-/** Words that somebody reads in a section: its text without blocks. */
+/** Counts the words of a section that a reader reads: its text without blocks. */
 const wordsOf = (section) => section.replace(BLOCK, '').split(/\s+/).filter(isTyped).length;
 
-/** The sections whose blocks somebody types for one framework, after the commands of `Create an app`. */
+/** Returns the sections whose blocks a reader types for one framework, after the commands of `Create an app`. */
 export const typedFor = (framework) => ['Open the store', framework, 'Load rows from a server'];
 
-/** What somebody reads and types for one framework. Rows of a file are no lines. */
+/** Counts what a reader reads and types for one framework. Rows of a file are no lines. */
 export function effortOf(sections, framework) {
   const sum = (all) => all.reduce((total, one) => total + one, 0);
   const typed = typedFor(framework);

@@ -11,8 +11,8 @@ const SOURCE_DIR = join(ROOT, 'js', 'src');
 const STAND_INS = join(SOURCE_DIR, 'core', 'react-native');
 
 /**
- * The sources of the entries by their names: those that the exports of the package have for `react-native`. One build makes
- * all of them, so that they share code: all must have the same error class.
+ * Returns the sources of the entries by their names, from the exports of the package for `react-native`. One build
+ * makes all of them, so that they share code: all must have the same error class.
  */
 async function entries() {
   const { exports } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
@@ -61,7 +61,7 @@ const swap = {
   },
 };
 
-/** Builds it. The core in plain JavaScript must exist. */
+/** Builds the package. The core in plain JavaScript must exist. */
 export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-native')) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
@@ -72,7 +72,7 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-    // Fail the build, not the app, if an import is missing.
+    // Fails the build, not the app, if an import is missing.
     onLog(level, { code, message }) {
       const isHarmless = /^(PLUGIN_TIMINGS|MODULE_LEVEL_DIRECTIVE)$/.test(code);
       if (level === 'warn' && !isHarmless) throw new Error(message);
@@ -85,7 +85,7 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
     format: 'esm',
     minify: 'dce-only',
     chunkFileNames: '[name].js',
-    // Put the core in a file of its own: it is nine tenths of the size.
+    // Puts the core in a separate file: it is nine tenths of the size.
     codeSplitting: { groups: [{ name: 'core', test: /generated[\\/]plain/ }] },
   });
   await build.close();

@@ -1,8 +1,9 @@
-// CHANGELOG.md: the one changelog, by hand and from changesets. Its first section is what is not released yet.
+// Reads and writes CHANGELOG.md: the one changelog, by hand and from changesets. Its first section has the unreleased
+// changes.
 
 import { CommandFailed } from './run.mjs';
 
-/** What a change may be, in the order of the sections. */
+/** The kinds of changes, in the order of the sections. */
 export const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
 
 const UNRELEASED = 'Unreleased';
@@ -12,7 +13,7 @@ const refuse = (why) => {
   throw new CommandFailed(`CHANGELOG.md: ${why}`);
 };
 
-/** The text of each kind in a section. */
+/** Returns the text of each kind in a section. */
 function kindsOf(title, body) {
   const [before, ...parts] = body.split(/^### /m);
   if (before.trim() !== '') refuse(`under ${title} a line stands before the first kind of change`);
@@ -28,7 +29,7 @@ function kindsOf(title, body) {
   return kinds;
 }
 
-/** The changelog in parts: what comes before the first version, then the versions, the newest first. */
+/** Splits the changelog: the part before the first version, then the versions, the newest first. */
 export function readChangelog(text) {
   const [intro, ...parts] = text.split(/^## /m);
   const sections = parts.map((part) => {
@@ -45,7 +46,7 @@ export function readChangelog(text) {
   return { intro, sections };
 }
 
-/** The text of a section without its title. */
+/** Returns the text of a section without its title. */
 const bodyOf = ({ kinds }) =>
   [...kinds].map(([kind, text]) => `### ${kind}\n\n${text}\n`).join('\n');
 
@@ -58,10 +59,10 @@ function textOf({ intro, sections }) {
 export const isReleased = (changelog, version) =>
   changelog.sections.some((section) => section.version === version);
 
-/** Whether something is under *Unreleased*. */
+/** Whether the section *Unreleased* has entries. */
 export const hasUnreleased = ({ sections: [unreleased] }) => unreleased.kinds.size > 0;
 
-/** One line of a list, broken as the others are. */
+/** Breaks one line of a list, as the others are broken. */
 export function listed(text, width = 120) {
   const lines = ['-'];
   for (const word of text.trim().split(/\s+/)) {
@@ -71,7 +72,7 @@ export function listed(text, width = 120) {
   return lines.join('\n');
 }
 
-/** The changelog with a version of what was not released, and of these `entries`: a kind and a text each. */
+/** Returns the changelog with a version made of the unreleased changes and these `entries`: a kind and a text each. */
 export function withVersion(text, { version, date, entries = [] }) {
   const { intro, sections } = readChangelog(text);
   const [unreleased, ...others] = sections;
@@ -89,7 +90,7 @@ export function withVersion(text, { version, date, entries = [] }) {
   return textOf({ intro, sections: [{ ...unreleased, kinds: new Map() }, made, ...others] });
 }
 
-/** What is new in a version, as its release says it. */
+/** Returns the news of a version, for its release. */
 export function notesOf(text, version) {
   const found = readChangelog(text).sections.find((section) => section.version === version);
   if (found === undefined) refuse(`it has no ${version}`);

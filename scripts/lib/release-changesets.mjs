@@ -1,4 +1,4 @@
-// The files of `.changeset`: how much each raises the version, and its lines for the changelog.
+// Reads the files of `.changeset`: how much each raises the version, and its lines for the changelog.
 
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const PACKAGE = 'hedgerow';
 const FRONT = /^---\n([\s\S]*?)^---\n?([\s\S]*)$/m;
 const ENTRY = new RegExp(`^(${KINDS.join('|')}): (\\S[\\s\\S]*)$`);
 
-/** What one file says: `bump` is `undefined` if users see nothing of the change. */
+/** Reads one file: `bump` is `undefined` if users see no effect of the change. */
 export async function readChangeset(name, text) {
   // Imported late: its package is only there once `setup` has run.
   const { parse } = await import('yaml');
@@ -40,14 +40,14 @@ const filesIn = async (root) =>
     .filter((name) => name.endsWith('.md') && name !== 'README.md')
     .sort();
 
-/** All of them, in the order of their names. */
+/** Reads all of them, in the order of their names. */
 export async function readChangesets(root) {
   const read = async (name) =>
     readChangeset(name, await readFile(join(root, '.changeset', name), 'utf8'));
   return Promise.all((await filesIn(root)).map(read));
 }
 
-/** Deletes them. */
+/** Deletes all of them. */
 export async function removeChangesets(root) {
   for (const name of await filesIn(root)) await rm(join(root, '.changeset', name));
 }

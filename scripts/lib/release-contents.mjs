@@ -1,5 +1,5 @@
-// What is in the tarball of `hedgerow`: the one list of what may be in it and what must be. A change of the package that
-// this list does not know fails the dry run of a release.
+// Checks the contents of the tarball of `hedgerow`: the one list of the files that it may and must have. A change of
+// the package that this list does not know fails the dry run of a release.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -7,7 +7,7 @@ import { COPIES, foldersOf, PAGES, packedPage } from './pack.mjs';
 import { namedFiles, packageOf, reach } from './release-reach.mjs';
 import { ROOT } from './run.mjs';
 
-/** Most bytes of the tarball, and of what it unpacks to: 4 % more than there were when this was written. */
+/** The most bytes of the tarball, and of its unpacked files: 4 % more than when this was written. */
 export const MAX_PACKED_BYTES = 2_820_000;
 export const MAX_UNPACKED_BYTES = 10_900_000;
 
@@ -17,7 +17,7 @@ const TEXTS = ['package.json', 'README.md', ...COPIES];
 /** All others: built code, its declarations, modules of WebAssembly, and the page of the inspector. */
 const BUILT = /^dist\/[\w./-]+(?<!\.test|\.spec)\.(js|d\.ts|wasm|html)$/;
 
-/** Folders that nothing of may be published. */
+/** Folders of which no file may be published. */
 const NEVER = /(^|\/)(test|tests|fixtures|bench|src|node_modules)\//;
 
 /** Fields that the registry, tools and people read. */
@@ -25,10 +25,10 @@ const FIELDS = ['name', 'version', 'description', 'license', 'type', 'exports', 
 
 const MAP = /^\/[/*][#@] ?sourceMappingURL=(\S+)/gm;
 
-/** The pages of errors. */
+/** Lists the pages of errors. */
 const pages = async () => (await readdir(PAGES.from)).map((name) => `${PAGES.to}/${name}`);
 
-/** The files in a folder, by their paths in it. */
+/** Lists the files in a folder, by their paths in it. */
 async function filesIn(dir) {
   const found = await readdir(dir, { recursive: true, withFileTypes: true });
   return found
@@ -37,7 +37,7 @@ async function filesIn(dir) {
     .sort();
 }
 
-/** The folder of each entry, as `package.json` in it says. */
+/** Returns the folder of each entry, as `package.json` in it says. */
 const folderFiles = (manifest) =>
   new Map(foldersOf(manifest).map(([name, fields]) => [`${name}/package.json`, fields]));
 
@@ -55,7 +55,7 @@ async function faultsOfNames(files, manifest) {
   ];
 }
 
-/** What a page, a program or a compiler would look for and not find, and what none of them looks for. */
+/** Lists files that a page, a program or a compiler would miss, and files without a reader. */
 async function faultsOfImports(dir, files, manifest) {
   const { reached, missing, modules } = await reach(dir, manifest);
   const { dependencies = {}, peerDependencies = {} } = manifest;
@@ -81,12 +81,12 @@ function faultsOfText(file, text, files) {
     if (!files.includes(at))
       faults.push(`${file} names a map that is not there: ${map.slice(0, 80)}`);
   }
-  // What a build has left in it of the machine that it ran on.
+  // The build has left a path of its machine in it.
   if (text.includes(`${ROOT}/`)) faults.push(`${file} names the folder that it was built in`);
   return faults;
 }
 
-/** The same bytes as in the repository, or what is derived from these. */
+/** The same bytes as in the repository, or bytes derived from these. */
 async function faultsOfCopies(dir, files, manifest, { root, compared }) {
   const faults = [];
   for (const name of compared.filter((one) => files.includes(one))) {
@@ -119,8 +119,8 @@ function faultsOfSize(what, bytes, most) {
 }
 
 /**
- * All that is wrong with a package: a list of sentences, empty if nothing is. `dir` is the unpacked tarball, `packedBytes`
- * the length of this, and the texts `compared` must be those of the folder `root`. Returns the figures, too.
+ * Checks a package: returns a list of sentences, empty if all is well, and the figures. `dir` is the unpacked tarball,
+ * `packedBytes` its length, and the texts `compared` must equal the texts of the folder `root`.
  */
 export async function contentFaults(dir, { packedBytes, root = ROOT, compared = COPIES }) {
   const files = await filesIn(dir);

@@ -1,4 +1,4 @@
-// The versions of what is stored, as the code has them, as `docs/releases.md` tells them, and as the vectors have them.
+// Reads the versions of stored formats: from the code, from `docs/releases.md`, and from the core.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import { ROOT } from './run.mjs';
 
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 
-/** What Rust calls these, and where. */
+/** Their names in Rust, and their files. */
 const IN_RUST = [
   ['FORMAT', ['crate', 'trees', 'src', 'chunk.rs']],
   ['DELTA_FORMAT', ['crate', 'src', 'delta', 'mod.rs']],
 ];
 
-/** The versions in `js/src/base/limits.ts`, the one place that has them all, by their names. */
+/** Reads the versions in `js/src/base/limits.ts`, the one place that has them all, by their names. */
 export function formatsOfCode(text = read('js', 'src', 'base', 'limits.ts')) {
   const found = text.matchAll(/^export const (FORMAT|\w+_FORMAT) = (\d+);$/gm);
   return Object.fromEntries([...found].map(([, name, version]) => [name, Number(version)]));
 }
 
-/** Those that the core has, too. */
+/** Reads the versions that the core has, too. */
 export function formatsOfCore() {
   return Object.fromEntries(
     IN_RUST.map(([name, path]) => [
@@ -28,7 +28,7 @@ export function formatsOfCore() {
   );
 }
 
-/** The rows of the table in `docs/releases.md`. */
+/** Reads the rows of the table in `docs/releases.md`. */
 export function formatsOfPage(page = read('docs', 'releases.md')) {
   const row =
     /^\| (?<what>[^|]+) \| `(?<name>(?:\w+_)?FORMAT)` \| (?<writes>\d+) \| (?<reads>[\d, ]+) \| (?<vectors>[^|]+) \|$/gm;

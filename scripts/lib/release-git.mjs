@@ -1,10 +1,10 @@
-// What git says of a checkout that is to be released.
+// Asks git about a checkout to be released.
 
 import { ask, ROOT } from './run.mjs';
 
 const MAIN = 'main';
 
-/** Reasons not to release a checkout, as sentences. `tag` is the one that it must have. */
+/** Lists reasons not to release a checkout, as sentences. It must have the tag `tag`. */
 export function gitFaults(tag, cwd = ROOT) {
   const git = (...args) => ask('git', args, { cwd });
   const head = git('rev-parse', 'HEAD');
@@ -24,12 +24,12 @@ export function gitFaults(tag, cwd = ROOT) {
 
 /** Code whose changes users may see. */
 const SEEN = /^(js\/src\/|js\/package\.json$|crate\/(\w+\/)?src\/)/;
-/** Where a change says what users see of it. */
+/** Files in which a change describes its effect on users. */
 const SAID = /^(CHANGELOG\.md$|\.changeset\/(?!README\.md$)[^/]+\.md$)/;
 
 /**
- * The files of the package that have changed since `ref`, if nothing says what users see of that; otherwise none. Throws if
- * git does not know `ref`.
+ * Returns the files of the package that have changed since `ref`, if no changelog entry or changeset describes the
+ * change; otherwise an empty list. Throws if git does not know `ref`.
  */
 export function unsaidChanges(ref, cwd = ROOT) {
   const base = ask('git', ['merge-base', ref, 'HEAD'], { cwd });

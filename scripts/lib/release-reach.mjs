@@ -1,18 +1,19 @@
-// Which files of the package its entries lead to: what an entry, a program or a declaration of them imports, and so on.
+// Finds the files of the package that its entries lead to, by the imports of each entry, program and declaration, and
+// so on.
 
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { ROOT } from './run.mjs';
 
-/** A file beside a module that it names at run time, such as a WebAssembly module. */
+/** A file next to a module that it names at run time, such as a WebAssembly module. */
 const BESIDE = /new URL\(\s*['"`](\.[^'"`]+)['"`]\s*,\s*import\.meta\.url/g;
 
-/** The files that package.json names, each with the field that names it. */
+/** Lists the files that package.json names, each with the field that names it. */
 export function namedFiles(manifest) {
   const found = [];
   const add = (field, value) => {
-    // A pattern names texts, which import nothing.
+    // A pattern names texts, which have no imports.
     if (typeof value === 'string' && value.includes('*')) return;
     if (typeof value === 'string') found.push({ file: posix.normalize(value), by: field });
     else for (const [key, one] of Object.entries(value ?? {})) add(`${field} ${key}`, one);
@@ -22,7 +23,7 @@ export function namedFiles(manifest) {
   return found;
 }
 
-/** What a file imports: files of the package by their paths, and other modules by their names. */
+/** Returns the imports of a file: files of the package by their paths, and other modules by their names. */
 function importsOf(ts, file, text) {
   const isTypes = file.endsWith('.d.ts');
   const { importedFiles, referencedFiles } = ts.preProcessFile(text, true, true);
@@ -40,8 +41,8 @@ function importsOf(ts, file, text) {
 }
 
 /**
- * Follows the imports of the package in the folder `dir`. Returns the files that are reached, those that are named and not
- * there, and which other modules which files import.
+ * Follows the imports of the package in the folder `dir`. Returns the reached files, the named but missing ones, and
+ * the imports of other modules by file.
  */
 export async function reach(dir, manifest) {
   // Imported late: its package is only there once `setup` has run.
@@ -67,8 +68,8 @@ export async function reach(dir, manifest) {
 }
 
 /**
- * Deletes the declarations in `js/dist` that no entry leads to: those of modules which only other modules know. Nobody can
- * import them, since `exports` names them not. Returns how many there were.
+ * Deletes the declarations in `js/dist` that no entry leads to: their modules are internal. No app can import them,
+ * since `exports` does not name them. Returns how many there were.
  */
 export async function dropStrayDeclarations(dir = join(ROOT, 'js')) {
   const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
@@ -83,5 +84,5 @@ export async function dropStrayDeclarations(dir = join(ROOT, 'js')) {
   return count;
 }
 
-/** The name of the package that a module is of: `@a/b/c` is of `@a/b`. */
+/** Returns the name of a module's package: `@a/b/c` belongs to `@a/b`. */
 export const packageOf = (module) => module.match(/^(@[^/]+\/)?[^/]+/)[0];

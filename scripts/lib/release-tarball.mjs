@@ -1,4 +1,4 @@
-// The tarball of a release: it is packed in a folder of its own, unpacked and checked, and installed as a user does.
+// Makes the tarball of a release: packs it in its own folder, unpacks and checks it, and installs it as a user does.
 
 import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,14 @@ import { CommandFailed, ROOT, run } from './run.mjs';
 
 const APP = join(ROOT, 'examples', 'matrix', 'app');
 
-/** Where the sources are, for provenance: the registry compares it with where the release ran. */
+/** Returns the place of the sources, for provenance: the registry compares it with the place of the release run. */
 export function repository({ GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env) {
   if (server === undefined || name === undefined) return {};
   const url = `git+${server}/${name}.git`;
   return { repository: { type: 'git', url, directory: 'js' } };
 }
 
-/** Packs `js/dist` as it is built, with the manifest and the changelog of the folder `root`. Returns the tarball. */
+/** Packs the built `js/dist`, with the manifest and the changelog of the folder `root`. Returns the tarball. */
 export async function packRelease(root, dir) {
   const folder = join(dir, 'package');
   await rm(folder, { recursive: true, force: true });
@@ -30,7 +30,7 @@ export async function packRelease(root, dir) {
   return packFolder(folder, dir);
 }
 
-/** Unpacks a tarball and checks what is in it; returns the figures. */
+/** Unpacks a tarball and checks its contents; returns the figures. */
 export async function checkTarball(tarball, dir, root) {
   const to = join(dir, 'unpacked');
   await rm(to, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export async function checkTarball(tarball, dir, root) {
   throw new CommandFailed(`the tarball is not as it must be:\n  ${faults.join('\n  ')}`);
 }
 
-/** The dependencies of the package as tarballs, from what the root has installed: so an install needs no network. */
+/** Packs the dependencies of the package from the root's installed ones, so that an install needs no network. */
 async function packDependencies({ dependencies = {} }, to) {
   const packed = {};
   for (const [name, version] of Object.entries(dependencies)) {
@@ -55,7 +55,7 @@ async function packDependencies({ dependencies = {} }, to) {
   return packed;
 }
 
-/** What each entry needs that the app does not have: `undefined`, or the package whose import fails. */
+/** Prints for each entry the number of its exports in the app, or the package whose import fails. */
 const IMPORT_ALL = `import { readFileSync } from 'node:fs';
 const { exports } = JSON.parse(readFileSync('node_modules/hedgerow/package.json', 'utf8'));
 const all = {};
@@ -71,15 +71,15 @@ for (const [path, target] of Object.entries(exports)) {
 console.log(JSON.stringify(all));
 `;
 
-/** The entries that did not import, but for those that need an optional peer, which the app does not have. */
+/** Returns the entries that failed to import, except those with an optional peer that the app lacks. */
 export function failedEntries(all, { peerDependenciesMeta = {} }) {
   const isPeer = (name) => peerDependenciesMeta[name]?.optional === true;
   return Object.entries(all).filter(([, found]) => !(found > 0) && !isPeer(found));
 }
 
 /**
- * Installs a tarball in an empty folder, without a network, and runs the app of the matrix there, imports each entry, and
- * calls the program. Returns what was checked.
+ * Installs a tarball in an empty folder, without a network, and runs the app of the matrix there, imports each entry,
+ * and calls the program. Returns the counts of its checks.
  */
 export async function smokeTest(tarball, manifest) {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-release-'));

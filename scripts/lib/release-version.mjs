@@ -11,7 +11,7 @@ const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
 const versionIn = async (root) => (await readJson(join(root, 'js', 'package.json'))).version;
 const changelogIn = (root) => readFile(join(root, 'CHANGELOG.md'), 'utf8');
 
-/** Where the release of a checkout stands: its version, and what is not in a version yet. */
+/** Returns the state of a checkout's release: its version, and its unreleased changes. */
 export async function standing(root) {
   const version = await versionIn(root);
   const changelog = readChangelog(await changelogIn(root));
@@ -23,15 +23,15 @@ export async function standing(root) {
     version,
     isReleased: isOut,
     isPending,
-    /** Whether `makeVersion` can say which version it is. */
+    /** Whether `makeVersion` can determine the version. */
     isMakeable: isPending && (raises || !isOut),
     changesets,
   };
 }
 
 /**
- * Makes a version of all that is pending in a checkout. A version without a section in the changelog is the next one as it
- * is, such as the first of all; otherwise changesets raise it. Returns it.
+ * Makes a version of all pending changes in a checkout. A version without a section in the changelog, such as the first
+ * of all, is the next one unchanged; otherwise changesets raise it. Returns the version.
  */
 export async function makeVersion(root, date = new Date().toISOString().slice(0, 10)) {
   const {
@@ -69,7 +69,9 @@ export async function makeVersion(root, date = new Date().toISOString().slice(0,
   return next;
 }
 
-/** Copies what `makeVersion` reads and changes, and what the package has of the root, into a folder of its own. */
+/**
+ * Copies the files that `makeVersion` reads and changes, and the package's files from the root, into another folder.
+ */
 export async function copyForVersion(to, from = ROOT) {
   await rm(to, { recursive: true, force: true });
   const { workspaces } = await readJson(join(from, 'package.json'));

@@ -1,4 +1,5 @@
-// The workflows of CI in `.github/workflows`: what they call must exist, and only the job that publishes may do so.
+// Checks the workflows of CI in `.github/workflows`: they may call only existing things, and only the job that
+// publishes may do so.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +18,13 @@ const PERMISSIONS = { 'id-token': 'publish', contents: 'notes' };
 /** Commands of npm itself. */
 const NPM = ['ci'];
 
-/** The words of a line of a shell, without quotes; a number stands for each variable. */
+/** Returns the words of a line of a shell, without quotes; a number stands for each variable. */
 const wordsOf = (line) =>
   [...line.replace(/\$\w+/g, '1').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     (one) => one.slice(1).find(Boolean) ?? '',
   );
 
-/** What is wrong with the arguments of a script. */
+/** Lists the faults of a script's arguments. */
 function faultsOfArgs(script, args) {
   try {
     if (script === 'release') parseArgs({ args, options: OPTIONS });
@@ -42,7 +43,7 @@ function faultsOfNpm([command, ...rest], { scripts }) {
   return faultsOfArgs(name, args[0] === '--' ? args.slice(1) : args);
 }
 
-/** What a line calls that is not there. */
+/** Lists the missing things that a line calls. */
 function faultsOfLine(line, manifest) {
   const [command, ...args] = wordsOf(line.trim());
   if (command === 'npm') return faultsOfNpm(args, manifest);
@@ -57,7 +58,7 @@ function faultsOfStep({ run, uses }, manifest) {
   if ((run === undefined) === (uses === undefined))
     return ['a step has not one of `run` and `uses`'];
   if (uses !== undefined) return PINNED.test(uses) ? [] : [`${uses} is not pinned`];
-  // What comes from outside could be a command.
+  // Text from outside could be a command.
   const faults = /\$\{\{/.test(run) ? [`an expression is put into a command: ${run}`] : [];
   const lines = run.replaceAll('\\\n', ' ').split('\n').filter(Boolean);
   return [...faults, ...lines.flatMap((line) => faultsOfLine(line, manifest))];
@@ -79,7 +80,7 @@ function faultsOfJob(name, job, manifest) {
   return [...faults, ...steps.flatMap((step) => faultsOfStep(step, manifest))];
 }
 
-/** What is wrong with the text of a workflow: a list of sentences. */
+/** Lists the faults of a workflow's text, as sentences. */
 export function workflowFaults(text, manifest) {
   const document = parseDocument(text, { strict: true });
   const broken = [...document.errors, ...document.warnings].map(({ message }) => message);
@@ -99,7 +100,7 @@ export function workflowFaults(text, manifest) {
   return faults;
 }
 
-/** The workflows by their names. */
+/** Reads the workflows by their names. */
 export const workflows = () =>
   new Map(
     readdirSync(join(ROOT, FOLDER)).map((name) => [

@@ -1,9 +1,9 @@
 // Builds the objects of a remote byte by byte, from `docs/format.md` alone: it shares no code with the package, so that
-// the vectors that it makes are a second opinion. What is encrypted is so by OpenSSL.
+// the vectors that it makes are a second opinion. OpenSSL encrypts them.
 
 import { createCipheriv, hkdfSync } from 'node:crypto';
 
-/** CRC-32, bit by bit. */
+/** Computes CRC-32, bit by bit. */
 export function crc32(bytes) {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {
@@ -17,7 +17,7 @@ export const hexOf = (bytes) => Buffer.from(bytes).toString('hex');
 const little = (value, length) =>
   Array.from({ length }, (_, nth) => Number((BigInt(value) >> BigInt(8 * nth)) & 0xffn));
 
-/** Fields one after the other, and where the marked ones begin. */
+/** Fields one after the other, and the places of the marked ones. */
 export class Fields {
   bytes = [];
   marks = {};
@@ -53,10 +53,10 @@ const MAGICS = {
   ...{ nodes: 'HDGN', directory: 'HDGI', record: 'HDGK', mark: 'HDGM', history: 'HDGH' },
 };
 
-/** What has frames. */
+/** The kinds with frames. */
 const FRAMED = ['pack', 'nodes'];
 
-/** An object, and the marks of its body. `change` may alter the bytes before they are sealed. */
+/** Makes an object, and the marks of its body. `change` may alter the bytes before they are sealed. */
 export function object(kind, envelope, writeBody) {
   const fields = plainEnvelope(kind, envelope);
   writeBody(fields);
@@ -68,18 +68,18 @@ export function object(kind, envelope, writeBody) {
   return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
 }
 
-/** The CRC of a part, of an object that is not encrypted. */
+/** Computes the CRC of a part of a plain object. */
 const crcOf = (envelope, number, parts, part) =>
   crc32([...envelope, ...little(number, 4), ...little(parts, 4), ...part]);
 
-/** The bytes of a part before they are encrypted: `length` and `zeros` may lie. */
+/** Returns the bytes of a part before encryption: `length` and `zeros` may lie. */
 function padded(part, unit, { length = part.length, zeros = 0 } = {}) {
   const all = [...little(length, 4), ...part];
   while (all.length % unit > 0) all.push(zeros);
   return all;
 }
 
-/** Bytes that only this key gives, for objects of a kind with this salt: 32 of a key, and 4 of its check. */
+/** Derives bytes from this key alone, for objects of a kind with this salt: 32 of a key, and 4 of its check. */
 const derivedOf = (kind, { key, salt, place }) =>
   new Uint8Array(
     hkdfSync(
@@ -91,7 +91,7 @@ const derivedOf = (kind, { key, salt, place }) =>
     ),
   );
 
-/** What an encrypted object begins with. */
+/** Makes the first bytes of an encrypted object. */
 function envelopeOf(kind, sealing) {
   const { salt, epoch, version = 1, suite = 1, check } = sealing;
   const fields = new Fields();
@@ -101,7 +101,7 @@ function envelopeOf(kind, sealing) {
   return fields.mark('crc').u32(crc32(fields.bytes));
 }
 
-/** A part that is encrypted; `as` may give another number, number of parts, or context. */
+/** Encrypts a part; `as` may set another number, number of parts, or context. */
 function encrypted(kind, envelope, sealing, number, parts, part, as = {}) {
   const nonce = [...little(as.number ?? number, 4), ...little(0, 8)];
   const key = derivedOf(kind, sealing).slice(0, 32);
@@ -120,7 +120,7 @@ function encrypted(kind, envelope, sealing, number, parts, part, as = {}) {
   return [...begun, ...cipher.final(), ...cipher.getAuthTag()];
 }
 
-/** The same object, encrypted; `given` has key, place, epoch and context, and perhaps what is wrong. All in hexadecimal. */
+/** Encrypts an object; `given` has key, place, epoch and context, and faults if any. All in hexadecimal. */
 export function sealed(kind, given, { bytes }) {
   const sealing = { salt: hexOf(bytes.slice(8, 24)), ...given };
   const fields = envelopeOf(kind, sealing);
@@ -134,7 +134,7 @@ export function sealed(kind, given, { bytes }) {
   return { bytes: Uint8Array.from(fields.bytes), marks: fields.marks };
 }
 
-/** What an object that is not encrypted begins with. */
+/** Makes the first bytes of a plain object. */
 function plainEnvelope(kind, { salt, version = 1, suite = 0, reserved = 0 }) {
   const fields = new Fields();
   for (const letter of MAGICS[kind]) fields.u8(letter.charCodeAt(0));
@@ -143,8 +143,8 @@ function plainEnvelope(kind, { salt, version = 1, suite = 0, reserved = 0 }) {
 }
 
 /**
- * An object of frames, each the bytes of edits or records; encrypted with `sealing`. `as` may change parts, and the order of
- * frames.
+ * Makes an object of frames, each the bytes of edits or records; encrypted with `sealing`. `as` may change parts, and
+ * the order of frames.
  */
 export function framed(kind, of) {
   const { salt, frames, sealing, count = frames.length, lengths, after = '', as } = of;
@@ -171,7 +171,7 @@ export function framed(kind, of) {
 export const pack = (of) => framed('pack', of);
 export const nodes = (of) => framed('nodes', of);
 
-/** What two keys begin with, in bytes. */
+/** Returns the length of the common prefix of two keys, in bytes. */
 function sharedLength(a, b) {
   let at = 0;
   while (at < a.length && at < b.length && a[at] === b[at]) at += 1;
@@ -179,9 +179,9 @@ function sharedLength(a, b) {
 }
 
 /**
- * A directory, with the marks of its envelope, and of what is deflated; encrypted with `sealing`. Packs and objects of nodes have a salt, frames,
- * and perhaps what is wrong with their envelope and the number of frames; a frame its length, and a key or the starts of
- * hashes, and perhaps a wrong `shared`.
+ * Makes a directory, with the marks of its envelope and of its deflated part; encrypted with `sealing`. Packs and
+ * objects of nodes have a salt, frames, and faults of their envelope and the number of frames, if any; a frame its
+ * length, a key or the starts of hashes, and a wrong `shared`, if any.
  */
 export function directory({ salt, packs, objects, top, packCount = packs.length, sealing }) {
   const fields = new Fields();
@@ -302,13 +302,13 @@ export function head(of) {
   });
 }
 
-/** Bytes as deflate stores them without shortening them: in one block. */
+/** Wraps bytes as deflate stores them without shortening: in one block. */
 export function stored(bytes) {
   const { length } = bytes;
   return Uint8Array.from([1, ...little(length, 2), ...little(length ^ 0xffff, 2), ...bytes]);
 }
 
-/** What is deflated, as frames, directories and deltas have it; `length` may lie. */
+/** Makes the deflated part of frames, directories and deltas; `length` may lie. */
 export function edits(deflated, length) {
   return hexOf(new Fields().u32(length).hex(hexOf(deflated)).bytes);
 }

@@ -1,10 +1,10 @@
-// What the vectors of objects of a remote are made of.
+// The samples of the vectors of objects of a remote.
 
 import { createHash } from 'node:crypto';
 import * as make from './remote-objects.mjs';
 
 const { hexOf } = make;
-/** Bytes that look random, by a name. */
+/** Makes bytes that look random, by a name. */
 export const bytesOf = (name, length) =>
   createHash('shake256', { outputLength: length }).update(name).digest('hex');
 export const id = (name) => bytesOf(name, 16);
@@ -78,12 +78,12 @@ export const EDITS = Buffer.from(
   'hex',
 );
 export const STORED = make.edits(make.stored(EDITS), EDITS.length);
-/** Those of the next key: the second frame. */
+/** The edits of the next key: the second frame. */
 const NEXT_EDITS = Buffer.from(EDITS.toString('hex').replace('3235', '3236'), 'hex');
 const FRAMES = [STORED, make.edits(make.stored(NEXT_EDITS), NEXT_EDITS.length)];
 export const PACK = { salt: id('salt'), frames: FRAMES };
 
-/** Bytes that stand for records of nodes: nothing here reads them. */
+/** Bytes that stand for records of nodes: no code here reads them. */
 const [RECORDS, MORE_RECORDS] = ['records', 'more records'].map((name) => bytesOf(name, 60));
 const framesOf = (...all) =>
   all.map((one) => make.edits(make.stored(Buffer.from(one, 'hex')), one.length / 2));
@@ -91,7 +91,7 @@ export const NODES = { salt: id('salt nodes'), frames: framesOf(RECORDS, MORE_RE
 
 const keyOf = (text) => hexOf(Buffer.from(text));
 const startsOf = (...names) => names.map((name) => hash(name).slice(0, 8));
-/** Of two packs, whose keys share what they begin with, and of one object of nodes. */
+/** A directory of two packs, whose keys share a prefix, and of one object of nodes. */
 export const DIRECTORY = {
   salt: id('salt directory'),
   packs: [
@@ -151,11 +151,11 @@ export const valid = [
   ['mark', 'of three packs and two deltas', make.mark, MARK],
 ];
 
-/** Bytes with others in place of some. */
+/** Replaces some bytes with others. */
 const spliced = (bytes, at, other) =>
   Uint8Array.from([...bytes.slice(0, at), ...other, ...bytes.slice(at + other.length)]);
 
-/** Faults of an object of two frames; `other` has the same frames and another salt. The tag is what closes a part. */
+/** Makes faults of an object of two frames; `other` has the same frames and another salt. The tag closes a part. */
 export function packFaults({ bytes, marks }, other, tag = 4, kind = 'pack') {
   const pack = (changed) => [kind, { bytes: changed, marks }];
   const [first, second] = [marks['frame 0'], marks['frame 1']];
@@ -193,7 +193,7 @@ export function packFaults({ bytes, marks }, other, tag = 4, kind = 'pack') {
   ];
 }
 
-/** What an object says; of edits, as they are inflated, too. */
+/** Returns the contents of an object; for edits also the inflated ones. */
 export function saysOf(kind, fields) {
   if (kind === 'delta') return { ...fields, edits: hexOf(EDITS) };
   if (kind === 'nodes') return { ...fields, records: [RECORDS, MORE_RECORDS] };

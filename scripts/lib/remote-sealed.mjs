@@ -1,4 +1,4 @@
-// The vectors of a remote that is encrypted.
+// Makes the vectors of an encrypted remote.
 
 import * as make from './remote-objects.mjs';
 import {
@@ -21,7 +21,7 @@ import {
 
 const { hexOf } = make;
 
-/** A refused object as the vectors have it. */
+/** Returns a refused object as the vectors have it. */
 export function faultOf([name, kind, { bytes, marks }, at, more = 0]) {
   const offset = typeof at === 'string' ? marks[at] + more : at;
   if (typeof at === 'string' && !(offset >= 0)) throw new Error(`${kind}: no field ${at}`);
@@ -39,10 +39,13 @@ const REPOSITORY = { id: FULL.repository, app: 1 };
 const COLLECTION = hexOf(Buffer.from('~collection'));
 const CONTEXTS = { head: MAIN, record: COLLECTION, mark: COLLECTION };
 
-/** Where an object belongs: a head to its branch, what is of collections to their record, others to the repository. */
+/**
+ * Returns the context of an object: the branch of a head, the record of collections for a mark or record, and otherwise
+ * the repository.
+ */
 const contextOf = (kind) => CONTEXTS[kind] ?? FULL.repository;
 
-/** An object, encrypted; `given` may have what is wrong with it. */
+/** Encrypts an object; `given` may have its faults. */
 function seal(kind, write, fields, epoch, given) {
   const sealing = { key: KEYS[epoch], place: PLACE, epoch, context: contextOf(kind), ...given };
   if (kind === 'pack' || kind === 'nodes') {
@@ -64,7 +67,7 @@ const mark = () => seal('mark', make.mark, MARK, 2);
 const history = () => seal('history', make.history, HISTORY, 2);
 const repository = (given) => seal('repository', make.repository, REPOSITORY, 2, given);
 
-/** What each object of one part must refuse. */
+/** Lists faults that each object of one part must refuse. */
 function partFaults(kind, { bytes, marks }) {
   const end = bytes.length - (kind === 'repository' ? 4 : 16);
   const one = (changed) => [kind, { bytes: changed, marks }];
@@ -85,7 +88,7 @@ function partFaults(kind, { bytes, marks }) {
   ];
 }
 
-/** Parts that are well encrypted, and of elsewhere, or not as they must be. */
+/** Makes parts that are well encrypted, but belong elsewhere or are malformed. */
 function partsOfElsewhere() {
   return [
     ['of another branch', 'head', head({ as: { context: OTHER } })],
@@ -108,7 +111,7 @@ function framesOfElsewhere() {
   ].map(([name, made, mark]) => [name, 'pack', made, mark, -16]);
 }
 
-/** Directories whose envelopes of packs are none of this remote; those of nodes that are packs. */
+/** Makes directories whose envelopes of packs do not belong to this remote. */
 function directoriesOfElsewhere() {
   const [first, ...others] = DIRECTORY.packs;
   const withPack = (change) =>

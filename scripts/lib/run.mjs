@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**
- * Where commands are. Tools of the repository come first, so that they are used even if the machine has other versions.
- * Cargo's folder comes last, for shells that have not read its `env` file.
+ * The folders of commands. Tools of the repository come first, so that they are used even if the machine has other
+ * versions. Cargo's folder comes last, for shells that have not read its `env` file.
  */
 export const SEARCH_PATH = [
   join(ROOT, 'node_modules', '.bin'),
@@ -34,9 +34,9 @@ export class CommandFailed extends Error {
 }
 
 /**
- * Runs a command to its end, with its output on the terminal. Rejects with `CommandFailed` unless it exits with 0.
- * With `capture` it also returns the command's stdout. With `quiet` it returns stdout and stderr, and the terminal
- * gets nothing.
+ * Runs a command to its end, with its output on the terminal. Rejects with `CommandFailed` unless it exits with 0. With
+ * `capture` it also returns the command's stdout. With `quiet` it returns stdout and stderr, and prints no output on
+ * the terminal.
  */
 export async function run(command, args = [], { capture = false, quiet = false, ...rest } = {}) {
   const stdout = capture || quiet ? 'pipe' : 'inherit';
@@ -58,7 +58,7 @@ export async function run(command, args = [], { capture = false, quiet = false, 
   throw Object.assign(failure, { output, exitCode: code ?? 1 });
 }
 
-/** The trimmed stdout of a command; `undefined` if the command fails or does not exist. */
+/** Returns the trimmed stdout of a command; `undefined` if the command fails or does not exist. */
 export function ask(command, args = [], rest = {}) {
   const result = spawnSync(command, args, { ...options(rest), encoding: 'utf8' });
   return result.status === 0 ? result.stdout.trim() : undefined;

@@ -1,12 +1,12 @@
-// Reads which files of a crate use which others, to find cycles among them. It reads text, not syntax trees:
-// that is enough for formatted code. A name that a `mod.rs` re-exports counts as one of the file that defines
-// it, and the re-export does not count as a use. Inline test modules do not count either.
+// Reads which files of a crate use which others, to find cycles among them. It reads text, not syntax trees: that is
+// enough for formatted code. A name that a `mod.rs` re-exports belongs to the file that defines it, and the re-export
+// does not count as a use. Inline test modules do not count either.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-// Comments, strings and characters. All are matched together, so that a comment marker in a string does not begin
-// a comment, and a quote in a comment does not begin a string.
+// Comments, strings and characters. All are matched together, so that a comment marker in a string does not begin a
+// comment, and a quote in a comment does not begin a string.
 const NOISE =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
 
@@ -15,7 +15,7 @@ export function blankRust(text) {
   return text.replace(NOISE, (match) => match.replace(/[^\n]/g, ' '));
 }
 
-/** The files of `sourceDir`, a crate's `src`, each with the files that it uses, without extensions. */
+/** Returns the files of `sourceDir`, a crate's `src`, each with the files that it uses, without extensions. */
 export function rustUses(sourceDir) {
   const modules = readModules(sourceDir);
   return new Map(
@@ -30,7 +30,7 @@ export function rustUses(sourceDir) {
   );
 }
 
-/** The modules by their paths (the root is ''): file, code without noise and tests, and re-exports. */
+/** Reads the modules by their paths (the root is ''): file, code without noise and tests, and re-exports. */
 function readModules(sourceDir) {
   const modules = new Map();
   const files = readdirSync(sourceDir, { recursive: true })
@@ -53,7 +53,7 @@ function readModules(sourceDir) {
   return modules;
 }
 
-/** Every path of a `use`, and every other path that starts with `crate` or `super`. */
+/** Lists every path of a `use`, and every other path that starts with `crate` or `super`. */
 function pathsIn(code) {
   const paths = [];
   const rest = code.replace(/\buse\s+([^;]*);/g, (_, use) => {
@@ -66,7 +66,7 @@ function pathsIn(code) {
   return paths;
 }
 
-/** The paths of a tree like `a::{b, c::{self, D as E}}`. */
+/** Lists the paths of a tree like `a::{b, c::{self, D as E}}`. */
 function flatten(tree) {
   const text = tree.trim();
   const brace = text.indexOf('{');
@@ -100,7 +100,7 @@ function branches(text) {
   return parts.filter((part) => part.trim() !== '');
 }
 
-/** The module that defines what `path` names, seen from `module`; `undefined` if another crate does. */
+/** Returns the module that defines what `path` names, seen from `module`; `undefined` if another crate does. */
 function resolve(modules, module, path) {
   const up = (name) => name.split('/').slice(0, -1).join('/');
   let at = module;

@@ -1,11 +1,11 @@
-// Reads from the sources of the core which tests it has, so that the tests that run in WebAssembly can be compared with
-// them. It reads text: that is enough for formatted code.
+// Reads the tests of the core from its sources, to compare them with the tests that run in WebAssembly. It reads text:
+// that is enough for formatted code.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
-/** The packages whose tests run in WebAssembly: their targets for Cargo, and where their tests are. */
+/** The packages whose tests run in WebAssembly: their targets for Cargo, and the places of their tests. */
 export const TESTED_PACKAGES = [
   { dir: 'crate/trees', targets: ['--lib'], sources: ['crate/trees/src'] },
   { dir: 'crate/sums', targets: ['--lib'], sources: ['crate/sums/src'] },
@@ -16,7 +16,7 @@ export const TESTED_PACKAGES = [
   },
 ];
 
-/** The number of tests in a source, and its tests that run in native code alone, with the reason that stands there. */
+/** Counts the tests in a source, and lists its tests that run in native code alone, with the reason in the source. */
 export function testsOf(text) {
   const nativeOnly =
     /#\[cfg\(not\(target_arch = "wasm32"\)\)\] \/\/ (?<why>.+)\n\s*#\[test\]\n\s*fn (?<name>\w+)/g;
@@ -31,7 +31,7 @@ const filesIn = (path) =>
     ? readdirSync(join(ROOT, path)).flatMap((name) => filesIn(`${path}/${name}`))
     : [path];
 
-/** The same of a package, with the files of tests that run in native code alone. */
+/** Does the same for a package, and lists the files of tests that run in native code alone. */
 export function testsIn({ sources }) {
   const files = sources.flatMap(filesIn).filter((file) => file.endsWith('.rs'));
   const all = files.map((file) => ({ file, ...testsOf(readFileSync(join(ROOT, file), 'utf8')) }));

@@ -1,7 +1,7 @@
-// A model of many devices that sync by one bucket: when each polls, pushes, loses and waits, as `js/src/sync/link/loop.ts` and
-// `push.ts` have it. No store and no network: only times and counts, by a seed.
+// A model of many devices that sync by one bucket: when each polls, pushes, loses and waits, as in
+// `js/src/sync/link/loop.ts` and `push.ts`. No store and no network: only times and counts, by a seed.
 
-/** Numbers from 0 up to 1 (mulberry32). */
+/** Makes numbers from 0 up to 1 (mulberry32). */
 function random(seed) {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ function random(seed) {
   };
 }
 
-/** Things to do, the earliest first: a binary heap. */
+/** Events in the order of their times: a binary heap. */
 class Agenda {
   #times = [];
   #tasks = [];
@@ -59,25 +59,25 @@ class Agenda {
   }
 }
 
-// Of js/src/sync/link/loop.ts.
+// From js/src/sync/link/loop.ts.
 const FIRST_WAIT_MS = 2000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const PAUSE_MS = 1000;
-// Of js/src/sync/link/push.ts.
+// From js/src/sync/link/push.ts.
 const FIRST_RACE_MS = 20;
 const MAX_RACE_MS = 2000;
 const MAX_TRIES = 40;
-// Of js/src/sync/remote/patient-swap.ts.
+// From js/src/sync/remote/patient-swap.ts.
 const SLOWED_MS = 1000;
 const MAX_REFUSED = 3;
 
-/** What the numbers of a run are made of. All are inputs. */
+/** The default inputs of a run. */
 export const DEFAULTS = {
   seed: 1,
   /** Devices that have the app open. */
   open: 100,
-  /** Those of them that write. */
+  /** The devices among them that write. */
   writers: 100,
   /** Branches over which the devices are spread. */
   branches: 1,
@@ -86,12 +86,12 @@ export const DEFAULTS = {
   minutes: 10,
   warmUpMinutes: 2,
   roundTripMs: 80,
-  /** Least time between two swaps of one head; a swap before that is answered with 429. 0 for a store without a limit. */
+  /** The least time between two swaps of one head; 429 answers an earlier swap. 0 for a store without a limit. */
   swapEveryMs: 1000,
   pollEveryMs: 60_000,
   /** Whether devices hear of each swap. */
   pokes: false,
-  /** How many of the open devices are looked at for latency. */
+  /** The number of open devices that are observed for latency. */
   observers: 50,
   // Bytes, measured by `npx vitest run sync-budget`: a head with ten rows of each of its pushes.
   headBytes: 4500,
@@ -109,7 +109,7 @@ class Branch {
   seq = 0;
   swappedAt = Number.NEGATIVE_INFINITY;
   devices = [];
-  /** For each head: who pushed it, and when its oldest commit was made. */
+  /** For each head, the device that pushed it, and the time of its oldest commit. */
   commits = [];
 }
 
@@ -117,16 +117,16 @@ class Device {
   seen = 0;
   waitMs = FIRST_WAIT_MS;
   retryMs = FIRST_RETRY_MS;
-  /** Swaps of this push that were refused. */
+  /** The refused swaps of this push. */
   refusals = 0;
-  /** When the oldest commit was made that is not pushed, and of those that are on their way. */
+  /** The times of the oldest commit that is not pushed, and of the commits on their way. */
   pendingAt = undefined;
   sendingAt = undefined;
   isBusy = false;
-  /** Nothing wakes it: the pause after each round, and the wait after a failure. */
+  /** Whether no event wakes it: the pause after each round, and the wait after a failure. */
   isResting = false;
   isPoked = false;
-  /** What was planned before is void once this is another number. */
+  /** Changes when earlier plans become void. */
   turn = 0;
 
   constructor(branch, isObserver) {
@@ -188,7 +188,7 @@ class Model {
     });
   }
 
-  /** The next burst of edits of a writer. */
+  /** Schedules the next burst of edits of a writer. */
   #schedule(device) {
     const ms = -Math.log(1 - this.#chance()) * this.#given.burstEveryMs;
     this.#agenda.add(this.#now + ms, () => {
@@ -206,7 +206,7 @@ class Model {
     this.#round(device);
   }
 
-  /** A round of the loop: pushes what is pending, and else looks. */
+  /** Runs a round of the loop: pushes pending commits, or else reads the head. */
   #round(device) {
     device.isBusy = true;
     device.isPoked = false;
@@ -218,7 +218,7 @@ class Model {
     this.#later(device, this.#given.roundTripMs, () => this.#rest(device, this.#read(device)));
   }
 
-  /** A read of the head. Returns whether it was another one. */
+  /** Reads the head. Returns whether it has changed. */
   #read(device) {
     const { branch } = device;
     const isNew = device.seen !== branch.seq;
@@ -234,7 +234,7 @@ class Model {
     return isNew;
   }
 
-  /** Ends a round: the next one comes after the pause if something is pending, or after the wait. */
+  /** Ends a round: the next one comes after the pause if commits are pending, or after the wait. */
   #rest(device, hasNews) {
     const { pollEveryMs } = this.#given;
     device.isBusy = false;
@@ -246,7 +246,7 @@ class Model {
     });
   }
 
-  /** Ends a round that has failed: what was on its way is pending again. */
+  /** Ends a failed round: commits on their way are pending again. */
   #fail(device) {
     device.pendingAt = device.sendingAt;
     device.sendingAt = undefined;
@@ -269,7 +269,7 @@ class Model {
     this.#count('sentBytes', bytes + this.#given.wireBytes);
   }
 
-  /** A try of a push, onto the head that the device has seen last. */
+  /** Tries a push, onto the head that the device has seen last. */
   #push(device, tries) {
     const { roundTripMs, logBytes, pushesPerLog, pushesPerCheckpoint } = this.#given;
     device.sendingAt ??= device.pendingAt;
@@ -286,7 +286,7 @@ class Model {
       this.#put(isWhole ? this.#given.storeBytes : this.#given.checkpointBytes);
       ms += roundTripMs;
     }
-    // The swap takes effect when the request is there: half a round trip before its answer.
+    // The swap takes effect when the request arrives: half a round trip before its answer.
     this.#later(device, ms - roundTripMs / 2, () => this.#swap(device, tries));
   }
 
@@ -324,7 +324,7 @@ class Model {
     this.#later(device, roundTripMs / 2, () => this.#rest(device, true));
   }
 
-  /** Another device was first: the head is read, merged, and it tries again. */
+  /** Reads the head, merges and tries again: another device was first. */
   #lose(device, tries) {
     const { roundTripMs } = this.#given;
     this.#count('lost');
@@ -341,7 +341,7 @@ class Model {
   }
 }
 
-/** Runs the model, and returns what it counted in `minutes`, after the warm-up. */
+/** Runs the model, and returns its counts in `minutes`, after the warm-up. */
 export function simulateScale(options) {
   const given = { ...DEFAULTS, ...options };
   const model = new Model(given);
@@ -353,14 +353,14 @@ export function simulateScale(options) {
   return { ...given, ...counts, pending, pushed: summary(pushedAfter), seen: summary(seenAfter) };
 }
 
-/** The middle and the 95th of a hundred, in milliseconds. */
+/** Returns the middle and the 95th of a hundred, in milliseconds. */
 function summary(all) {
   const sorted = all.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
   return { count: sorted.length, half: at(0.5), most: at(0.95) };
 }
 
-/** What a month of it costs, in dollars. `prices` are those of a million requests and of a gigabyte. */
+/** Computes the cost of a month, in dollars. `prices` are for a million requests and for a gigabyte. */
 export function costOf(run, { perMillionWrites, perMillionReads, perGbOut }) {
   const months = (30 * 24 * 60) / run.minutes;
   const writes = (run.puts * months) / 1e6;

@@ -1,4 +1,4 @@
-// Reads and edits the sections of a WebAssembly module, which needs no package: a build for development edits nothing else.
+// Reads and edits the sections of a WebAssembly module without a package: a build for development needs no other edits.
 
 /** The ids of the sections that the scripts read or edit. */
 export const SECTIONS = {
@@ -14,7 +14,7 @@ export const SECTIONS = {
 /** The bytes with which every module begins: the magic number and the version. */
 const START = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 
-/** Reads LEB128 numbers and what has a length or a count before it. */
+/** Reads LEB128 numbers and data with a length or a count before it. */
 export class WasmReader {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
@@ -33,7 +33,7 @@ export class WasmReader {
     }
   }
 
-  /** Bytes with their length before them. */
+  /** Reads bytes with their length before them. */
   block() {
     const length = this.integer();
     this.at += length;
@@ -44,7 +44,7 @@ export class WasmReader {
     return new TextDecoder().decode(this.block());
   }
 
-  /** Items with their count before them; `read` reads one, and may ask for its number. */
+  /** Reads items with their count before them; `read` reads one, and may ask for its number. */
   list(read) {
     return Array.from({ length: this.integer() }, (_, index) => read(index));
   }
@@ -54,7 +54,7 @@ export class WasmReader {
   }
 }
 
-/** A number as LEB128. */
+/** Writes a number as LEB128. */
 export function integer(value) {
   const bytes = [];
   for (let left = value; ; left = Math.floor(left / 128)) {
@@ -63,21 +63,21 @@ export function integer(value) {
   }
 }
 
-/** Bytes with their length before them. */
+/** Writes bytes with their length before them. */
 export const block = (bytes) => Buffer.concat([integer(bytes.length), bytes]);
 
 export const text = (string) => block(Buffer.from(string));
 
-/** Items with their count before them. */
+/** Writes items with their count before them. */
 export const list = (items) => Buffer.concat([integer(items.length), ...items]);
 
 const section = (id, content) => Buffer.concat([Uint8Array.of(id), block(content)]);
 
-/** A module of these sections, which are `[id, content]` in the order of the format. */
+/** Makes a module of these sections, which are `[id, content]` in the order of the format. */
 export const moduleOf = (sections) =>
   Buffer.concat([START, ...sections.map(([id, content]) => section(id, content))]);
 
-/** Each section: its id, where it starts, where its content starts, and where it ends. */
+/** Yields each section: its id, its start, the start of its content, and its end. */
 export function* sectionsOf(wasmBytes) {
   const reader = new WasmReader(wasmBytes, START.length);
   while (reader.at < wasmBytes.length) {
@@ -90,14 +90,14 @@ export function* sectionsOf(wasmBytes) {
   }
 }
 
-/** The content of the first section with this id; without one, no bytes. */
+/** Returns the content of the first section with this id; without one, no bytes. */
 export function contentOf(wasmBytes, id) {
   for (const { id: found, content, end } of sectionsOf(wasmBytes))
     if (found === id) return wasmBytes.subarray(content, end);
   return Uint8Array.of();
 }
 
-/** The content of the custom section with this name; without one, no bytes. */
+/** Returns the content of the custom section with this name; without one, no bytes. */
 export function customOf(wasmBytes, name) {
   for (const { id, content, end } of sectionsOf(wasmBytes)) {
     if (id !== SECTIONS.custom) continue;
@@ -108,8 +108,8 @@ export function customOf(wasmBytes, name) {
 }
 
 /**
- * The module with other contents in some sections. `edits` has functions by the ids of sections, from the content to the new
- * one; a section for which one returns `undefined` is left out. An edit without a section throws.
+ * Returns the module with other contents in some sections. `edits` has functions by the ids of sections, from the
+ * content to the new one; a section for which one returns `undefined` is left out. An edit without a section throws.
  */
 export function editSections(wasmBytes, edits) {
   const left = new Set(Object.keys(edits).map(Number));

@@ -9,18 +9,18 @@ export async function buildPage(page) {
   await build(page);
 }
 
-/** Serves the page of a Vite configuration as it is built; by default at a port for this process. */
+/** Serves the built page of a Vite configuration; by default at a port for this process. */
 export async function serveBuiltPage({ port = portOfProcess(), ...page }) {
   const { preview } = await vite();
   const server = await preview({ ...page, preview: { port, host: '127.0.0.1' } });
   return { port: server.httpServer.address().port, close: () => server.close() };
 }
 
-/** Builds it, and serves it. */
+/** Builds the page, and serves it. */
 export async function servePage({ port, ...page }) {
   await buildPage(page);
   return serveBuiltPage({ port, ...page });
 }
 
-/** A port that two runs on one machine are unlikely to share. */
+/** Returns a port that two runs on one machine are unlikely to share. */
 const portOfProcess = () => 20_000 + (process.pid % 10_000);

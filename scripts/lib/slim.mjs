@@ -1,5 +1,5 @@
-// `hedgerow/slim`: the package with the WebAssembly in files of their own. It has modules of its own where they differ
-// from those of `hedgerow`, or reach one that does; it shares the others, such as the class of errors.
+// Builds `hedgerow/slim`: the package with the WebAssembly in separate files. It has its own modules where they differ
+// from the modules of `hedgerow`, or reach one that does; it shares the others, such as the class of errors.
 
 import { copyFile, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -10,7 +10,7 @@ const MARK = '?slim';
 const SOURCE = join(ROOT, 'js', 'src');
 const DIST = join(ROOT, 'js', 'dist');
 
-/** Modules that are left out, and those that replace them. */
+/** Modules that are left out, and the modules that replace them. */
 const SWAPPED = new Map(
   [
     ['core/module.ts', 'core/slim/slim-core.ts'],
@@ -18,7 +18,7 @@ const SWAPPED = new Map(
   ].map(([from, to]) => [join(SOURCE, from), join(SOURCE, to)]),
 );
 
-/** The name of slim's own copy of a module. */
+/** Returns the name of slim's own copy of a module. */
 export const slimOf = (file) => file + MARK;
 export const isSlim = (id) => id.endsWith(MARK);
 const fileOf = (id) => id.slice(0, -MARK.length);

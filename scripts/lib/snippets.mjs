@@ -1,12 +1,12 @@
-// TypeScript in a page of Markdown.
+// Extracts the TypeScript in a page of Markdown.
 
 const BLOCK = /^```(?:ts|tsx)\n([\s\S]*?)^```$/gm;
 const LEFT_OUT = /^<!-- snippets: ([\s\S]*?) -->$/gm;
 const IMPORT = /^import [\s\S]*?;[^\n]*$/gm;
 
 /**
- * One module of all blocks of a page, with as many lines as the page, so that errors tell where they are. Imports come first, each
- * once.
+ * Makes one module of all blocks of a page, with as many lines as the page, so that errors name the right lines.
+ * Imports come first, each once.
  */
 export function moduleOf(page) {
   const lines = page.split('\n').map(() => '');
@@ -24,21 +24,21 @@ export function moduleOf(page) {
         for (const one of partsOf(line)) imports.add(one);
         return '\n'.repeat(line.split('\n').length - 1);
       })
-      // Nothing is exported from a scope.
+      // A scope cannot export.
       .replace(/^export (?:default )?(?=async|class|const|function|interface|let|type)/gm, '');
     // The line of the fence opens its scope.
     put(found.index, '{');
     put(found.index + found[0].indexOf('\n') + 1, text);
   }
-  // Declarations are of the whole module, like imports: all are on the first line, before that of the page.
+  // Declarations apply to the whole module, like imports: all are on the first line, before the page's own.
   lines[0] = [...imports, ...leftOut, lines[0]].join(' ');
   const hasJsx = /^```tsx$/m.test(page);
   return { count, hasJsx, text: [...lines, '}'.repeat(count), 'export {};'].join('\n') };
 }
 
 /**
- * The names that an import brings, each as an import of its own: pages bring some in several blocks. From a file of the page itself
- * none: its block is the scope around.
+ * Splits an import into one for each name: pages import some in several blocks. An import from a file of the page
+ * itself is dropped: its block is the scope around.
  */
 function partsOf(line) {
   if (/ from '\.{1,2}\//.test(line)) return [];

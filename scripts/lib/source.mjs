@@ -1,4 +1,4 @@
-// Imports a module of TypeScript, which no package exports, with all that it imports.
+// Imports an internal TypeScript module, with all that it imports.
 
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';

@@ -1,6 +1,6 @@
-// Splits the module in two: a part that a page downloads at its start, and one that is loaded at the
-// first call. Both share one memory, one stack and one table, so that functions do not depend on the
-// part in which they are. Binaryen has `wasm-split` for that, but its npm package does not.
+// Splits the module in two: a part that a page downloads at its start, and one that is loaded at the first call. Both
+// share one memory, one stack and one table, so that functions do not depend on their part. Binaryen has `wasm-split`
+// for that, but its npm package does not.
 
 import binaryen from 'binaryen';
 import { sectionsOf, WasmReader } from './sections.mjs';
@@ -8,12 +8,12 @@ import { sectionsOf, WasmReader } from './sections.mjs';
 /** The name of the module that the later part imports from: the exports of the first part. */
 const FIRST = 'first';
 
-// The later part has its own copies of functions of up to this many bytes of code (before wasm-opt),
-// and imports larger ones. For an import the first part needs an export, whose signature wasm-opt
-// must keep; a copy costs the first part nothing.
+// The later part has its own copies of functions of up to this many bytes of code (before wasm-opt), and imports larger
+// ones. For an import the first part needs an export, whose signature wasm-opt must keep; a copy costs the first part
+// no bytes.
 const COPIED_BYTES = 1_000;
 
-// Removes what the exports do not reach.
+// Removes code that the exports do not reach.
 const DROP_UNREACHED = ['remove-unused-module-elements'];
 
 /**
@@ -59,7 +59,7 @@ function refuseWhatIsNotSplit(module) {
   }
 }
 
-/** The functions that are reached without the later exports, by calls or through a table. */
+/** Finds the functions that are reached without the later exports, by calls or through a table. */
 function functionsKept(wasmBytes, isLater) {
   const module = binaryen.readBinary(wasmBytes);
   for (const { name } of exportsOf(module)) if (isLater(name)) module.removeExport(name);
@@ -71,7 +71,7 @@ function functionsKept(wasmBytes, isLater) {
   return kept;
 }
 
-/** A module with the later exports alone, which imports `functions`, and all state. */
+/** Makes a module with the later exports alone, which imports `functions`, and all state. */
 function laterPart(wasmBytes, isLater, functions) {
   const module = binaryen.readBinary(wasmBytes);
   const memory = exportsOf(module).find(({ kind }) => kind === binaryen.ExternalMemory);
@@ -87,7 +87,7 @@ function laterPart(wasmBytes, isLater, functions) {
   for (const { name, type, mutable } of globalsOf(module)) {
     module.addGlobalImport(name, FIRST, name, type, mutable);
   }
-  // Import the memory without its data, and with any size that it has reached.
+  // Imports the memory without its data, and with any size that it has reached.
   const { initial } = module.getMemoryInfo(memory.value);
   module.setMemory(initial, -1, null, [], false, false, memory.value);
   module.addMemoryImport(memory.value, FIRST, memory.name);
@@ -95,7 +95,7 @@ function laterPart(wasmBytes, isLater, functions) {
   return module;
 }
 
-/** Makes `first` export all that `later` imports, under the shortest names. */
+/** Makes `first` export all imports of `later`, under the shortest names. */
 function linkNames(first, later) {
   const exported = exportsOf(first);
   const taken = new Set(exported.map(({ name }) => name));
@@ -159,7 +159,7 @@ const segmentsOf = (module) =>
 
 const CODE_SECTION = 10;
 
-/** Bytes of code of the functions that a module defines, in their order. */
+/** Returns the bytes of code of the functions that a module defines, in their order. */
 function codeSizes(wasmBytes) {
   for (const { id, content } of sectionsOf(wasmBytes)) {
     if (id !== CODE_SECTION) continue;

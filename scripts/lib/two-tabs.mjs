@@ -1,11 +1,11 @@
-// What the app of the quick start must do, in Chromium: two tabs of it, as one person uses them.
+// Checks the app of the quick start in Chromium: two of its tabs, used by one person.
 
 import { findBrowser } from './browser.mjs';
 import { CommandFailed } from './run.mjs';
 
 const PATIENCE_MS = 30_000;
 
-/** What tabs complain of: errors that nobody catches, and what is written to the console as an error. */
+/** Collects the faults of tabs: uncaught errors, and errors on the console. */
 function listen(tab, faults) {
   tab.on('pageerror', (error) => faults.push(String(error)));
   tab.on('console', (message) => {
@@ -13,14 +13,14 @@ function listen(tab, faults) {
   });
 }
 
-/** The titles that a tab shows, once there is a list. */
+/** Returns the titles that a tab shows, once there is a list. */
 const titlesOf = (tab) =>
   tab.evaluate(() => {
     if (document.querySelector('form + ul') === null) return 'no list';
     return [...document.querySelectorAll('li')].map((item) => item.firstChild.textContent.trim());
   });
 
-/** Waits until the list of a tab is this; the reason if it never is. */
+/** Waits until the list of a tab is this; returns the reason if it never is. */
 async function shows(tab, expected, what, faults) {
   const end = performance.now() + PATIENCE_MS;
   let shown;
@@ -36,9 +36,10 @@ async function shows(tab, expected, what, faults) {
 }
 
 /**
- * Opens `url` in two tabs of a new profile: both show `rows`, which come by `edit`, if it is given, into an empty list; a row added in one is seen in the other, and closed there is gone
- * here; after a reload all is as it was. Returns the milliseconds until the first list was there, and how many files the first
- * tab has fetched for it.
+ * Opens `url` in two tabs of a new profile, and checks that both show `rows`, which `edit`, if given, brings into an
+ * empty list; that a row added in one tab appears in the other, and one closed there disappears here; and that a reload
+ * changes no row. Returns the milliseconds until the first list, and the number of files that the first tab has fetched
+ * for it.
  */
 export async function tryInTwoTabs(url, rows, edit) {
   const { chromium } = await import('playwright-core');

@@ -1,4 +1,4 @@
-// Leaves out of a module what nothing reaches once panics trap: the code that would format their messages.
+// Removes unreached code from a module whose panics trap: the code that would format their messages.
 
 import binaryen from 'binaryen';
 import { plainName } from './panics.mjs';
@@ -10,7 +10,10 @@ const TELLS = /^<?(core::fmt|std::panicking)::/;
 
 const DROP_UNREACHED = ['remove-unused-module-elements'];
 
-/** The module without functions that no export reaches, and with traps in the place of those that only a panic calls. */
+/**
+ * Returns the module without functions that no export reaches, and with traps in the place of functions that only a
+ * panic calls.
+ */
 export function withoutUnreached(wasmBytes) {
   binaryen.setDebugInfo(true); // the names of functions, for profiles
   const module = binaryen.readBinary(wasmBytes);
@@ -30,7 +33,7 @@ const functionsOf = (module) =>
   );
 
 /**
- * The functions in tables that only format messages of panics. None if any other code formats, since
+ * Returns the functions in tables that only format messages of panics; an empty list if any other code formats, since
  * that might call them.
  */
 function tellingOf(module) {

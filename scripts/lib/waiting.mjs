@@ -1,6 +1,6 @@
-// Says what takes long while it takes long: a line now and then for all that goes on.
+// Reports long tasks while they run: a line now and then for each.
 
-/** How often, in milliseconds: somebody watches a terminal, and reads a log afterwards. */
+/** The time between two lines, in milliseconds: short on a terminal, long in a log. */
 const EVERY_MS = process.stdout.isTTY ? 5_000 : 20_000;
 
 const underWay = new Set();
@@ -13,7 +13,7 @@ function tell() {
   console.log(`...         ${parts.join('; ')}`);
 }
 
-/** Does `work`, and says so if it takes long. */
+/** Does `work`, and reports it if it takes long. */
 export async function during(what, work) {
   const one = { what, began: performance.now() };
   underWay.add(one);

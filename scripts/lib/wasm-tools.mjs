@@ -1,5 +1,5 @@
-// Finds the tools that run the core's own tests in WebAssembly, and installs those that are missing. Uses only built-ins of
-// Node, since `setup.mjs` needs it before `npm ci` has run.
+// Finds the tools that run the core's own tests in WebAssembly, and installs missing ones. Uses only built-ins of Node,
+// since `setup.mjs` needs it before `npm ci` has run.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const TOOLS_DIR = join(ROOT, '.cache', 'wasm-tools');
 /** The folder of the programs that Cargo has installed. */
 export const TOOLS_BIN = join(TOOLS_DIR, 'bin');
 
-/** The version of wasm-bindgen that the core has: its runner of tests must be of the same. */
+/** Returns the core's version of wasm-bindgen: its runner of tests must have the same. */
 function bindgenVersion() {
   const manifest = readFileSync(join(ROOT, 'crate', 'Cargo.toml'), 'utf8');
   const [, version] = /^wasm-bindgen = .*"=([\d.]+)"/m.exec(manifest) ?? [];
@@ -18,7 +18,7 @@ function bindgenVersion() {
   return version;
 }
 
-/** A tool for `setup.mjs`, of a package of crates.io. It never takes one that the machine has. */
+/** Makes a tool for `setup.mjs`, from a package of crates.io. It never uses one of the machine. */
 function cargoTool({ crate, program = crate, version, features = [] }) {
   const what = ['install', crate, '--version', version, ...features];
   const where = ['--root', TOOLS_DIR];
@@ -38,7 +38,7 @@ function cargoTool({ crate, program = crate, version, features = [] }) {
   };
 }
 
-/** The path of chromedriver, or `undefined`. `CHROMEDRIVER` has priority. */
+/** Returns the path of chromedriver, or `undefined`. `CHROMEDRIVER` has priority. */
 export function findChromedriver() {
   const chosen = process.env.CHROMEDRIVER;
   if (chosen && !existsSync(chosen))

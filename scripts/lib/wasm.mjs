@@ -1,8 +1,8 @@
 // Builds the WebAssembly module of the core, in two parts, and the TypeScript files made from it.
 //
 // rustc makes the module; `boundary.mjs` keeps the exports that the wrapper calls, `panics.mjs` makes panics trap, and
-// `generated.mjs` writes the module as text. For a release `unreached.mjs` drops what formats panics, `split.mjs` cuts the
-// module in two, and wasm-opt makes both parts small; for development no package is needed.
+// `generated.mjs` writes the module as text. For a release `unreached.mjs` drops the code that formats panics,
+// `split.mjs` cuts the module in two, and wasm-opt makes both parts small; a build for development needs no package.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,13 +18,13 @@ import { blankLocations, trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
-/** The finished module: what a page downloads at its start. */
+/** The finished module: a page downloads it at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
 /** The later part, which is loaded at its first call: see `split.mjs`. */
 export const LATER_WASM_FILE = join(PKG_DIR, 'hedgerow_later.wasm');
 /** Both parts in one, before wasm-opt and with the names of functions. */
 export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
-/** What the last build was made of, and whether for release. */
+/** The inputs of the last build, and whether it was for release. */
 export const STAMP_FILE = join(PKG_DIR, '.inputs');
 /** The first word in the stamp of a build. */
 const [RELEASE, DEVELOPMENT] = ['release', 'development'];
@@ -37,10 +37,10 @@ const LATER_CODE = [
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 
-// Most bytes of that code that may still be in the first part, before wasm-opt.
+// The most bytes of later code that may still be in the first part, before wasm-opt.
 const STRAY_BYTES = 2_048;
 
-// The features of `.cargo/config.toml`, and those that rustc enables by default.
+// The features of `.cargo/config.toml`, and the ones that rustc enables by default.
 const WASM_OPT_ARGS = [
   '--no-inline=*engine*apart*',
   '-O3',
@@ -83,11 +83,11 @@ export const WASM_INPUTS = [
   ].map((name) => `scripts/lib/${name}.mjs`),
 ];
 
-/** Builds what is out of date; with `dev`, see `dev-build.mjs`. Returns whether anything was out of date. */
+/** Builds outdated parts; with `dev`, see `dev-build.mjs`. Returns whether any part was out of date. */
 export async function buildWasm({ dev = false } = {}) {
   const stamp = `${dev ? DEVELOPMENT : RELEASE} ${await hashInputs(WASM_INPUTS)}`;
   if (await isCurrent(stamp, GENERATED_FILES)) return false;
-  // Empty it first, including the stamp, so that an interrupted build never counts as complete.
+  // Empties it first, including the stamp, so that an interrupted build never counts as complete.
   await rm(PKG_DIR, { recursive: true, force: true });
   await mkdir(PKG_DIR, { recursive: true });
   const built = await (dev ? buildForDevelopment() : buildForRelease());
@@ -117,7 +117,7 @@ async function isCurrent(stamp, generatedFiles) {
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
-/** The compiled core, without data for wasm-bindgen's tool, and with panics that trap. */
+/** Returns the compiled core, without data for wasm-bindgen's tool, and with panics that trap. */
 async function compiled(profile) {
   const { bytes, functions } = keepBoundary(await compileCore({ profile }));
   return { whole: trapAtOnce(bytes), functions };
@@ -144,7 +144,7 @@ async function buildForDevelopment() {
   return { unsplit, functions, ...forward(unsplit, isLater), deflate };
 }
 
-/** Refuses functions that were to be loaded later, but are reached by what is not, when they are many. */
+/** Refuses too many functions that were meant for the later part, but are reached by the first. */
 function refuseStrays(strays) {
   const total = strays.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total <= STRAY_BYTES) return;
@@ -157,7 +157,7 @@ function refuseStrays(strays) {
   throw new Error(message.join('\n'));
 }
 
-/** What wasm-opt makes of a part. */
+/** Optimizes a part with wasm-opt. */
 async function optimized(name, wasmBytes) {
   const [before, after] = ['before', 'after'].map((when) => join(PKG_DIR, `${name}-${when}.wasm`));
   await writeFile(before, wasmBytes);

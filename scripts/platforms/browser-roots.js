@@ -1,4 +1,4 @@
-// The roots of one history, in a browser over IndexedDB.
+// Computes the roots of one history, in a browser over IndexedDB.
 
 import { destroy, idb, open } from 'hedgerow';
 import { workload } from './workload.js';

@@ -1,5 +1,5 @@
-// Measures, inside Hermes, the load of the same rows into Hedgerow, into Replicache (its B+tree in
-// memory), and into the least that a program could do: a Map of JSON texts with its keys sorted.
+// Measures, inside Hermes, the load of the same rows into Hedgerow, into Replicache (its B+tree in memory), and into
+// the simplest program: a Map of JSON texts with its keys sorted.
 
 import './hermes-replicache-host.js';
 import { memory, open } from 'hedgerow';
@@ -10,7 +10,7 @@ const COUNT = 10_000;
 
 const since = (start) => Date.now() - start;
 
-/** The gaps between tasks during `run`, in which nothing else can run. */
+/** Measures the gaps between tasks during `run`, in which no other code can run. */
 async function watched(run) {
   let last = Date.now();
   let longest = 0;
@@ -88,7 +88,7 @@ async function gaps(rows) {
   await db.close();
 }
 
-/** Only a load, whose CPU time `scripts/figures-hermes.mjs` measures. */
+/** Only loads; `scripts/figures-hermes.mjs` measures the CPU time. */
 async function load(rows) {
   const db = await open('load', { storage: memory() });
   await db.putMany(rows, { key: '/id' });

@@ -1,5 +1,5 @@
-// What Hermes has in React Native, but not on the command line: timers that wait, and a console. The
-// command line calls all functions given to its `setTimeout` one after the other, without waiting.
+// Provides functions that Hermes has in React Native, but not on the command line: timers that wait, and a console. The
+// command line calls all functions passed to its `setTimeout` one after the other, without waiting.
 
 (() => {
   const next = globalThis.setTimeout;

@@ -1,4 +1,4 @@
-// What Replicache needs from its platform, which React Native or an app provides.
+// Provides what Replicache needs from its platform, which React Native or an app has.
 
 (() => {
   globalThis.AbortController ??= class {

@@ -1,4 +1,4 @@
-// The roots of one history, in Hermes.
+// Computes the roots of one history, in Hermes.
 
 import { memory, open } from 'hedgerow';
 import { workload } from './workload.js';

@@ -1,4 +1,4 @@
-// What runs inside Hermes: the tests, and the roots for comparison with other platforms.
+// Runs inside Hermes: the tests, and the roots for comparison with other platforms.
 
 import { HedgerowError, importStore, memory, open, repair, verify } from 'hedgerow';
 import { live, liveCount } from 'hedgerow/live';
@@ -184,7 +184,7 @@ test('live queries', async () => {
   await db.close();
 });
 
-test('what is loaded later', async () => {
+test('parts that load later', async () => {
   const storage = memory();
   const db = await open('later', { storage });
   await db.putMany(rowsOf(500), { key: '/id' });
@@ -259,7 +259,7 @@ test('a response without a stream, as React Native has it', async () => {
   await db.close();
 });
 
-test('what is refused', async () => {
+test('refusals', async () => {
   equal(await codeOf(open('none')), 'invalid-argument');
   const db = await open('refused', { storage: memory() });
   equal(await codeOf(db.put('\ud800', 1)), 'invalid-key');

@@ -1,7 +1,7 @@
 // One history of a store, the same on every platform: it gets `open` and a storage, and returns the root
 // after each step. It uses only syntax that all platforms support, and no platform APIs.
 
-/** Numbers that look random and are the same everywhere. */
+/** Makes numbers that look random and are the same everywhere. */
 function randomFrom(seed) {
   let state = seed >>> 0;
   return (below) => {
@@ -12,7 +12,7 @@ function randomFrom(seed) {
 
 const OWNERS = ['ann', 'bob', 'Zoë', '大島', '🦔', ''];
 
-/** `count` rows from `first` on, about 150 bytes of JSON each. */
+/** Makes `count` rows from `first` on, about 150 bytes of JSON each. */
 export function rowsOf(count, first = 0) {
   const rows = [];
   for (let at = first; at < first + count; at++) {
@@ -80,7 +80,7 @@ export async function workload({ open, storage, name, count }) {
   return { db, steps };
 }
 
-/** Text as bytes, for platforms that have no encoder. */
+/** Encodes text as bytes, for platforms that have no encoder. */
 export function utf8(text) {
   const plain = unescape(encodeURIComponent(text));
   const bytes = new Uint8Array(plain.length);

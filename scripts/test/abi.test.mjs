@@ -10,13 +10,13 @@ import { abiFiles, staleFiles } from '../write-abi.mjs';
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'src', 'wasm', 'abi.rs');
 
-/** `abi.rs` with one thing changed. */
+/** Returns `abi.rs` with one change. */
 function changed(from, to) {
   assert.ok(RUST.includes(from), from);
   return RUST.replace(from, to);
 }
 
-/** The constants in a written file. */
+/** Returns the constants in a written file. */
 const constants = (text) =>
   new Map(
     [...text.matchAll(/const (\w+) = (\S+);/g)].map(([, name, value]) => [
@@ -25,7 +25,7 @@ const constants = (text) =>
     ]),
   );
 
-test('what TypeScript knows is what Rust declares', () => {
+test('TypeScript has the constants that Rust declares', () => {
   assert.deepEqual(staleFiles(abiFiles(RUST)), []);
 });
 
@@ -65,7 +65,7 @@ test('no status has the number of another one, and every reply has room', () => 
   assert.ok(words.length >= 60 && Math.max(...words) < room);
 });
 
-/** The limits of a file by their names; a limit may be made of others. */
+/** Returns the limits of a file by their names; a limit may be made of others. */
 function limits(text, pattern) {
   const found = new Map();
   for (const [, name, expression] of text.matchAll(pattern)) {

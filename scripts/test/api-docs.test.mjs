@@ -11,7 +11,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
-/** The source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` and `slim.d.ts` are generated from the index. */
+/**
+ * Returns the source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` and `slim.d.ts` are generated
+ * from the index.
+ */
 const sourceOf = (types) =>
   types
     .replace('./dist/', 'js/src/')
@@ -22,7 +25,7 @@ const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports)
   .filter(([, { types }]) => types !== undefined) // not `./package.json`
   .map(([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)]);
 
-/** The names that a module exports, each with the file that declares it. */
+/** Returns the names that a module exports, each with the file that declares it. */
 function exportsOf(file) {
   const text = uncommented(read(file));
   const found = new Map();
@@ -46,7 +49,7 @@ function exportsOf(file) {
   return found;
 }
 
-/** The public members of a class or an interface, without inherited ones. */
+/** Returns the public members of a class or an interface, without inherited ones. */
 function membersOf(name, file) {
   const text = uncommented(read(file));
   const head = new RegExp(`^export (?:class|interface) ${name}\\b(?:[^{]*\\{\\}|[^]*?^})`, 'm');
@@ -127,7 +130,7 @@ const PAGES = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.m
   .split('\n')
   .filter((path) => existsSync(join(ROOT, path)));
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub gives a heading. */
 const anchorOf = (heading) =>
   heading
     .toLowerCase()

@@ -1,4 +1,4 @@
-// The benchmarks: which engines are asked for, what a contestant comes to that cannot take part, and the tables.
+// The benchmarks: the choice of engines, the result of a contestant that cannot take part, and the tables.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { glance } from '../../e2e/bench/lib/glance.mjs';
 import { storedFiles } from '../../e2e/lib/engines/backend.mjs';
 import { ENGINES } from '../../e2e/lib/engines/index.mjs';
 
-test('Chromium alone is measured, unless others are asked for', () => {
+test('only Chromium is measured, unless others are named', () => {
   assert.deepEqual(readArguments([]).engines, ['chromium']);
   assert.deepEqual(readArguments(['--engines', 'webkit,firefox']).engines, ['webkit', 'firefox']);
   assert.deepEqual(readArguments(['--engines', 'all']).engines, Object.keys(ENGINES));
@@ -60,7 +60,7 @@ test('the Markdown table shows multiples, those below 1 in bold, and the reasons
   assert.match(text, /^- opfs: this browser has no OPFS \(load\)$/m);
 });
 
-test('the files of each engine that hold what pages stored are found', async (t) => {
+test('the data files of pages are found in each engine', async (t) => {
   const profile = mkdtempSync(join(tmpdir(), 'hedgerow-profile-'));
   t.after(() => rmSync(profile, { recursive: true, force: true }));
   const files = {

@@ -1,4 +1,4 @@
-// How the scripts change the module of rustc.
+// The scripts' changes to the module of rustc.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { block, integer, list, moduleOf, sectionsOf, text, WasmReader } from '..
 const HASH = '0123456789abcdef';
 const SECTION = '__wasm_bindgen_unstable';
 
-/** A module as the macro of wasm-bindgen leaves it. */
+/** Assembles a module as the macro of wasm-bindgen leaves it. */
 function assemble(body) {
   // Imports come first.
   const memory = '(memory $memory 1) (export "memory" (memory $memory))';
@@ -36,7 +36,7 @@ const WHOLE = assemble(`
   (export "__wbindgen_malloc" (func $rest))
   (export "__data_end" (global $end))`);
 
-test('of a module its exports are kept, under their plain names, and nothing is imported', () => {
+test('a module keeps its exports, under their plain names, and imports no function', () => {
   const { bytes, functions } = keepBoundary(WHOLE);
   const module = new WebAssembly.Module(bytes);
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
@@ -54,7 +54,7 @@ test('of a module its exports are kept, under their plain names, and nothing is 
   ]);
 });
 
-test('a module that would import something is refused', () => {
+test('a module with an import is refused', () => {
   const needy = assemble(`
     (import "host" "tell" (func $tell))
     (export "call" (func $call))
@@ -68,7 +68,7 @@ test('sections are found from the first to the last byte', () => {
   for (const [at, { end }] of all.entries()) assert.equal(all[at + 1]?.start ?? WHOLE.length, end);
 });
 
-test('for development the later part hands on what the first has', () => {
+test("for development the later part forwards the first part's exports", () => {
   const isLater = (name) => name.startsWith('sum_');
   const { first, later } = forward(keepBoundary(WHOLE).bytes, isLater);
   const core = new WebAssembly.Instance(new WebAssembly.Module(first)).exports;
@@ -110,7 +110,7 @@ const PANICS = [
   'alloc[00]::alloc::handle_alloc_error',
 ];
 
-/** A module with these names of functions, in their order; without names of any kind by default. */
+/** Adds these names of functions, in their order, to a module; without names of any kind by default. */
 function withNames(bytes, names = []) {
   const entries = names.map((name, at) => Buffer.concat([integer(at), text(name)]));
   const functions = Buffer.concat([Uint8Array.of(1), block(list(entries))]);

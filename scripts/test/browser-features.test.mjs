@@ -1,4 +1,4 @@
-// The table of what Hedgerow needs of browsers: every row is used, tested, and of today's data.
+// The table of browser features that Hedgerow needs: every row is used, tested, and has current data.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { ROOT } from '../lib/run.mjs';
 
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The text of a file, or of all files in a folder. */
+/** Returns the text of a file, or of all files in a folder. */
 function textOf(path) {
   if (!statSync(join(ROOT, path)).isDirectory()) return read(path);
   return readdirSync(join(ROOT, path))
@@ -21,7 +21,7 @@ function textOf(path) {
 }
 
 for (const { name, used, tests, without } of FEATURES) {
-  test(`${name}: is used, and a test takes it away`, () => {
+  test(`${name}: is used, and a test removes it`, () => {
     const [file, text] = used;
     assert.ok(textOf(file).includes(text), `${file} has no ${text}: leave the row out`);
     assert.ok(without.length > 0 && tests.length > 0);
@@ -58,7 +58,7 @@ test('a version counts when it has the whole feature, without a flag', () => {
   assert.equal(versionOf(both, 'firefox'), '113');
 });
 
-/** What is used of platforms alone, or only where it is there: `FEATURES` says what happens without. */
+/** Names that only some platforms have, and that are used only there: `FEATURES` has the behaviour without them. */
 const GUARDED = new Set([
   'IDBTransaction.durability',
   'Navigator.deviceMemory',
@@ -69,12 +69,12 @@ const GUARDED = new Set([
 ]);
 
 /**
- * Hedgerow has methods of these names itself. That nobody calls the newer ones of iterators and disposable stacks is seen
- * by TypeScript, whose library is that of 2023 (`tsconfig.base.json`).
+ * Hedgerow has methods of these names itself. TypeScript checks that no code calls the newer ones of iterators and
+ * disposable stacks: its library is from 2023 (`tsconfig.base.json`).
  */
 const OWN_METHODS = new Set(['drop', 'move', 'take', 'toArray', 'use']);
 
-/** The wrapper as browsers run it, without comments and the names of files. */
+/** Returns the wrapper as browsers run it, without comments and the names of files. */
 function sourcesForBrowsers() {
   const files = readdirSync(join(ROOT, 'js', 'src'), { recursive: true }).filter(
     (file) => file.endsWith('.ts') && !/^(react-native|storage.sql|core.generated)/.test(file),
@@ -92,7 +92,7 @@ test('nothing newer is used, or only where it is there', () => {
   const names = newerNames();
   const sources = sourcesForBrowsers();
   assert.ok(names.length > 500 && sources.length > 100);
-  // The check itself finds what it looks for.
+  // The check itself finds newer names.
   const matches = (text) =>
     names.filter(({ pattern }) => pattern.test(text)).map(({ name }) => name);
   assert.ok(matches('Promise.withResolvers()').includes('Promise.withResolvers'));

@@ -23,7 +23,7 @@ function problemsOf(check, layers, files) {
 const rust = (files) => problemsOf(checkRust, RUST_LAYERS, files);
 const typescript = (files) => problemsOf(checkTypeScript, TYPESCRIPT_LAYERS, files);
 
-test('Rust that names only lower layers and its own room passes', () => {
+test('Rust that imports only lower layers and its own room passes', () => {
   const lower = { 'limits.rs': '', 'hash.rs': '', 'chunk.rs': '', 'step.rs': '' };
   const problems = rust({
     ...lower,
@@ -36,7 +36,7 @@ test('Rust that names only lower layers and its own room passes', () => {
   assert.deepEqual(problems, []);
 });
 
-test('Rust that names a higher layer is refused with its line', () => {
+test('Rust that imports a higher layer is refused with its line', () => {
   const problems = rust({ 'hash.rs': '//! Hash.\n\nuse crate::tree::Tree;\n' });
   assert.deepEqual(problems, ['hash.rs:3: names `tree`, which is not in a lower layer']);
 });
@@ -48,12 +48,12 @@ test('a higher layer is found in groups, in expressions and behind `super`', () 
   assert.equal(rust({ 'json/scan.rs': 'use super::super::tree::Tree;\n' }).length, 1);
 });
 
-test('comments and strings of Rust name nothing', () => {
+test('comments and strings of Rust import no module', () => {
   const text = '/// See [`crate::tree`].\n/* crate::tree */ const A: &str = "crate::tree // ";\n';
   assert.deepEqual(rust({ 'hash.rs': text }), []);
 });
 
-test('rooms of one layer may not name each other', () => {
+test('rooms of one layer may not import each other', () => {
   assert.equal(rust({ 'json/mod.rs': 'use crate::batch::Batch;\n' }).length, 1);
   assert.equal(
     typescript({ 'engine/read/scan.ts': "import { Ingest } from '../write/ingest.js';\n" }).length,
@@ -69,12 +69,12 @@ test('wasm_bindgen is refused outside of wasm/', () => {
   assert.equal(rust({ 'node.rs': '#[wasm_bindgen]\npub fn f() {}\n' }).length, 1);
 });
 
-test('a file that is in no layer is refused', () => {
+test('a file outside all layers is refused', () => {
   assert.match(rust({ 'helpers.rs': '' })[0], /helpers\.rs: in no layer; add it/);
   assert.match(typescript({ 'utils.ts': '' })[0], /utils\.ts: in no layer; add it/);
 });
 
-test('TypeScript that names only lower layers and its own room passes', () => {
+test('TypeScript that imports only lower layers and its own room passes', () => {
   const problems = typescript({
     'index.ts': "export { open } from './store/store.js';\nexport * from './base/errors.js';\n",
     'store/store.ts':
@@ -85,7 +85,7 @@ test('TypeScript that names only lower layers and its own room passes', () => {
   assert.deepEqual(problems, []);
 });
 
-test('TypeScript that names a higher layer is refused, however it is imported', () => {
+test('TypeScript that imports a higher layer is refused, in any form of import', () => {
   for (const line of [
     "import { open } from '../store/store.js';",
     "import type { Store } from '../store/store.js';",
@@ -101,7 +101,7 @@ test('TypeScript that names a higher layer is refused, however it is imported', 
   }
 });
 
-test('TypeScript that names a file outside of the source tree is refused', () => {
+test('TypeScript that imports a file outside of the source tree is refused', () => {
   const text = "import type { InitOutput } from '../../pkg/hedgerow.js';\n";
   assert.equal(typescript({ 'core/engine.ts': text }).length, 1);
 });
@@ -125,7 +125,7 @@ test('a circle of Rust modules of one room is refused', () => {
   assert.deepEqual(rust(files), ['a circle: json/scan -> json/string -> json/walk -> json/scan']);
 });
 
-test('a circle through a folder is found: a child uses what its `mod.rs` defines, and that uses the child', () => {
+test('a circle through a folder is found: a child uses a definition of its `mod.rs`, which uses the child', () => {
   const child = { 'forest/commit.rs': 'use super::Forest;\npub fn check() {}\n' };
   const circle = 'a circle: forest/commit -> forest/mod -> forest/commit';
   const parent = 'mod commit;\nuse commit::check;\npub struct Forest;\n';

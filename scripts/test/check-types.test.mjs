@@ -1,4 +1,4 @@
-// How the errors of a compiler are compared with those that `js/test/types` expects.
+// Compares the errors of a compiler with the errors that `js/test/types` expects.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ a.ts(5,3): error TS2304: Cannot find name 'nope'.
 const faults = (output, text = FILE) =>
   faultsOf(new Map([['a.ts', expectedIn(text)]]), errorsIn(output));
 
-test('the copies have the same lines, and hide nothing', () => {
+test('the copies have the same lines, and hide no error', () => {
   const copy = withoutComments(FILE);
   assert.equal(copy.split('\n').length, FILE.split('\n').length);
   assert.ok(!copy.includes('@ts-'));
@@ -35,7 +35,7 @@ test('an expected error that does not come is a fault', () => {
   assert.equal(faults('').length, 2);
 });
 
-test('an error that nobody expects is a fault', () => {
+test('an unexpected error is a fault', () => {
   assert.match(faults(`${OUTPUT}a.ts(1,7): error TS1: wrong`).join(), /^a\.ts:1: TS1: wrong$/);
   assert.match(faults(`${OUTPUT}b.ts(3,7): error TS1: wrong`).join(), /^b\.ts:3: TS1: wrong$/);
 });
@@ -47,7 +47,7 @@ test('an expected error with another message is a fault', () => {
   );
 });
 
-test('what is no error of a file is a fault, such as a compiler that does not start', () => {
+test('an error without a file is a fault, such as a compiler that does not start', () => {
   assert.match(faults(`${OUTPUT}error TS5083: Cannot read file`).join(), /TS5083/);
   assert.match(faults(`${OUTPUT}Error: Cannot find module 'tsc'`).join(), /Cannot find module/);
 });

@@ -1,4 +1,4 @@
-// How `npm test` and `npm run test:deep` read their arguments.
+// Arguments of `npm test` and `npm run test:deep`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -28,7 +28,7 @@ test('the name of a step without a number means all of its parts', () => {
   assert.deepEqual(deepNamesOf('--only', 'vitest-2'), ['build', 'vitest-2']);
 });
 
-test('the shards have each step once, each builds, and none is much longer than another', () => {
+test('the shards have each step once, each builds, and all have similar lengths', () => {
   const shards = [1, 2, 3, 4].map((nth) => chooseSteps(['--shard', `${nth}/4`], DEEP_STEPS).steps);
   for (const steps of shards) assert.ok(steps.some(({ name }) => name === 'build'));
   const names = shards.flat().map(({ name }) => name);
@@ -38,7 +38,7 @@ test('the shards have each step once, each builds, and none is much longer than 
   assert.ok(Math.max(...times) < 1.2 * Math.min(...times), `${times}`);
 });
 
-test('what is repeated, or runs under load, runs even if nothing has changed', () => {
+test('a repeated step, or one under load, runs even without changes', () => {
   const how = (...args) => {
     const { repeats, force, underLoad } = chooseSteps(args, EVERYDAY_STEPS);
     return { repeats, force, underLoad };

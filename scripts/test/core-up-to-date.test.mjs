@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ensureCore } from '../../js/test/support/core-up-to-date.mjs';
 import { ROOT } from '../lib/run.mjs';
 
-test('a core that cannot be built fails the run, and says what to run', async () => {
+test('a core that cannot be built fails the run, and names the command to run', async () => {
   const build = async () => {
     throw new Error('wasm-pack build crate: spawn wasm-pack ENOENT');
   };

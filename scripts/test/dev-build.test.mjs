@@ -23,7 +23,7 @@ test('a package with the mark is refused, one without it is not', async (t) => {
   refuseDevBuild(root);
 });
 
-test('the mark is none of the files that a package may have', async (t) => {
+test('a package may not have the file of the mark', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   mkdirSync(join(dir, 'js', 'dist'), { recursive: true });
@@ -33,7 +33,7 @@ test('the mark is none of the files that a package may have', async (t) => {
   assert.ok(faults.includes('dist/DEVELOPMENT is not meant to be published'), String(faults));
 });
 
-test('what is published is built for release', () => {
+test('the published package is built for release', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
   assert.match(scripts.prepack, /^node \.\.\/scripts\/build\.mjs &&/);
 });

@@ -1,4 +1,4 @@
-// Each code of errors has its page, and no other has one: the names of the pages are the codes.
+// Each code of errors has its page, and no other page exists: the names of the pages are the codes.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ test('each page says whether the same call may succeed later, as `retryable` doe
   }
 });
 
-/** Codes of remotes, and what they share with stores. */
+/** Codes of remotes, and the codes that they share with stores. */
 const OF_SYNC = [
   ...['conflict', 'corrupt-chunk', 'invalid-remote', 'missing-chunk', 'offline', 'remote'],
   ...['remote-auth', 'remote-gone', 'remote-unsafe', 'rollback', 'wrong-key'],

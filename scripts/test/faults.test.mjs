@@ -10,7 +10,7 @@ const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'trees', 'src', 'error.rs');
 const FAULTS = read('js', 'src', 'base', 'faults.ts');
 
-/** The variants of a Rust enum without values, in their order. */
+/** Returns the variants of a Rust enum without values, in their order. */
 function variants(name) {
   const [, body] = new RegExp(`pub enum ${name} \\{([^}]*)\\}`).exec(RUST);
   return [...body.matchAll(/^ {4}([A-Z]\w+),$/gm)].map(([, variant]) => variant);
@@ -25,7 +25,7 @@ test('each fault of a row has its text at its place', () => {
   assert.ok(told.length >= 12);
 });
 
-test('faults of keys are those that begin with the word', () => {
+test('faults of keys are the ones that begin with the word', () => {
   const [, body] = /const KEY_FAULTS = \[([^\]]*)\]/.exec(FAULTS);
   const told = [...body.matchAll(/\/\/ (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(

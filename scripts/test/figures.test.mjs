@@ -1,4 +1,4 @@
-// Figures of pages come from `docs/figures.json`: what is unknown, differs or has no key is found.
+// Figures of pages come from `docs/figures.json`: a figure that is unknown, differs or has no key is found.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ test('an unknown key is a fault, and its text stays', () => {
   assert.equal(text, page);
 });
 
-test('a text that differs is a fault, by its number, its unit, or what is behind it', () => {
+test('a text that differs is a fault, by its number, its unit, or the text after it', () => {
   for (const told of ['213 ms', '212 s', '212', '212 msec', '2,120 ms', '']) {
     const { differing } = fill(`It takes <!-- =load.hedgerow -->${told}`, DATA);
     assert.equal(differing.length, 1, told);
@@ -112,7 +112,7 @@ test('a number with a unit and without a key is found, outside of code, tables o
   assert.deepEqual(unkeyed(text + code), []);
 });
 
-test('a figure has a run that is there, and a run of a browser names what keeps IndexedDB', () => {
+test('a figure has an existing run, and a run of a browser names the backend of IndexedDB', () => {
   assert.deepEqual(faultsOf(DATA), []);
   const broken = structuredClone(DATA);
   delete broken.runs.life.indexedDb;
@@ -149,7 +149,7 @@ const REPORT = {
   ],
 };
 
-test('figures of a result take the place of those of a run, and keep their notes', () => {
+test('figures of a result replace the figures of a run, and keep their notes', () => {
   const { runs, figures } = takeFigures(DATA, REPORT, 'life');
   assert.deepEqual(figures, {
     'put.dexie': { value: 0.5, unit: 'ms', run: 'life', note: 'not stored' },

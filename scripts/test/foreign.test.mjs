@@ -1,4 +1,4 @@
-// How `npm run foreign` judges results, and where it takes repositories from.
+// Results of `npm run foreign`, and the sources of its repositories.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

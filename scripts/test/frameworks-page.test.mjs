@@ -7,14 +7,14 @@ import { test } from 'node:test';
 const PAGE = readFileSync(new URL('../../docs/frameworks.md', import.meta.url), 'utf8');
 const FRAMEWORKS = ['React', 'Vue', 'Svelte', 'Solid', 'Angular'];
 
-/** The lines of the block that a comment names, without empty ones and the tags of scripts. */
+/** Returns the lines of the block that a comment names, without empty ones and the tags of scripts. */
 function linesOf(name) {
   const [, block] = PAGE.split(`<!-- ${name} -->\n\n`)[1]?.match(/^```\w+\n([\s\S]*?)^```$/m) ?? [];
   assert.ok(block, `there is no block: ${name}`);
   return block.split('\n').filter((line) => line.trim() !== '' && !/^<\/?script/.test(line)).length;
 }
 
-test('the lines by hand and with the entry are those of the blocks', () => {
+test('the page counts the lines of the blocks, by hand and with the entry', () => {
   const counted = FRAMEWORKS.map((name) => {
     const [byHand, byEntry] = ['by hand', 'with the entry'].map((how) =>
       linesOf(`${how}: ${name}`),

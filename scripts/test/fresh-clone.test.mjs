@@ -1,5 +1,5 @@
-// The commands of package.json must start before anything is installed: their static imports must come
-// with Node or with the repository.
+// The commands of package.json must start before any package is installed: their static imports must come with Node or
+// with the repository.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The pages that people see first are short, show the same code, and lead to the pages that prove what they say.
+// The pages that people see first are short, show the same code, and link to pages that prove their claims.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -28,10 +28,10 @@ test('the code is the same on all of them, short, and without names that readers
   assert.doesNotMatch(code, /fetch\(/);
 });
 
-/** The six lines of what one gets: a title, a sentence, and the page that proves it. */
+/** The six lines of benefits: a title, a sentence, and the page that proves it. */
 const SIX = /^- \*\*[^*]+\.\*\* .*(?:\]\(([^)#]+)(?:#([^)]*))?\)|`(docs\/[^`]+)`)\.$/gm;
 
-test('the six things lead to pages, and sections, that are there', () => {
+test('the six lines link to existing pages and sections', () => {
   for (const page of FRONT_PAGES) {
     const [, section] = read(page).split('\n## What you get\n');
     const found = [...section.split('\n## ', 1)[0].matchAll(SIX)];

@@ -1,4 +1,4 @@
-// The matrix of toolchains: its versions, its tools, and the page that tells of them.
+// The matrix of toolchains: its versions, its tools, and its page.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const TOOLS = await Promise.all(
 );
 const PAGE = read('docs/toolchains.md');
 
-test('what the repository depends on is of the same version in the matrix', () => {
+test('dependencies of the repository have the same version in the matrix', () => {
   for (const folder of JSON.parse(read('package.json')).workspaces) {
     const manifest = JSON.parse(read(join(folder, 'package.json')));
     const { dependencies, devDependencies, optionalDependencies } = manifest;

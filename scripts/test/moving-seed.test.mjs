@@ -20,7 +20,7 @@ test('another day and another commit have another seed', () => {
   }
 });
 
-test('the day is that of UTC, and the commit the one that is checked out', () => {
+test('the day is in UTC, and the commit is the checked-out one', () => {
   const commit = ask('git', ['rev-parse', 'HEAD']) ?? '';
   assert.equal(movingSeed(new Date('2026-11-28T23:59:59Z')), seedOf('2026-11-28', commit));
   assert.equal(

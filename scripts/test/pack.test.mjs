@@ -1,4 +1,4 @@
-// What the published package has beside `js/dist`, and what its declarations need.
+// The files of the published package next to `js/dist`, and the needs of its declarations.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ test('each entry but the first has a folder, which points to the same files', ()
   ]);
 });
 
-test('what tools without `exports` read is the first entry', () => {
+test('tools without `exports` read the first entry', () => {
   const { '.': first } = MANIFEST.exports;
   assert.equal(MANIFEST.main, first.default);
   assert.equal(MANIFEST.types, first.types);
@@ -77,7 +77,7 @@ test('pages of errors say where in the repository the others are', () => {
   );
 });
 
-test('the folders, the pages and the licences are packed, and nothing is published without them', () => {
+test('the folders, the pages and the licences are packed, and publishing requires them', () => {
   const folders = ['*/package.json', '*/*/package.json'];
   assert.deepEqual(MANIFEST.files, ['dist', 'errors', ...folders, 'CHANGELOG.md', 'LICENSE-*']);
   assert.equal(MANIFEST.exports['./errors/*.md'], './errors/*.md');

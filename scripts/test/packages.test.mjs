@@ -1,4 +1,4 @@
-// Each command is set up with the packages that it imports, and finds what is installed.
+// Each command is set up with the packages that it imports, and finds the installed ones.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { ROOT } from '../lib/run.mjs';
 const read = (...path) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 const { packages: LOCKED } = read('package-lock.json');
 
-/** The packages that the workspaces of sets name, and the one that they make. */
+/** Returns the packages that the workspaces of sets name, and the one that they make. */
 function packagesOf(sets) {
   const manifests = workspacesOf(sets).map((workspace) => read(workspace, 'package.json'));
   return new Set([
@@ -23,7 +23,7 @@ function packagesOf(sets) {
   ]);
 }
 
-/** What files import that is not in sets: a list of sentences. */
+/** Lists imports of files that are not in sets, as sentences. */
 function outside(files, sets) {
   const named = packagesOf(sets);
   const found = new Map();
@@ -40,7 +40,9 @@ const filesIn = (folder) =>
     .filter((file) => /\.(ts|mjs)$/.test(file) && !file.endsWith('.d.mts'))
     .map((file) => join(folder, file));
 
-/** Modules that stand for others in tests, a package that `setup` compiles where Node needs it, and the text of a test. */
+/**
+ * Modules that stand for others in tests, a package that `setup` compiles where Node needs it, and the text of a test.
+ */
 const NOT_INSTALLED = / (@op-engineering\/op-sqlite|expo-sqlite|better-sqlite3|x)$/;
 
 const COMMANDS = {
@@ -59,13 +61,13 @@ const COMMANDS = {
   'scripts/foreign.mjs': ['test'],
 };
 for (const [file, sets] of Object.entries(COMMANDS)) {
-  test(`${file} imports what is in its set`, () => {
+  test(`${file} imports only packages of its set`, () => {
     const strays = outside([file], sets).filter((one) => !NOT_INSTALLED.test(one));
     assert.deepEqual(strays, []);
   });
 }
 
-test('the demo imports what is in its set, and for a release what a build needs', () => {
+test("the demo imports only packages of its set, and for a release of the build's", () => {
   const files = [
     'scripts/demo.mjs',
     'demo/prepare.mjs',
@@ -77,7 +79,7 @@ test('the demo imports what is in its set, and for a release what a build needs'
   assert.deepEqual(names.sort(), ['@gfx/zopfli', 'better-sqlite3', 'binaryen', 'typescript-5.4']);
 });
 
-test('the steps of npm test import what is in its set', () => {
+test('the steps of npm test import only packages of its set', () => {
   const scripts = EVERYDAY_STEPS.flatMap(({ commands }) => commands.flatMap(([, args]) => args));
   const files = [
     ...scripts.filter((arg) => /^scripts\/.*\.mjs$/.test(arg)),
@@ -89,7 +91,7 @@ test('the steps of npm test import what is in its set', () => {
   assert.deepEqual(strays, []);
 });
 
-test('what scripts and tests import is at the root, whichever workspace names it', () => {
+test('the imports of scripts and tests are at the root, whichever workspace names them', () => {
   const workspaces = workspacesOf('test').filter((one) => one.startsWith('tools/'));
   for (const workspace of workspaces) {
     for (const [name, version] of Object.entries(read(workspace, 'package.json').devDependencies)) {
@@ -99,7 +101,7 @@ test('what scripts and tests import is at the root, whichever workspace names it
   }
 });
 
-test('one version of a package is named everywhere, but for the compiler of the reference', () => {
+test('all workspaces name one version of a package, but for the compiler of the reference', () => {
   const versions = new Map();
   for (const workspace of read('package.json').workspaces) {
     const { dependencies, devDependencies } = read(workspace, 'package.json');
@@ -111,13 +113,13 @@ test('one version of a package is named everywhere, but for the compiler of the 
   }
 });
 
-test('the demo has no framework, and nothing that is compiled', () => {
+test('the demo has no framework, and no compiled package', () => {
   const names = [...placesOf(SETS.demo).keys()].map((place) => place.split('node_modules/').at(-1));
   const heavy = ['react', 'vue', 'svelte', '@angular/core', 'binaryen', 'typescript', 'vitest'];
   for (const name of [...heavy, 'better-sqlite3']) assert.ok(!names.includes(name), name);
 });
 
-test('what packages need in their turn is found where npm puts it', () => {
+test('indirect dependencies are found where npm puts them', () => {
   const packages = {
     a: { devDependencies: { one: '1', two: '1' } },
     'a/b': { dependencies: { one: '2' } },
@@ -151,11 +153,11 @@ test('what packages need in their turn is found where npm puts it', () => {
   assert.throws(() => placesOf(['a'], packages), /lacks two, which a needs/);
 });
 
-test('a set that there is not is refused', () => {
+test('an unknown set is refused', () => {
   assert.throws(() => workspacesOf('most'), /no set of packages is most: there are demo, /);
 });
 
-test('what is installed is found, and of another version it is missing', () => {
+test('an installed package is found, and one of another version is missing', () => {
   // This test runs where the set of `npm test` is installed.
   assert.deepEqual(missingPlaces(['tools/check']), []);
 });

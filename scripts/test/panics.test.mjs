@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import binaryen from 'binaryen';
 import { blankLocations } from '../lib/panics.mjs';
 
-/** A module with two segments of data, at 1024 and at 4098. */
+/** Makes a module with two segments of data, at 1024 and at 4098. */
 function moduleOf(low, high) {
   const quote = (bytes) =>
     [...bytes].map((byte) => `\\${byte.toString(16).padStart(2, '0')}`).join('');
@@ -41,7 +41,7 @@ test('paths of sources and records of lines are zeroed, and no other data', () =
   assert.deepEqual(Buffer.from(blank), Buffer.from(moduleOf(blankLow, blankHigh)));
 });
 
-test('a segment of data that is not understood is refused', () => {
+test('an unknown segment of data is refused', () => {
   const module = binaryen.parseText('(module (memory 1) (data "crate/src/a.rs"))');
   module.setFeatures(binaryen.Features.All);
   const bytes = module.emitBinary();

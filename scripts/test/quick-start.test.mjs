@@ -1,4 +1,4 @@
-// How a page is followed, and that docs/quick-start.md can be. `node scripts/newcomer.mjs` follows it.
+// Readers can follow docs/quick-start.md. `node scripts/newcomer.mjs` follows it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

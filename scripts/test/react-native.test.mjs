@@ -1,4 +1,4 @@
-// The sources use no syntax that Metro, which bundles them for React Native, does not know.
+// The sources use only syntax that Metro knows, which bundles them for React Native.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The list of what the tarball may have and must have finds each kind of fault.
+// The list of required and allowed files of the tarball finds each kind of fault.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ const FILES = {
   'dist/more/index.d.ts': 'export {};\n',
 };
 
-/** A package of these files, with some of them replaced; `undefined` leaves one out. */
+/** Makes a package of these files, with some of them replaced; `undefined` leaves one out. */
 async function packed(changes = {}, manifest = MANIFEST) {
   rmSync(DIR, { recursive: true, force: true });
   const put = (name, text) => {
@@ -68,13 +68,13 @@ async function faults(changes, manifest, packedBytes = 1000) {
   return found.faults;
 }
 
-test('a package as it must be has no fault, and is counted', async () => {
+test('a correct package has no fault, and is counted', async () => {
   const found = await contentFaults(await packed(), { packedBytes: 1000 });
   assert.deepEqual(found.faults, []);
   assert.ok(found.files > Object.keys(FILES).length && found.unpackedBytes > 1000);
 });
 
-test('what is missing or not meant is named', async () => {
+test('missing and unexpected files are named', async () => {
   const cases = [
     [{ 'README.md': undefined }, 'README.md is missing'],
     [{ 'LICENSE-MIT': undefined }, 'LICENSE-MIT is missing'],
@@ -108,7 +108,7 @@ test('a build for development is not published', async () => {
   assert.deepEqual(await faults({ 'dist/DEVELOPMENT': 'a mark' }), [fault]);
 });
 
-test('what stands in a file is checked', async () => {
+test('the contents of files are checked', async () => {
   const cases = [
     ["import 'zod';\n", 'dist/later.js imports zod, which package.json does not depend on'],
     [
@@ -146,7 +146,7 @@ test('a package that is too large is refused', async () => {
   assert.match(fault, /^what it unpacks to has/);
 });
 
-test('a build drops the declarations that no entry leads to, and nothing else', async () => {
+test('a build drops the declarations that no entry leads to, and no others', async () => {
   const dir = await packed({ 'dist/old/a.d.ts': '', 'dist/old.js': '' });
   assert.equal(await dropStrayDeclarations(dir), 1);
   const { reached } = await reach(dir, MANIFEST);
@@ -156,7 +156,7 @@ test('a build drops the declarations that no entry leads to, and nothing else', 
   ]);
 });
 
-test('a module is of a package', () => {
+test('a module belongs to a package', () => {
   assert.equal(packageOf('@a/b/c.js'), '@a/b');
   assert.equal(packageOf('vue/jsx'), 'vue');
 });

@@ -31,7 +31,7 @@ test('the core has the same versions', () => {
   assert.deepEqual(Object.keys(core), ['FORMAT', 'DELTA_FORMAT']);
 });
 
-test('nothing else in the package has a version of a format of its own', () => {
+test('no other file of the package has a version of a format', () => {
   const read = (file) => readFileSync(join(ROOT, 'js', 'src', file), 'utf8');
   const used = {
     'engine/transfer/format.ts': 'EXPORT_FORMAT',
@@ -52,20 +52,20 @@ test('nothing else in the package has a version of a format of its own', () => {
   assert.ok(format.includes(`Format version **${CODE.FORMAT}**`));
 });
 
-/** The versions that a file of vectors has, as the bytes in it say. */
+/** The versions in a file of vectors, as the bytes in it say. */
 const VERSIONS_IN = {
   FORMAT: ({ proof: { bytes } }) => [unpacked(bytes)[1]],
   IDB_FORMAT: ({ indexeddb }) => [indexeddb.version],
   SQL_FORMAT: ({ sqlite }) => [sqlite.user_version],
   EXPORT_FORMAT: (vector) => [unpacked(vector.export)[4]],
-  // The record of the key lies in refs of 32 bytes; the first has the version.
+  // The record of the key is in refs of 32 bytes; the first has the version.
   AT_REST_FORMAT: ({ stores }) =>
     Object.values(stores)
       .flatMap(({ refs }) => refs.flat())
       .filter(({ name }) => /^encryption\/\d+\/[ab]0$/.test(name))
       .map(({ commit }) => Buffer.from(commit, 'hex')[4]),
   REMOTE_FORMAT: ({ objects }) => objects.map(({ bytes }) => Buffer.from(bytes, 'hex')[4]),
-  // A delta begins with "HDGD"; those that must be refused have other versions.
+  // A delta begins with "HDGD"; refused ones have other versions.
   DELTA_FORMAT: ({ refused, ...others }) => {
     const deltas = JSON.stringify(others).match(/\b48444744[0-9a-f]{2}/g) ?? [];
     return deltas.map((hex) => Number.parseInt(hex.slice(8), 16));

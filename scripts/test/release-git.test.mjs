@@ -1,4 +1,4 @@
-// What must be true of a checkout before it is released, and of a change before it is merged.
+// The conditions for releasing a checkout, and for merging a change.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -46,18 +46,18 @@ test('a tagged commit of main without changes may be released', () => {
 test('a commit that is not on main, or after the tag, may not', () => {
   git('tag', 'v1.0.0');
   git('checkout', '-q', '-b', 'other');
-  assert.deepEqual(faults(), []); // it is the commit that counts
+  assert.deepEqual(faults(), []); // the commit counts
   commit('a.md');
   assert.deepEqual(faults(), ['the commit is not on main', 'the commit has no tag v1.0.0']);
 });
 
-test('without git nothing is released', () => {
+test('without git no version is released', () => {
   rmSync(join(DIR, '.git'), { recursive: true });
   // Above it there is no checkout either.
   assert.deepEqual(faults(), ['this is no checkout of git']);
 });
 
-test('a change of the package that nothing tells users about is named', () => {
+test('a change of the package without a note for users is named', () => {
   git('checkout', '-q', '-b', 'change');
   assert.deepEqual(unsaid(), []);
   commit('docs/a.md', 'js/test/a.test.ts', 'scripts/a.mjs', 'crate/tests/a.rs');
@@ -71,7 +71,7 @@ test('a change of the package that nothing tells users about is named', () => {
   assert.deepEqual(unsaid(), []);
 });
 
-test('a line in the changelog is enough, and changes of main are not those of a branch', () => {
+test('a line in the changelog is enough, and changes of main do not count for a branch', () => {
   git('checkout', '-q', '-b', 'change');
   commit('js/src/a.ts', 'CHANGELOG.md');
   assert.deepEqual(unsaid(), []);

@@ -1,4 +1,5 @@
-// The parts of a release that need no build: who may publish, what names the sources, and which entries may fail to import.
+// The parts of a release that need no build: who may publish, the place of the sources, and entries that may fail to
+// import.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -7,7 +8,7 @@ import { test } from 'node:test';
 import { failedEntries, repository } from '../lib/release-tarball.mjs';
 import { ROOT } from '../lib/run.mjs';
 
-/** What `scripts/release.mjs` says when it refuses, outside of CI. */
+/** Returns the error of `scripts/release.mjs` when it refuses, outside of CI. */
 function refusal(...args) {
   const env = { ...process.env, ACTIONS_ID_TOKEN_REQUEST_URL: undefined };
   const script = join(ROOT, 'scripts', 'release.mjs');
@@ -20,7 +21,7 @@ function refusal(...args) {
   return assert.fail('it was not refused');
 }
 
-test('nobody publishes from a computer of their own', () => {
+test('publishing outside of CI is refused', () => {
   assert.match(refusal(), /not released:\n {2}only CI publishes/);
 });
 

@@ -31,7 +31,7 @@ const OWN = `${INTRO}## Unreleased
 `;
 
 describe('the changelog', () => {
-  test('that of the repository can be read, and keeps every line when a version is made', () => {
+  test('of the repository can be read, and keeps every line when a version is made', () => {
     const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
     const { sections } = readChangelog(text);
     assert.equal(sections[0].title, 'Unreleased');
@@ -44,7 +44,7 @@ describe('the changelog', () => {
     assert.deepEqual(lines(made).sort(), [...lines(text), '- a line of a changeset'].sort());
   });
 
-  test('a version has what was not released, then the lines of changesets, in the order of kinds', () => {
+  test('a version has the unreleased lines, then the lines of changesets, in the order of kinds', () => {
     const entries = [
       { kind: 'Fixed', text: 'Four.' },
       { kind: 'Security', text: 'Five.' },
@@ -86,7 +86,7 @@ describe('the changelog', () => {
     assert.throws(twice, /it has 1\.0\.0 already/);
   });
 
-  test('what is no changelog is refused', () => {
+  test('a malformed changelog is refused', () => {
     const refused = (from, to, why) => {
       assert.ok(OWN.includes(from));
       assert.throws(() => readChangelog(OWN.replace(from, to)), why);
@@ -125,7 +125,7 @@ describe('a changeset', () => {
     assert.equal((await read('---\n---\n')).bump, undefined);
   });
 
-  test('is refused by name if it is none', async () => {
+  test('is refused by name if it is malformed', async () => {
     const refused = (text, why) => assert.rejects(read(text), why);
     await refused('Added: a line.\n', /\.changeset\/a\.md: no front matter/);
     await refused('---\nhedgerow-site: minor\n---\n', /hedgerow-site is not published/);
@@ -134,7 +134,7 @@ describe('a changeset', () => {
     await refused('---\n---\nAdded: a line.\n', /raises no version/);
   });
 
-  test('those of the repository can be read', async () => {
+  test('of the repository can be read', async () => {
     assert.ok(Array.isArray(await readChangesets(ROOT)));
     const readme = readFileSync(join(ROOT, '.changeset', 'README.md'), 'utf8');
     for (const kind of KINDS) assert.ok(readme.includes(`\`${kind}:\``), kind);
@@ -150,7 +150,7 @@ describe('making a version', () => {
   const put = (name, text) => writeFileSync(join(dir, name), text);
   const now = () => json('js', 'package.json').version;
 
-  /** The repository, with this changelog and these changesets. */
+  /** Makes a repository with this changelog and these changesets. */
   async function begin(changelog, changesets = {}) {
     await copyForVersion(dir);
     for (const name of readdirSync(join(dir, '.changeset')))
@@ -167,7 +167,7 @@ describe('making a version', () => {
   const released = () => OWN.replace('1.0.0 - ', `${version} - `);
   const [minor, patch] = ['minor', 'patch'].map((bump) => `---\nhedgerow: ${bump}\n---\n`);
 
-  test('a version that is not released is the next one as it is', async () => {
+  test('an unreleased version is the next one unchanged', async () => {
     await begin(OWN, { 'a.md': `${minor}\nAdded: Four.\n` });
     assert.equal(await makeVersion(dir, '2030-05-06'), version);
     const text = readFileSync(join(dir, 'CHANGELOG.md'), 'utf8');
@@ -198,7 +198,7 @@ describe('making a version', () => {
     await assert.rejects(makeVersion(dir), /nothing has changed since/);
   });
 
-  test('lines of a released version that no changeset raises are refused, and nothing is changed', async () => {
+  test('lines of a released version that no changeset raises are refused, and no file is changed', async () => {
     await begin(released(), { 'c.md': '---\n---\n' });
     assert.equal((await standing(dir)).isMakeable, false);
     await assert.rejects(makeVersion(dir), /no changeset says how much they raise/);

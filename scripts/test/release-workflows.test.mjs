@@ -1,4 +1,4 @@
-// The workflows of CI call what exists.
+// The workflows of CI call only existing things.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const ALL = workflows();
 const faults = (text) => workflowFaults(text, MANIFEST);
 
-test('the workflows are well-formed, and call only what exists', () => {
+test('the workflows are well-formed, and call only existing things', () => {
   assert.deepEqual([...ALL.keys()].sort(), ['deep.yml', 'machine.yml', 'release.yml', 'test.yml']);
   for (const [name, text] of ALL) assert.deepEqual(faults(text), [], name);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ROOT } from '../lib/run.mjs';
 import { sealedText, vectorsText } from '../remote-vectors.mjs';
 
-test('the vectors of objects of a remote are those that their script writes', () => {
+test('the script of the vectors of objects of a remote still writes the same ones', () => {
   const folder = join(ROOT, 'vectors', 'remote');
   assert.equal(readFileSync(join(folder, 'objects.json'), 'utf8'), vectorsText());
   assert.equal(readFileSync(join(folder, 'sealed.json'), 'utf8'), sealedText());

@@ -46,7 +46,7 @@ test('steps of one lane do not overlap, and others go past them', async () => {
   assert.equal(events, '+a +c -c -a +b -b');
 });
 
-test('a step waits for what it needs, when that is among the steps', async () => {
+test('a step waits for the steps that it needs, if they run', async () => {
   const needy = { name: 'b', needs: ['a'] };
   assert.equal(
     (await trace([{ name: 'a', turns: 3 }, needy, { name: 'c' }])).events,
@@ -55,12 +55,12 @@ test('a step waits for what it needs, when that is among the steps', async () =>
   assert.equal((await trace([needy])).events, '+b -b');
 });
 
-test('a step that is alone overlaps with none, and is not overtaken', async () => {
+test('a step that is alone overlaps with no other, and is not overtaken', async () => {
   const steps = [{ name: 'a', turns: 3 }, { name: 'b', alone: true, turns: 3 }, { name: 'c' }];
   assert.equal((await trace(steps)).events, '+a -a +b -b +c -c');
 });
 
-test('after a failure no step begins, and those that have begun come to their ends', async () => {
+test('after a failure no step begins, and running steps come to their ends', async () => {
   const steps = [{ name: 'a' }, { name: 'b', turns: 5 }, { name: 'c' }];
   assert.equal((await trace(steps, { failing: ['a'] })).events, '+a +b -a -b');
 });
@@ -73,13 +73,13 @@ test('steps that wait for each other are a mistake', async () => {
   await assert.rejects(trace(steps), /wait for each other: a,b/);
 });
 
-test('what is repeated goes on after a failure', async () => {
+test('a repeated step goes on after a failure', async () => {
   const steps = ['a', 'b', 'c'].map((name) => ({ name }));
   const { events } = await trace(steps, { slots: 1, goesOn: true, failing: ['a'] });
   assert.equal(events, '+a -a +b -b +c -c');
 });
 
-test('what needs a failed step, or what needs that, is left out', async () => {
+test('steps that need a failed one, also indirectly, are left out', async () => {
   const steps = [
     { name: 'a' },
     { name: 'b', needs: ['a'] },
@@ -104,7 +104,7 @@ for (const [tier, steps] of Object.entries(TIERS)) {
     assert.equal(new Set(begun).size, begun.length);
   });
 
-  test(`what a step of the ${tier} tier needs comes before it`, () => {
+  test(`steps of the ${tier} tier come after the steps that they need`, () => {
     const all = [...setUpFor(steps, 'test'), ...steps];
     for (const [at, { name, needs = [], isFree }] of all.entries()) {
       const before = all.slice(0, at).map((step) => step.name);
@@ -113,7 +113,7 @@ for (const [tier, steps] of Object.entries(TIERS)) {
     }
   });
 
-  test(`each step of the ${tier} tier but the build says what its inputs are`, () => {
+  test(`each step of the ${tier} tier but the build names its inputs`, () => {
     for (const { name, inputs } of steps)
       assert.equal(inputs === undefined, name === 'build', name);
   });

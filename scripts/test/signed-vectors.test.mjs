@@ -5,6 +5,6 @@ import { test } from 'node:test';
 import { ROOT } from '../lib/run.mjs';
 import { signedText } from '../signed-vectors.mjs';
 
-test('the vectors of heads that are signed are those that their script writes', () => {
+test('the script of the vectors of signed heads still writes the same ones', () => {
   assert.equal(readFileSync(join(ROOT, 'vectors', 'remote', 'signed.json'), 'utf8'), signedText());
 });

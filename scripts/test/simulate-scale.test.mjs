@@ -21,7 +21,7 @@ test('a head takes one swap a second at most, and no commit is forgotten', () =>
   }
 });
 
-test('who alone writes loses no swap, and who waits polls once a minute', () => {
+test('a lone writer loses no swap, and a waiting device polls once a minute', () => {
   const run = simulateScale({ ...short, writers: 1, burstEveryMs: 1e9 });
   assert.equal(run.lost + run.refused, 0);
   assert.equal(run.unchanged, run.reads);
@@ -45,7 +45,7 @@ test('branches of their own do not race', () => {
   assert.ok(many.lost < one.lost / 4);
 });
 
-test('costs are those of requests and bytes', () => {
+test('costs follow from requests and bytes', () => {
   const run = { minutes: 30 * 24 * 60, puts: 1e6, reads: 2e6, receivedBytes: 3e9 };
   const prices = { perMillionWrites: 5, perMillionReads: 0.4, perGbOut: 0.09 };
   assert.equal(costOf(run, prices).toFixed(2), (5 + 0.8 + 0.27).toFixed(2));

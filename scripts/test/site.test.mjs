@@ -1,4 +1,4 @@
-// The documentation site: which pages it lists, and how links of a repository become links of the site.
+// The documentation site: the list of its pages, and the translation of a repository's links.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -26,7 +26,7 @@ test('each page of errors is in the list of errors', () => {
   assert.equal(items.length, pages.length);
 });
 
-test('anchors are those of GitHub', () => {
+test("anchors equal GitHub's", () => {
   assert.equal(
     anchorOf('`db.put(key, value, options)`, `db.delete(key)`'),
     'dbputkey-value-options-dbdeletekey',

@@ -37,7 +37,7 @@ test('blocks are one module, with the lines of the page', () => {
   assert.ok(text.endsWith('}}\nexport {};'));
 });
 
-test('what a page imports from a file of its own is in the scope around', () => {
+test("imports from a page's own file are in the scope around", () => {
   const { text } = moduleOf(
     "```ts\n// a.ts\nexport const a = 1;\n```\n```ts\nimport { a } from './a';\na;\n```\n",
   );

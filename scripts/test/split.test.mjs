@@ -7,7 +7,7 @@ import { split } from '../lib/split.mjs';
 
 const isLater = (name) => name.startsWith('sum_');
 
-/** Assembles a module that declares its features, like those of rustc. */
+/** Assembles a module that declares its features, like a module of rustc. */
 function assemble(text) {
   const module = binaryen.parseText(`(module ${text})`);
   const { MutableGlobals, BulkMemory, BulkMemoryOpt } = binaryen.Features;
@@ -134,7 +134,7 @@ const describe = (bytes) => {
 for (const copiedBytes of [0, 30, undefined]) {
   for (const prepare of [(bytes) => bytes, optimized]) {
     const how = `copies up to ${copiedBytes ?? 'the usual'} bytes${prepare === optimized ? ', optimized' : ''}`;
-    test(`two parts do what the whole does: ${how}`, () => {
+    test(`two parts behave like the whole: ${how}`, () => {
       const parts = split(WHOLE, isLater, copiedBytes);
       const [first, later] = [prepare(parts.first), prepare(parts.later)];
       const whole = trace((imports) => instantiate(WHOLE, imports));
@@ -147,7 +147,7 @@ for (const copiedBytes of [0, 30, undefined]) {
       assert.ok(traps > 10 && traps < 200, 'some calls trap, most do not');
     });
 
-    test(`the parts fit, and hold what they should: ${how}`, () => {
+    test(`the parts fit, and have the right contents: ${how}`, () => {
       const parts = split(WHOLE, isLater, copiedBytes);
       const first = describe(prepare(parts.first));
       const later = describe(prepare(parts.later));
@@ -171,7 +171,7 @@ for (const copiedBytes of [0, 30, undefined]) {
   }
 }
 
-test('what is copied is imported no more', () => {
+test('copied functions are no longer imported', () => {
   const functions = (copiedBytes) =>
     describe(split(WHOLE, isLater, copiedBytes).later).imports.filter(
       ({ kind }) => kind === 'function',
@@ -180,7 +180,7 @@ test('what is copied is imported no more', () => {
   assert.equal(functions(Number.POSITIVE_INFINITY), 1, 'an import cannot be copied');
 });
 
-test('the first part keeps what it reaches and the table, and no more', () => {
+test('the first part keeps only its reached code and the table', () => {
   const { kept } = split(WHOLE, isLater);
   const names = kept.map(({ name }) => name);
   for (const name of ['note', 'plus', 'times', 'apply', 'in_frame'])

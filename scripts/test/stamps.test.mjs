@@ -12,7 +12,7 @@ import { Stamps, testsOf } from '../checks/stamps.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'hedgerow-stamps-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** A checkout with these files, by their names. */
+/** Makes a checkout with these files, by their names. */
 function checkout(texts) {
   const root = mkdtempSync(join(folder, 'checkout-'));
   for (const [name, text] of Object.entries(texts)) {
@@ -65,7 +65,7 @@ test('a step runs again when an input is changed, added, deleted or renamed', ()
   assert.equal(runsAgain(STEP, TREE, { ...without, 'js/src/live/lives.ts': text }), true);
 });
 
-test('a step does not run again for what is no input, or is left out of them', () => {
+test('a step does not run again for files outside its inputs, or left out of them', () => {
   assert.equal(runsAgain(STEP, TREE, { ...TREE, 'docs/a.md': 'another page' }), false);
   assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/src/later.ts': 'other' }), false);
   assert.equal(runsAgain({ ...STEP, inputs: ['.'] }, TREE, { ...TREE, 'docs/a.md': '' }), true);
@@ -83,7 +83,7 @@ test('a step runs again for other commands, and for another version of a program
   assert.equal(runsAgain(STEP, TREE, TREE, { versionsOf: () => 'Chromium 999' }), true);
 });
 
-test('a step that failed runs again, and what failed once more is not taken for passed', () => {
+test('a step that failed runs again, and a second failure does not count as passed', () => {
   const stamps = stampsOf(TREE, newDir());
   const inputs = stamps.inputsOf(STEP);
   stamps.write(STEP, inputs, PASSED);
@@ -92,7 +92,7 @@ test('a step that failed runs again, and what failed once more is not taken for 
   assert.equal(stamps.find(STEP, inputs), undefined);
 });
 
-test('each tier has stamps of its own for a step of which the deep one runs more', () => {
+test('each tier has its own stamps for a step that runs more in the deep one', () => {
   const dir = newDir();
   const tiered = { ...STEP, isTiered: true };
   const [everyday, deep] = ['everyday', 'deep'].map(
@@ -103,13 +103,13 @@ test('each tier has stamps of its own for a step of which the deep one runs more
   assert.equal(deep.find(tiered, deep.inputsOf(tiered)), undefined);
 });
 
-test('without git nothing is stamped', () => {
+test('without git no step is stamped', () => {
   const stamps = new Stamps({ files: undefined, tier: 'everyday', dir: newDir() });
   stamps.write(STEP, stamps.inputsOf(STEP), PASSED);
   assert.equal(stamps.find(STEP, stamps.inputsOf(STEP)), undefined);
 });
 
-/** The files of tests that run with `now` after all have passed with `TREE`. */
+/** Returns the test files that run with `now` after all have passed with `TREE`. */
 function staleFor(now) {
   const dir = newDir();
   const first = stampsOf(TREE, dir);
@@ -121,7 +121,7 @@ function staleFor(now) {
   return stale.map((name) => name.replace('js/test/', '').replace('.test.ts', ''));
 }
 
-test('of files of tests those run that import what has changed, or name it', () => {
+test('of the test files only those run that import a changed file, or name it', () => {
   assert.deepEqual(staleFor({}), []);
   assert.deepEqual(staleFor({ 'js/test/live.test.ts': 'other' }), ['live']);
   assert.deepEqual(staleFor({ 'js/src/live/live.ts': 'other' }), ['live', 'whole']);
@@ -134,7 +134,7 @@ test('of files of tests those run that import what has changed, or name it', () 
   assert.equal(staleFor({ 'vectors/one.json': '[]' }).length, 6);
 });
 
-test('of a step that failed the files that passed do not run again', () => {
+test('if a step fails, its passed files do not run again', () => {
   const stamps = stampsOf(TREE, newDir());
   const inputs = stamps.inputsOf(TESTS);
   const ran = Object.keys(inputs.tests);
@@ -152,7 +152,7 @@ test('the parts of a step have each file once', () => {
   assert.deepEqual(parts.flat().sort(), testsOf(TESTS, names).sort());
 });
 
-test('the imports of each file of tests are found, around circles, too', () => {
+test('the imports of each test file are found, around circles, too', () => {
   const files = checkout({
     'js/test/a.test.ts': "import './b.js';",
     'js/test/b.ts': "import './a.test.js'; import { c } from './c.mjs';",

@@ -31,7 +31,7 @@ const TESTS = {
   judge: () => ({ counts: { passed: 1, failed: 0, skipped: 0 }, passed: ['a.test.mjs'] }),
 };
 
-test('a program that the set-up has installed meanwhile is an input', async () => {
+test('a program that the set-up has installed in between is an input', async () => {
   let version = '';
   const stamps = stampsOf('installed', { versionsOf: () => version });
   const step = stepOf('');

@@ -1,10 +1,10 @@
-// What the torture of syncs takes for a lost edit, and for one that is there twice.
+// The edits that the torture of syncs counts as lost, or as doubled.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Edits } from '../../e2e/torture/lib/sync/edits.mjs';
 
-/** Edits of one key by two devices, each with the one that it has replaced; all acknowledged but those in `open`. */
+/** Makes edits of one key by two devices, each with the one that it has replaced; all acknowledged except `open`. */
 function made(all, open = []) {
   const edits = new Edits();
   for (const [id, before, isDeletion] of all) {
@@ -14,7 +14,7 @@ function made(all, open = []) {
   return edits;
 }
 
-test('an edit is there, was replaced by one that is, or is lost', () => {
+test('an edit is there, was replaced by one that is there, or is lost', () => {
   const edits = made([['page 1'], ['page 2', 'page 1'], ['page 3', 'page 2']]);
   assert.deepEqual(edits.lost([['k', 'page 3']], 'page'), []);
   assert.deepEqual(edits.lost([['k', 'page 2']], 'page'), ['page 3']);
@@ -22,7 +22,7 @@ test('an edit is there, was replaced by one that is, or is lost', () => {
   assert.deepEqual(edits.lost([]), ['page 3']);
 });
 
-test('one that was replaced elsewhere must be there until that has come', () => {
+test('an edit that was replaced elsewhere must stay until the replacement has come', () => {
   const edits = made([['page 1'], ['other 1', 'page 1'], ['other 2', 'other 1']]);
   assert.deepEqual(edits.lost([['k', 'page 1']], 'page'), []);
   assert.deepEqual(edits.lost([['k', 'other 2']], 'page'), []);
@@ -30,7 +30,7 @@ test('one that was replaced elsewhere must be there until that has come', () => 
   assert.deepEqual(edits.lost([['k', 'page 1']]), ['other 2']);
 });
 
-test('what nobody has acknowledged may be there or not, and replaces nothing unless it is', () => {
+test('an unacknowledged edit may be there or not, and replaces no other unless it is there', () => {
   const edits = made([['page 1'], ['page 2', 'page 1'], ['page 3', 'page 2', true]], ['page 3']);
   assert.deepEqual(edits.lost([['k', 'page 2']], 'page'), []);
   // The deletion was committed, and its acknowledgement killed.
@@ -38,11 +38,11 @@ test('what nobody has acknowledged may be there or not, and replaces nothing unl
   assert.deepEqual(edits.lost([['k', 'page 1']], 'page'), ['page 2']);
 });
 
-test('one that was deleted elsewhere is not lost when something else is put there', () => {
+test('an edit that was deleted elsewhere is not lost when another one is put there', () => {
   const edits = made([['page 1'], ['other 1', 'page 1', true], ['page 2']]);
   assert.deepEqual(edits.lost([['k', 'page 2']], 'page'), []);
   assert.deepEqual(edits.lost([['k', 'page 2']]), []);
-  // What was put before the deletion has not seen it.
+  // An edit put before the deletion has not seen it.
   const early = made([['page 1'], ['page 2'], ['other 1', 'page 1', true]]);
   assert.deepEqual(early.lost([['k', 'page 2']], 'page'), ['page 1']);
   assert.equal(
@@ -51,7 +51,7 @@ test('one that was deleted elsewhere is not lost when something else is put ther
   );
 });
 
-test('a log of conflicts has what lost, and tells of none between an edit and what it has seen', () => {
+test('a log of conflicts has the loser, and no conflict between an edit and one that it has seen', () => {
   const edits = made([
     ['page 1'],
     ['page 2', 'page 1'],

@@ -13,7 +13,7 @@ import {
 } from '../lib/comments.mjs';
 import { isOddFunction, isOddType, oddNames, readNames } from '../lib/names.mjs';
 
-test('comments of TypeScript are read wherever they stand, and strings are none', () => {
+test('comments of TypeScript are read wherever they stand, and strings are not', () => {
   const text = [
     '/** The file. */',
     "const a = 'a // b';",
@@ -33,12 +33,12 @@ test('comments of TypeScript are read wherever they stand, and strings are none'
   ]);
 });
 
-test('comments of Rust are read, and strings are none', () => {
+test('comments of Rust are read, and strings are not', () => {
   const text = '//! A crate.\n\nlet a = "// b";\n/// One fact,\n/// on two lines.\nfn f() {}\n';
   assert.deepEqual(rustComments(text), ['A crate.', 'One fact,\non two lines.']);
 });
 
-test('titles of tests are read, with the parts that are computed', () => {
+test('titles of tests are read, with their computed parts', () => {
   const text =
     "it('a row is kept', () => {});\ntest.each([1])(`what \u0024{a} has`, () => {});\nf('no title');\n";
   assert.deepEqual(testTitles('a.test.ts', text), ['A row is kept', 'What CODE has']);
@@ -104,7 +104,7 @@ test('a name that two files export, and a file name that two folders have, are f
   }
 });
 
-test('limits go down alone', () => {
+test('limits only go down', () => {
   const limits = { docs: { headless: 3, telling: 2 } };
   const counts = { docs: { headless: 1, telling: 5 } };
   assert.deepEqual(lowered(limits, counts), { docs: { headless: 1, telling: 2 } });

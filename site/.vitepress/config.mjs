@@ -1,4 +1,5 @@
-// The documentation site. Its pages are the files of `docs/`; what is generated is in `docs/reference/` (`scripts/docs.mjs`).
+// The documentation site. Its pages are the files of `docs/`; generated ones are in `docs/reference/`
+// (`scripts/docs.mjs`).
 
 import { fileURLToPath } from 'node:url';
 import dark from '@shikijs/themes/github-dark-high-contrast';
@@ -14,7 +15,7 @@ const BASE = process.env.DOCS_BASE ?? '/';
 const DESCRIPTION =
   'A local database for web apps that keeps the page responsive, shows the same rows in every tab, survives crashes, and syncs with your own server or a bucket.';
 
-/** Comments of the theme are too faint on the paper of this site: axe asks for a contrast of 4.5. */
+/** Darkens the theme's comments, which are too faint on the paper of this site: axe asks for a contrast of 4.5. */
 function withDarkerComments(theme) {
   return JSON.parse(JSON.stringify(theme).replaceAll(/#66707b/gi, '#575f69'));
 }
@@ -35,7 +36,7 @@ export default defineConfig({
   },
   vite: {
     publicDir: path('site/public'),
-    // The worker of the playground loads parts of the package when they are needed.
+    // The worker of the playground loads parts of the package on demand.
     worker: { format: 'es' },
     server: { host: '127.0.0.1', watch: { ignored: ['**/.cache/**'] } },
   },
@@ -48,7 +49,7 @@ export default defineConfig({
       provider: 'local',
       options: {
         detailedView: true,
-        // Guides first: the reference and the pages about the making name everything.
+        // Guides first: the reference and the pages about development name everything.
         miniSearch: {
           searchOptions: {
             boostDocument: (id) =>

@@ -1,11 +1,11 @@
-/** Figures as bars to one scale, for each thing that was measured. */
+/** Turns figures into bars to one scale, for each measured job. */
 
 import { count, type Figures, NAMES, type Report, reckonedMs, time } from './report.js';
 
 export interface Bar {
   readonly name: string;
   readonly isOurs: boolean;
-  /** Of the longest bar, in percent; `undefined` where there is no figure. */
+  /** Percent of the longest bar; `undefined` where there is no figure. */
   readonly percent: number | undefined;
   readonly text: string;
   readonly note: string;
@@ -22,7 +22,7 @@ interface Measure {
   readonly note: string;
   readonly of: (figures: Figures, report: Report) => number | undefined;
   readonly text: (value: number) => string;
-  /** What is to be known of a figure. */
+  /** Returns a remark on a figure. */
   readonly about?: (figures: Figures, report: Report) => string;
 }
 
@@ -57,7 +57,7 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** Says why there is no figure. */
+/** Explains why there is no figure. */
 function absence({ failed, rows }: Figures, report: Report): string {
   if (failed !== undefined) return `failed: ${failed}`;
   return rows < report.rows ? 'not all rows were loaded' : 'not measured';

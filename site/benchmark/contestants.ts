@@ -1,4 +1,7 @@
-/** Who is compared in the browser of a visitor: peers of `npm run bench`, and two in which people call them otherwise. */
+/**
+ * The contestants in a visitor's browser: peers of `npm run bench`, and two that use other calls of a peer, as people
+ * do.
+ */
 
 import type { Setting } from '../../e2e/bench/page/bench-case.js';
 import { type Database, NAMES, type Peer } from '../../e2e/bench/page/peers/database.js';
@@ -8,7 +11,7 @@ import type { ContestantId } from './report.js';
 
 const BATCH_ROWS = 1000;
 
-/** After so long no further row is put one by one: with all of them it would take minutes. */
+/** The time after which no further row is put one by one: all of them would take minutes. */
 export const MOST_MS = 5000;
 
 export interface VisitorContestant {
@@ -16,7 +19,7 @@ export interface VisitorContestant {
   readonly peer: Peer;
 }
 
-/** The peer, with another way to load. */
+/** Returns the peer with another way to load. */
 function loadedBy(peer: Peer, load: (db: Database, rows: readonly Row[]) => Promise<void>): Peer {
   return {
     ...peer,
@@ -47,7 +50,7 @@ const oneByOne = loadedBy(INDEXED_DB, async (db, rows) => {
   }
 });
 
-/** In the order in which they run: the first pays for whatever is cold. */
+/** In the order in which they run: the first pays for everything cold. */
 export const CONTESTANTS: readonly VisitorContestant[] = [
   { id: 'hedgerow', peer: HEDGEROW },
   { id: 'dexie', peer: DEXIE },
@@ -65,7 +68,7 @@ function deleteDatabase(name: string): Promise<void> {
   });
 }
 
-/** Deletes what the contestants keep, and nothing else of this origin. */
+/** Deletes the contestants' databases, and no other data of this origin. */
 export async function clean(): Promise<void> {
   const { destroy } = await import('hedgerow');
   await destroy(NAMES.hedgerow);
@@ -73,7 +76,7 @@ export async function clean(): Promise<void> {
   await deleteDatabase(NAMES.indexedDb);
 }
 
-/** Rows that are in the database, as it counts them. */
+/** Returns the number of rows in the database, as it counts them. */
 export async function countOf(db: Database): Promise<number> {
   if (db.rank === undefined) throw new Error('this database cannot count');
   // All keys of rows come before it.

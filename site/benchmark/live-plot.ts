@@ -1,4 +1,4 @@
-/** The plot of frames of the demo, live while a load runs. */
+/** Draws the demo's plot of frames, live while a load runs. */
 
 import { recolour } from '../../demo/src/elements.js';
 import { FramePlot } from '../../demo/src/frame-plot.js';
@@ -10,7 +10,7 @@ export class LivePlot {
   readonly #recorder = new FrameRecorder();
   readonly #plot: FramePlot;
   #isRunning = false;
-  /** When the load began, since the recording did. */
+  /** The time of the load's begin in the recording. */
   #loadMs = 0;
 
   constructor(place: HTMLElement, onGap: (longestMs: number) => void) {
@@ -32,7 +32,7 @@ export class LivePlot {
     this.#isRunning = true;
   }
 
-  /** From here on gaps count: long ones before are of the making of rows, and are not drawn. */
+  /** Counts gaps from here on: earlier long ones belong to the making of rows, and are not drawn. */
   load(): void {
     const { gaps, nowMs } = this.#recorder;
     this.#loadMs = nowMs;
@@ -40,7 +40,7 @@ export class LivePlot {
     this.#plot.marks.push({ atMs: this.#loadMs, label: 'load' });
   }
 
-  /** Leaves the drawing as it is, told in words. */
+  /** Keeps the drawing, and describes it in words. */
   async stop(words: () => string): Promise<void> {
     if (!this.#isRunning) return;
     this.#isRunning = false;

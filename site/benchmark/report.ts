@@ -1,4 +1,4 @@
-/** What a run came to, as it is shown and shared: by a link that holds all of it, and as text. */
+/** The results of a run, as shown and shared: by a link that holds all of them, and as text. */
 
 import type { Device } from '../lib/device.js';
 
@@ -12,20 +12,20 @@ export const NAMES = {
 
 export type ContestantId = keyof typeof NAMES;
 
-/** Of one contestant. */
+/** The figures of one contestant. */
 export interface Figures {
   readonly id: ContestantId;
   /** Rows that were there after the load, as the database counted them. */
   readonly rows: number;
-  /** What the load of these rows took, frames being watched. */
+  /** The time of the load of these rows, with frames watched. */
   readonly loadMs?: number;
-  /** The longest gap between two frames meanwhile. */
+  /** The longest gap between two frames during the load. */
   readonly gapMs?: number;
   /** Gets a second, each awaited. */
   readonly gets?: number;
-  /** A scan of all rows. */
+  /** The time of a scan of all rows. */
   readonly scanMs?: number;
-  /** Why there are no figures. */
+  /** The reason for missing figures. */
   readonly failed?: string;
 }
 
@@ -93,7 +93,7 @@ function isReport(value: unknown): value is Report {
   );
 }
 
-/** Reads what a link has; `undefined` if that is no report: anybody can write a link. */
+/** Reads a link's report; `undefined` if it is no report: anybody can write a link. */
 export function parseReport(text: string): Report | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -113,7 +113,7 @@ export function time(ms: number): string {
   return `${ms >= 100 ? whole.format(ms) : ms.toFixed(1)} ms`;
 }
 
-/** What the load of all rows would take at the pace of those that were loaded; `undefined` if all were. */
+/** Extrapolates the load of all rows from the pace of the loaded ones; `undefined` if all were loaded. */
 export function reckonedMs({ rows }: Report, figures: Figures): number | undefined {
   if (figures.loadMs === undefined || figures.rows === 0 || figures.rows >= rows) return undefined;
   return (figures.loadMs * rows) / figures.rows;
@@ -124,7 +124,7 @@ export function deviceText({ device, versions, date }: Report): string {
   return [
     browser,
     cores === undefined ? 'cores not told' : `${cores} ${cores === 1 ? 'core' : 'cores'}`,
-    // Browsers round it, and tell no more than 8.
+    // Browsers round it, and report at most 8.
     memory === undefined ? 'memory not told' : `${memory}${memory >= 8 ? ' or more' : ''} GiB`,
     `hedgerow ${versions.hedgerow}`,
     `Dexie ${versions.dexie}`,
@@ -148,7 +148,7 @@ function lineOf(report: Report, figures: Figures): string[] {
   ];
 }
 
-/** The report as a table in Markdown, which reads as plain text, too. */
+/** Writes the report as a table in Markdown, which reads as plain text, too. */
 export function reportText(report: Report, link: string): string {
   const head = ['', 'load', 'longest gap between frames', 'gets a second', 'scan of all rows'];
   const lines = [head, ...report.figures.map((figures) => lineOf(report, figures))];

@@ -8,12 +8,12 @@ import { thisDevice } from '../lib/device.js';
 import { CONTESTANTS, clean, countOf, settingOf, type VisitorContestant } from './contestants.js';
 import type { ContestantId, Figures, Report } from './report.js';
 
-/** Of a contestant: its rows are made, the page comes to rest, then what is measured. */
+/** The phases of a contestant: its rows are made, the page comes to rest, then the measurements follow. */
 export type Phase = 'rows' | 'rest' | 'load' | 'loaded' | 'reads' | 'done';
 
 export interface RunOptions {
   readonly rows: number;
-  /** Looked at between contestants and their parts: a load under way is not cut off. */
+  /** Checked between contestants and their parts: a load under way is not cut off. */
   readonly signal: AbortSignal;
   readonly onPhase: (id: ContestantId, phase: Phase) => void;
   readonly onFigures: (figures: Figures) => void;
@@ -21,10 +21,10 @@ export interface RunOptions {
 
 const load = watchedLoad('frames', (rows) => rows);
 
-/** As much as is shown, so that a link has the figures that the page had. */
+/** Rounds to the shown digits, so that a link has the figures of the page. */
 const rounded = (value: number) => Number(value.toPrecision(4));
 
-/** The peer, telling when its database is open, and when it begins and ends to load. */
+/** Wraps the peer, to report when its database is open, and when it begins and ends to load. */
 function told(peer: Peer, tell: (phase: Phase) => void): Peer {
   return {
     ...peer,
@@ -60,7 +60,7 @@ async function measure({ id, peer }: VisitorContestant, options: RunOptions): Pr
     gapMs: rounded(frames.value),
   };
   signal.throwIfAborted();
-  // With fewer rows its reads would be compared with those of others.
+  // With fewer rows its reads would be compared with other contestants' reads.
   if (stored < rows) return loaded;
   tell('reads');
   const { get, scan } = await secondVisit(peer, settingOf(rows, ['get', 'scan']));
@@ -71,7 +71,7 @@ async function measure({ id, peer }: VisitorContestant, options: RunOptions): Pr
   };
 }
 
-/** A contestant that fails is told of, and the others go on. Rejects when the signal aborts. */
+/** Returns the figures of a contestant, or its failure, so that the others go on. Rejects when the signal aborts. */
 async function figuresOf(contestant: VisitorContestant, options: RunOptions): Promise<Figures> {
   try {
     return await measure(contestant, options);

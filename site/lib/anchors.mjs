@@ -5,7 +5,7 @@ import { join, posix } from 'node:path';
 
 const BASE = process.env.DOCS_BASE ?? '/';
 
-/** Throws, with a list, if a link leads to a page or an anchor that is not there. Returns how many there are. */
+/** Throws, with a list, if a link leads to a missing page or anchor. Returns the number of links. */
 export function checkAnchors(folder) {
   const pages = new Map();
   for (const name of readdirSync(folder, { recursive: true })) {

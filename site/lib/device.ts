@@ -1,11 +1,11 @@
-/** What a browser tells of itself and its device, for figures that are shared. */
+/** Describes the browser and its device, as far as the browser reports it, for shared figures. */
 
 export interface Device {
   /** Such as `Chromium 141, Linux`. */
   readonly browser: string;
   /** Logical cores, as far as the browser says. */
   readonly cores?: number;
-  /** GiB, rounded; Chromium alone tells. */
+  /** GiB, rounded; only Chromium reports it. */
   readonly memory?: number;
 }
 
@@ -14,7 +14,7 @@ interface Brands {
   readonly platform: string;
 }
 
-/** Names of browsers in `userAgent`, the most telling first: most claim to be several. */
+/** Names of browsers in `userAgent`, the most specific first: most browsers claim to be several. */
 const NAMES = [
   [/\bEdg\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
@@ -35,24 +35,24 @@ const SYSTEMS = [
   [/\bLinux\b/, 'Linux'],
 ] as const;
 
-/** The browser by its `userAgent`. */
+/** Returns the name of the browser in a `userAgent`. */
 export function browserOf(userAgent: string): string {
   const found = NAMES.find(([pattern]) => pattern.test(userAgent));
   const version = found?.[0].exec(userAgent)?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
-  // What is not Apple's calls itself Safari, too.
+  // Browsers that are not Apple's call themselves Safari, too.
   const name = found?.[1] === 'Safari' && system === 'Linux' ? 'WebKitGTK' : found?.[1];
   const browser = name === undefined ? 'unknown browser' : `${name} ${version}`;
   return system === undefined ? browser : `${browser}, ${system}`;
 }
 
-/** This browser on this device. */
+/** Describes this browser on this device. */
 export function thisDevice(): Device {
   const { userAgent, hardwareConcurrency, deviceMemory, userAgentData } = navigator as Navigator & {
     deviceMemory?: number;
     userAgentData?: Brands;
   };
-  // "Not;A=Brand" is there to be skipped; Chromium is in the list beside the browser's own name.
+  // Readers should skip "Not;A=Brand"; the list has Chromium next to the browser's own name.
   const named = userAgentData?.brands.filter(({ brand }) => !/not.?a.?brand/i.test(brand)) ?? [];
   const own = named.find(({ brand }) => brand !== 'Chromium') ?? named[0];
   const browser =

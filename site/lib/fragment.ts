@@ -1,6 +1,6 @@
-/** What is shared by a link is in its fragment, which browsers send to nobody: base64url of text. */
+/** Shares text by a link: in its fragment, which browsers do not send, as base64url. */
 
-/** `undefined` if the fragment has no such part, or one that is not of this form. */
+/** Reads a part of the fragment; `undefined` if it is missing or malformed. */
 export function fromFragment(fragment: string, name: string): string | undefined {
   const coded = new URLSearchParams(fragment.replace(/^#/, '')).get(name);
   if (coded === null || !/^[\w-]+$/.test(coded)) return undefined;
@@ -13,14 +13,14 @@ export function fromFragment(fragment: string, name: string): string | undefined
   }
 }
 
-/** The fragment, with its `#`. */
+/** Writes the fragment, with its `#`. */
 export function toFragment(name: string, text: string): string {
   let binary = '';
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
   return `#${name}=${btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** The address of this page with another fragment, and without a query. */
+/** Returns the address of this page with another fragment, and without a query. */
 export function linkTo(fragment: string): string {
   return location.origin + location.pathname + fragment;
 }

@@ -1,5 +1,5 @@
-// `llms.txt`, a list of the pages for programs that read, and `llms-full.txt`, the pages themselves, without those that are
-// about the making of the library.
+// Writes `llms.txt`, a list of the pages for programs that read, and `llms-full.txt`, the pages themselves, without the
+// pages about the development of the library.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function writeLlms({ outDir, docs, base, description }) {
       .replace(/^<!--[\s\S]*?-->\n/gm, '')
       // The keys of figures.
       .replace(/<!-- =[\w.-]+ -->/g, '')
-      // What runs in the page.
+      // The components of interactive pages.
       .replace(/^<[A-Z]\w+ \/>\n\n/gm, '');
   const groups = [...sections, errors[0], entries[1]].map(({ text, items }) => ({ text, items }));
   const list = groups.map(({ text, items }) => {
@@ -30,7 +30,7 @@ export function writeLlms({ outDir, docs, base, description }) {
   const seen = new Set(INNER);
   const parts = ['/index'].concat(groups.flatMap(({ items }) => items.map(({ link }) => link)));
   const full = parts
-    // A page may be in two groups; the generated reference repeats what `api.md` says.
+    // A page may be in two groups; the generated reference repeats `api.md`.
     .filter((link) => !seen.has(link) && !link.startsWith('/reference/') && seen.add(link))
     .map((link) => `<!-- page: ${link} -->\n\n${textOf(link).trim()}\n`);
   writeFileSync(join(outDir, 'llms-full.txt'), head + full.join('\n'));

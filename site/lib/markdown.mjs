@@ -1,6 +1,6 @@
-// How the pages of `docs/`, written to be read in a repository, become pages of the site.
+// Turns the pages of `docs/`, written to be read in a repository, into pages of the site.
 
-/** The anchor of a heading, as GitHub makes it: the pages link to these. */
+/** Returns the anchor of a heading, as GitHub makes it: the pages link to these. */
 export const anchorOf = (heading) =>
   heading
     .trim()
@@ -14,7 +14,7 @@ const ELSEWHERE = [
   [/^(?:\.\.\/)+CHANGELOG\.md(#.*)?$/, '/reference/changelog'],
 ];
 
-/** Where a link leads on the site: `undefined` if to a file that it does not have. */
+/** Returns the target of a link on the site; `undefined` for a file that the site lacks. */
 export function onSite(href, relativePath) {
   const depth = relativePath.split('/').length - 1;
   if (!href.startsWith('../'.repeat(depth + 1))) return href;
@@ -22,7 +22,7 @@ export function onSite(href, relativePath) {
   return undefined;
 }
 
-/** A heading of a table that says nothing is no heading. */
+/** Removes the heading of a table if it is empty. */
 function emptyHeads(md) {
   md.core.ruler.push('empty-heads', ({ tokens }) => {
     for (const [at, token] of tokens.entries()) {
@@ -38,7 +38,7 @@ export function ownMarkdown(md) {
   ownLinks(md);
 }
 
-/** Makes text of links to files of the repository that are no pages. */
+/** Turns links to files of the repository that are no pages into text. */
 function ownLinks(md) {
   md.core.ruler.push('own-links', ({ tokens, env }) => {
     for (const { children } of tokens) {
@@ -54,7 +54,7 @@ function ownLinks(md) {
       }
     }
   });
-  // Hidden tokens within a line are still given to their rules.
+  // The renderer still passes hidden tokens within a line to their rules.
   for (const type of ['link_open', 'link_close']) {
     const before = md.renderer.rules[type];
     md.renderer.rules[type] = (tokens, at, options, env, self) => {

@@ -1,5 +1,5 @@
-// Writes `docs/reference/`: a page for each entry of the package, from the comments in its declarations, and the changelog.
-// The folder is not in git.
+// Writes `docs/reference/`: a page for each entry of the package, from the comments in its declarations, and the
+// changelog. The folder is not in git.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
@@ -13,7 +13,7 @@ const MADE = join(ROOT, '.cache', 'reference');
 /** These repeat other entries. */
 const SAME = ['./full', './slim'];
 
-/** The entries of the package: their names, and their declarations. */
+/** Lists the entries of the package: their names, and their declarations. */
 export function entries() {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
   return Object.entries(exports)
@@ -35,7 +35,7 @@ const COMPILER = {
   noEmit: true,
 };
 
-/** Of TypeDoc: one page for each entry, with tables where a list would be long. */
+/** TypeDoc's options: one page for each entry, with tables where a list would be long. */
 const OPTIONS = {
   basePath: join(ROOT, 'js', 'dist'),
   plugin: ['typedoc-plugin-markdown'],
@@ -59,7 +59,7 @@ const OPTIONS = {
 
 const pageOf = (name) => name.replace('/', '-');
 
-/** The pages of the entries, by TypeDoc. */
+/** Writes the pages of the entries, with TypeDoc. */
 export async function writeEntries() {
   const all = entries();
   for (const folder of [MADE, TO]) {
@@ -95,7 +95,7 @@ export async function writeEntries() {
 
 const GENERATED = '<!-- Written by `npm run docs`. -->\n\n';
 
-/** The page of an entry: its title is what one imports. */
+/** Makes the page of an entry: its title is the import path. */
 const entryPage = (name, text) => `${GENERATED}# \`${name}\`\n\n${text.replace(/^# .*\n+/, '')}`;
 
 const indexPage = (all) => `${GENERATED}# API by entry
@@ -106,7 +106,7 @@ cost and how they fail. \`hedgerow/slim\` exports what \`hedgerow\` does, and \`
 ${all.map(({ name }) => `- [\`${name}\`](${pageOf(name)}.md)`).join('\n')}
 `;
 
-/** The changelog, as a page. */
+/** Writes the changelog as a page. */
 export function writeChangelog() {
   mkdirSync(TO, { recursive: true });
   const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').replaceAll('](docs/', '](../');

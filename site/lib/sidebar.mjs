@@ -1,4 +1,4 @@
-// The order of the pages. A page that is not there yet is left out.
+// Orders the pages. A missing page is left out.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export const NAV = [
   { text: 'Changes', link: '/reference/changelog' },
 ];
 
-/** Guides in the order of an app's life, then how it works, then what one looks up. */
+/** Guides in the order of an app's life, then how it works, then pages to look things up. */
 const SECTIONS = [
   [
     'Start',
@@ -114,7 +114,7 @@ const SECTIONS = [
 
 const fileOf = (link) => `${link.endsWith('/') ? `${link}index` : link}.md`;
 
-/** The sidebar, for each part of the site. */
+/** Returns the sidebar of each part of the site. */
 export function sidebar(docs) {
   const pages = (folder) =>
     existsSync(join(docs, folder))

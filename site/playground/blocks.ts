@@ -1,13 +1,13 @@
-/** Where the nodes of a level are drawn: from left to right, each as wide as its share of the bytes. */
+/** Places the nodes of a level: from left to right, each as wide as its share of the bytes. */
 
 import type { DrawnLevel } from './drawing.js';
 import { plural, size } from './words.js';
 
 /** Of a drawing, in its own units; it is stretched to the page. */
 export const WIDTH = 1000;
-/** What is new is seen however small it is. */
+/** The least width of a new node, so that it is visible. */
 const LEAST_NEW = 3;
-/** Levels with more nodes are drawn without what each node says, and without lines down. */
+/** The most nodes of a level that are drawn with words, and with lines down. */
 const MOST_TOLD = 150;
 
 export interface Block {
@@ -40,7 +40,7 @@ export function blocksOf({ level, bytes, entries, lastKeys, isNew }: DrawnLevel)
   });
 }
 
-/** Blocks as one path. */
+/** Draws blocks as one path. */
 export function pathOf(blocks: readonly Block[], top: number, bottom: number): string {
   return blocks
     .map(
@@ -50,7 +50,7 @@ export function pathOf(blocks: readonly Block[], top: number, bottom: number): s
     .join('');
 }
 
-/** From each node to its children, as one path for those that are new and one for the others. */
+/** Draws lines from each node to its children: one path for the new ones and one for the others. */
 export function fansOf(
   { entries, bytes }: DrawnLevel,
   above: readonly Block[],

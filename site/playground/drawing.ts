@@ -1,4 +1,4 @@
-/** What a commit looks like: its trees, level by level, what of them is new, and the segments that hold it. */
+/** Draws a commit: its trees, level by level, the new parts of them, and the segments that hold it. */
 
 import type { Chunk } from '../../js/src/inspector/model/chunks.js';
 import type { Book, Recorded } from './recorder.js';
@@ -7,16 +7,16 @@ import type { Book, Recorded } from './recorder.js';
 export interface DrawnLevel {
   /** 0 for leaves. */
   readonly level: number;
-  /** Of the nodes themselves: they may take less where they are stored. */
+  /** Bytes of the nodes themselves: stored ones may take less. */
   readonly bytes: readonly number[];
   readonly entries: readonly number[];
   readonly lastKeys: readonly string[];
-  /** Whether the commit before did not have the node. */
+  /** Whether the node is missing in the commit before. */
   readonly isNew: readonly boolean[];
 }
 
 export interface DrawnTree {
-  /** As the commit names it. */
+  /** The name of the tree in the commit. */
   readonly name: string;
   readonly count: number;
   /** From the top down; empty for sum trees, which have another form. */
@@ -39,16 +39,16 @@ export interface Drawing {
   readonly root: string;
   readonly trees: readonly DrawnTree[];
   readonly segments: readonly DrawnSegment[];
-  /** Chunks of this commit that the one before did not have, and their bytes as they are stored. */
+  /** Chunks of this commit that the one before did not have, and their stored bytes. */
   readonly newChunks: number;
   readonly newBytes: number;
   readonly chunks: number;
   readonly liveBytes: number;
-  /** Some of its chunks were not seen: the drawing is not whole. */
+  /** Whether the drawing is incomplete, since some chunks were not seen. */
   readonly isPartial: boolean;
 }
 
-/** All chunks that a commit reaches. */
+/** Returns all chunks that a commit reaches. */
 function reachable(chunks: ReadonlyMap<string, Chunk>, root: string | undefined): Set<string> {
   const reached = new Set<string>();
   const waiting = root === undefined ? [] : [root];
@@ -93,7 +93,7 @@ function levelsOf(
   }
 }
 
-/** Draws a commit, the `nth` that was recorded. */
+/** Draws a commit, the `nth` recorded one. */
 export function drawingOf(book: Book, { store, branch, root, before }: Recorded, nth: number) {
   const { chunks } = book;
   const reached = reachable(chunks, root);

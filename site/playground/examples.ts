@@ -1,10 +1,10 @@
-/** Programs to begin with. Each stands in the editor as it is here. */
+/** Programs to begin with. The editor shows each as it is here. */
 
 export interface Example {
   readonly name: string;
   readonly title: string;
   readonly code: string;
-  /** What can be done with its store afterwards. */
+  /** A line to run on its store afterwards. */
   readonly line: string;
 }
 

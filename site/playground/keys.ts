@@ -1,16 +1,16 @@
-/** Keys in the editor. Tab indents, unless Escape came before it: nobody is to be caught here. */
+/** Handles keys in the editor. Tab indents, unless Escape came before it: the editor must not trap the focus. */
 
 const INDENT = '  ';
 
-/** Replaces what is selected so that the browser can undo it. */
+/** Replaces the selection so that the browser can undo it. */
 function insert(field: HTMLTextAreaElement, text: string): void {
-  // Deprecated, and the only call after which undo works; Firefox before 89 has none of it.
+  // Deprecated, and the only call after which undo works; Firefox before 89 lacks it.
   if (document.execCommand('insertText', false, text)) return;
   field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end');
   field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-/** Indents the lines of the selection, or takes an indent away. */
+/** Indents the lines of the selection, or removes an indent. */
 function shift(field: HTMLTextAreaElement, isBack: boolean): void {
   const { value, selectionStart, selectionEnd } = field;
   if (!isBack && selectionStart === selectionEnd) {
@@ -50,7 +50,7 @@ export class EditorKeys {
   press(event: KeyboardEvent): void {
     const field = event.currentTarget as HTMLTextAreaElement;
     const { key, shiftKey } = event;
-    // While a word is being composed, keys belong to that.
+    // While a word is being composed, keys belong to the composition.
     if (event.isComposing) return;
     if (key === 'Escape') {
       this.#isLeaving = true;

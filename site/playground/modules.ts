@@ -5,14 +5,14 @@ import * as hedgerow from 'hedgerow';
 import type { Keeping } from './protocol.js';
 import type { Recorder } from './recorder.js';
 
-/** What the names of stores of the playground begin with, so that they meet no others of this origin. */
+/** The prefix of the playground's stores, so that they meet no others of this origin. */
 export const PREFIX = 'playground/';
 
 type Options = { readonly storage?: Storage } | undefined;
 /** A function of the package that takes the name of a store, and options last. */
 type Named = (name: string, ...rest: unknown[]) => Promise<unknown>;
 
-/** Functions that take the name of a store, and where among their arguments their options are. */
+/** Functions that take the name of a store, and the place of their options among the arguments. */
 const { open, destroy, verify, repair, importStore, clone } = hedgerow;
 const NAMED = [
   [open, 'open', 1],
@@ -51,7 +51,7 @@ export class Modules {
     return recorded;
   }
 
-  /** The same function, for stores of the playground. */
+  /** Wraps a function for stores of the playground. */
   #named(call: Named, at: number): Named {
     return async (name, ...rest) => {
       const args = Array.from({ length: Math.max(rest.length, at) }, (_, nth) => rest[nth]);
@@ -68,7 +68,7 @@ export class Modules {
     return { ...hedgerow, ...Object.fromEntries(own) };
   }
 
-  /** Those that a program imports; throws for others. */
+  /** Returns the modules that a program imports; throws for others. */
   async named(names: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
     const modules: Record<string, unknown> = {};
     for (const name of names) {
@@ -80,7 +80,7 @@ export class Modules {
     return modules;
   }
 
-  /** What a line can use: the store, and all that the modules export. */
+  /** Returns the names of a line: the store, and all exports of the modules. */
   async names(): Promise<Readonly<Record<string, unknown>>> {
     const all = Object.values(await this.named(MODULE_NAMES)) as object[];
     return { ...Object.assign({}, ...all), db: this.db };

@@ -11,11 +11,11 @@ const IMPORT =
 
 export interface Program {
   readonly imports: readonly string[];
-  /** The code, its imports being declarations of names from `modules`. Lines stay where they are. */
+  /** The code, with declarations of names from `modules` instead of imports. Lines keep their places. */
   readonly body: string;
 }
 
-/** `{ a, b as c }` of an import, as a pattern. Types are left out. */
+/** Turns the `{ a, b as c }` of an import into a pattern. Types are left out. */
 function patternOf(named: string): string {
   return named.replace(/\btype\s+[\w$]+\s*,?/g, '').replace(/\bas\b/g, ':');
 }
@@ -45,7 +45,7 @@ export async function runProgram(
   return new AsyncFunction('modules', `'use strict';${body}`)(modules);
 }
 
-/** Runs a line with names: what it comes to if it is an expression. */
+/** Runs a line with names; returns its value if it is an expression. */
 export async function runLine(
   code: string,
   names: Readonly<Record<string, unknown>>,
@@ -63,7 +63,7 @@ export async function runLine(
 /** Lines that engines put before the code of a function. */
 const LINES_BEFORE = 2;
 
-/** The line of the program in which an error arose, if the engine tells. */
+/** Returns the line of the program in which an error arose, if the engine reports it. */
 export function lineOf({ stack = '' }: Error): number | undefined {
   const found = /(?:<anonymous>|AsyncFunction):(\d+):\d+/.exec(stack)?.[1];
   const line = Number(found) - LINES_BEFORE;

@@ -1,4 +1,4 @@
-/** What the page and the worker that runs the code say to each other. */
+/** The messages between the page and the worker that runs the code. */
 
 import type { Drawing } from './drawing.js';
 import type { Beat } from './pulse.js';
@@ -6,22 +6,22 @@ import type { Beat } from './pulse.js';
 export type Keeping = 'memory' | 'idb';
 
 export type ToWorker =
-  /** Runs a program; stores that it opens are kept as `keeping` says. */
+  /** Runs a program; `keeping` says where its stores are kept. */
   | { readonly kind: 'run'; readonly code: string; readonly keeping: Keeping }
-  /** Runs a line, which has the store that was opened last as `db`. */
+  /** Runs a line, which has the last opened store as `db`. */
   | { readonly kind: 'call'; readonly code: string }
   /** Asks for the drawing of the commit with this number. */
   | { readonly kind: 'draw'; readonly nth: number }
-  /** Deletes what the playground keeps in IndexedDB. */
+  /** Deletes the playground's stores in IndexedDB. */
   | { readonly kind: 'forget' };
 
-/** What went wrong. */
+/** An error, for the page. */
 export interface Failure {
   readonly name: string;
   readonly message: string;
-  /** Of a `HedgerowError`. */
+  /** The code of a `HedgerowError`. */
   readonly code?: string;
-  /** In the code, from 1, where the browser tells. */
+  /** The line in the code, from 1, where the browser reports it. */
   readonly line?: number;
 }
 
@@ -56,7 +56,7 @@ export type FromWorker =
       readonly figures?: StoreFigures;
     }
   | { readonly kind: 'beats'; readonly beats: readonly Beat[]; readonly nowMs: number }
-  /** A program or a line has ended; `value` is what it came to, in words. */
+  /** A program or a line has ended; `value` is its result, in words. */
   | { readonly kind: 'end'; readonly value?: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'forgotten'; readonly stores: number };

@@ -1,6 +1,6 @@
 /**
- * Measures how long a thread is held up: it posts messages to itself, and each tells how long it had to wait. Between two
- * slices of Hedgerow a message comes through, so what holds one up is a slice, or a task of other code.
+ * Measures how long a thread is held up: it posts messages to itself, and measures the wait of each. Between two slices
+ * of Hedgerow a message comes through, so a long wait is a slice, or a task of other code.
  */
 
 export interface Beat {
@@ -10,12 +10,12 @@ export interface Beat {
   readonly ms: number;
 }
 
-/** Shorter ones are no work to speak of. */
+/** Shorter ones are negligible work. */
 const LEAST_MS = 1;
-/** When nothing goes on, the thread is left alone between messages: this long, as browsers round it up. */
+/** The pause between messages when the thread is idle, as browsers round it up. */
 const REST_MS = 1;
 const ROUNDED_REST_MS = 5;
-/** Beats are handed on so often. */
+/** The time between two reports of beats. */
 const REPORT_MS = 100;
 
 export class Pulse {

@@ -1,6 +1,6 @@
 /**
- * Storage that hands every call on to another, and records what goes by: an adapter as apps may write them. It sees each
- * segment with its table, and each move of a branch, so that every commit can be drawn, also later.
+ * Storage that passes every call on to another, and records the traffic: an adapter as apps may write them. It sees
+ * each segment with its table, and each move of a branch, so that every commit can be drawn, also later.
  */
 
 import type { SegmentStore, Storage } from 'hedgerow';
@@ -19,12 +19,12 @@ export interface Recorded {
   readonly store: string;
   readonly branch: string;
   readonly root: string;
-  /** The commit that the branch was at before; `undefined` for its first one. */
+  /** The commit of the branch before; `undefined` for its first one. */
   readonly before: string | undefined;
 }
 
 export interface RecordedChunk extends Chunk {
-  /** What it takes in its segment: less than its own bytes if it is packed there. */
+  /** The bytes in its segment: less than its own bytes if it is packed there. */
   readonly storedBytes: number;
 }
 
@@ -32,22 +32,22 @@ export interface RecordedSegment {
   readonly id: number;
   readonly bytes: number;
   readonly chunks: readonly string[];
-  /** How many commits had been recorded when it was written, and when it was deleted. */
+  /** The number of recorded commits when it was written, and when it was deleted. */
   readonly since: number;
   until: number;
 }
 
-/** Most bytes that are read of a store which was there before. */
+/** The most bytes to read of a store that was there before. */
 const MOST_READ_BYTES = 64 << 20;
 
-/** What was seen of one store. */
+/** The records of one store. */
 export class Book {
   readonly store: string;
   readonly chunks = new Map<string, RecordedChunk>();
   readonly segments = new Map<number, RecordedSegment>();
-  /** What branches are at. */
+  /** The heads of the branches. */
   readonly heads = new Map<string, string>();
-  /** The store was too large to be read when it was opened. */
+  /** Whether the store was too large to be read when it was opened. */
   isPartial = false;
 
   constructor(store: string) {
@@ -68,7 +68,7 @@ export class Book {
   }
 }
 
-/** The branch of a ref; `undefined` for refs that are no branches. */
+/** Returns the branch of a ref; `undefined` for refs that are no branches. */
 function branchOf(ref: string): string | undefined {
   if (ref === 'main') return ref;
   const [kind, name] = ref.split(/\/(.*)/s);
@@ -86,7 +86,7 @@ export class Recorder {
     this.#onCommit = onCommit;
   }
 
-  /** The same storage, recorded. */
+  /** Returns the same storage, recorded. */
   over(storage: Storage): Storage {
     return Object.create(storage, {
       open: {
@@ -107,7 +107,7 @@ export class Recorder {
     }) as Storage;
   }
 
-  /** Takes up what a store has already: nothing of that goes by. */
+  /** Reads the existing contents of a store, which are never written through here. */
   async #readAll(book: Book, inner: SegmentStore): Promise<void> {
     const { refs, tables } = await inner.load();
     const unknown = tables.filter(({ id }) => !book.segments.has(id));
@@ -156,7 +156,7 @@ export class Recorder {
     }
   }
 
-  /** Nothing is new in a commit that was there already, or that another branch is at. */
+  /** Records a move. A commit that was there already, or on another branch, has no new chunks. */
   #move(book: Book, ref: string, commitBytes: Uint8Array, wasThere = false): void {
     const branch = branchOf(ref);
     const root = hex(commitBytes);

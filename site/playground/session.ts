@@ -26,7 +26,7 @@ export class Session {
     this.#begin().postMessage({ kind: 'run', code, keeping } satisfies ToWorker);
   }
 
-  /** Deletes what is kept; ends what runs. */
+  /** Deletes the kept stores; ends a running program. */
   forget(): void {
     this.#begin().postMessage({ kind: 'forget' } satisfies ToWorker);
   }

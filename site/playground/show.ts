@@ -1,4 +1,4 @@
-/** Values in words, as a console shows them. */
+/** Writes values in words, as a console shows them. */
 
 const MAX_DEPTH = 4;
 const MAX_MEMBERS = 20;
@@ -45,7 +45,7 @@ function word(value: unknown, depth: number, seen: readonly unknown[]): string {
   return object(value, depth, within);
 }
 
-/** A value within words: a text is itself. */
+/** Writes a value within words: a text is itself. */
 export function show(value: unknown): string {
   const text = typeof value === 'string' ? value : word(value, 0, []);
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)} …` : text;

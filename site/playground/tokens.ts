@@ -1,4 +1,4 @@
-/** Splits JavaScript into pieces that have colours of their own. No more is known of the language than that takes. */
+/** Splits JavaScript into pieces with different colours. It knows no more of the language than that. */
 
 export interface Token {
   readonly kind: 'comment' | 'text' | 'word' | 'number' | 'plain';

@@ -1,4 +1,4 @@
-/** Amounts and names in words for people. */
+/** Writes amounts and names for people. */
 
 import type { DrawnLevel, DrawnTree } from './drawing.js';
 
@@ -17,7 +17,7 @@ export function size(bytes: number): string {
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
 
-/** `Rows`, or the index by its columns. */
+/** Returns `Rows`, or names the index by its columns. */
 export function treeName({ name }: DrawnTree): string {
   const kind = name[0];
   const rest = name.slice(1);
@@ -40,7 +40,7 @@ export function levelName({ level }: DrawnLevel, levels: number): string {
   return level === levels - 1 ? 'Root' : `Level ${level}`;
 }
 
-/** What a level has, and what of it is new. */
+/** Describes a level, and its new parts. */
 export function levelWords({ level, bytes, entries, isNew }: DrawnLevel): string {
   const fresh = isNew.filter(Boolean).length;
   const below = plural(
@@ -52,5 +52,5 @@ export function levelWords({ level, bytes, entries, isNew }: DrawnLevel): string
   return [...parts, fresh === 0 ? 'nothing new' : `${count(fresh)} new`].join(' · ');
 }
 
-/** The first digits of a root. */
+/** Returns the first digits of a root. */
 export const shortRoot = (root: string) => (/^0+$/.test(root) ? 'empty' : `${root.slice(0, 8)}…`);

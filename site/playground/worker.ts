@@ -1,4 +1,4 @@
-/** Runs programs, tells the page what they say and do, and draws commits when it asks. */
+/** Runs programs, sends their output and effects to the page, and draws commits when the page asks. */
 
 import { destroy, HedgerowError } from 'hedgerow';
 import { drawingOf } from './drawing.js';
@@ -9,7 +9,7 @@ import { Pulse } from './pulse.js';
 import { Recorder } from './recorder.js';
 import { show } from './show.js';
 
-/** Commits are told together, so often. */
+/** The time between two reports of commits. */
 const TELL_MS = 50;
 const DATABASE_PREFIX = 'hedgerow/';
 
@@ -54,7 +54,7 @@ function failureOf(cause: unknown): Failure {
   };
 }
 
-/** Runs something, and tells how it ended. */
+/** Runs a program or a line, and reports its end. */
 async function timed(work: () => Promise<unknown>): Promise<void> {
   running += 1;
   pulse.start();
@@ -73,7 +73,7 @@ async function timed(work: () => Promise<unknown>): Promise<void> {
   tell(last);
 }
 
-/** What the store says of itself, if it is at rest and `root` is where it is: while a program runs it would cost too much. */
+/** Returns the store's own figures, if it is at rest and at `root`: while a program runs they would cost too much. */
 async function figuresAt(root: string): Promise<StoreFigures | undefined> {
   const db = modules?.db;
   try {
@@ -82,7 +82,7 @@ async function figuresAt(root: string): Promise<StoreFigures | undefined> {
     if (db.root !== root) return undefined;
     return { rows, levels, segments, chunks, storedBytes, liveBytes };
   } catch {
-    // It is closed, or deleted: there is nothing to say.
+    // It is closed, or deleted, and has no figures.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// The benchmark in the browser of a visitor, with few rows: what it shows is what it measured, is in its link, and is all there
-// is left of it.
+// The benchmark in the browser of a visitor, with few rows: the page shows its measurements, the link has them, and no
+// data stays.
 
 import { expect, test } from '@playwright/test';
 import { faultsEverywhere, go, shots } from './reading.mjs';
@@ -25,7 +25,7 @@ const reportOf = (link) =>
 const linkOf = (report) =>
   `benchmark.html#result=${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
 
-/** All figures as the page has them. */
+/** Returns all figures of the page. */
 const shown = (page) => page.locator('.bench-result .bench-group li').allInnerTexts();
 const databases = (page) =>
   page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
@@ -43,7 +43,7 @@ const REPORT = {
   ],
 };
 
-test('few rows: every figure is there, a link shows the same, and nothing is left', async ({
+test('few rows: every figure is there, a link shows the same, and no data stays', async ({
   page,
 }) => {
   const foreign = [];
@@ -85,7 +85,7 @@ test('few rows: every figure is there, a link shows the same, and nothing is lef
   expect(await shown(other)).toEqual(here);
 });
 
-test('a contestant that fails is told of, and the others go on', async ({ page }) => {
+test('a contestant that fails is reported, and the others go on', async ({ page }) => {
   await page.addInitScript(() => {
     const { open } = IDBFactory.prototype;
     IDBFactory.prototype.open = function (name, ...rest) {
@@ -114,7 +114,7 @@ test('a run that is stopped deletes what it has loaded', async ({ page }) => {
   await expect(page.locator('.bench-result')).toHaveCount(0);
 });
 
-test('fewer rows than were asked for: the rest is reckoned, and the page says so', async ({
+test('fewer rows than requested: the rest is extrapolated, and the page says so', async ({
   page,
 }) => {
   await go(page, linkOf(REPORT));
@@ -127,7 +127,7 @@ test('fewer rows than were asked for: the rest is reckoned, and the page says so
   expect(texts.filter((text) => text.includes('Error: <b>no</b>'))).toHaveLength(4);
 });
 
-test('a link that holds no result says so', async ({ page }) => {
+test('a link without a result says so', async ({ page }) => {
   const wrong = [
     { ...REPORT, rows: -1 },
     { ...REPORT, figures: [{ id: 'toString', rows: 1, loadMs: 1 }] },

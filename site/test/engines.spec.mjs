@@ -1,4 +1,5 @@
-// The benchmark and the playground in Firefox and WebKitGTK, as far as this machine has them: a few rows, and all examples.
+// The benchmark and the playground in Firefox and WebKitGTK, as far as this machine has them: a few rows, and all
+// examples.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +20,7 @@ const press = (text) => {
   return found !== undefined;
 };
 
-/** Hands a page of the engine to `use`; fails for each error that nobody has caught. */
+/** Passes a page of the engine to `use`; fails for each uncaught error. */
 async function inPage(engine, use) {
   const profile = await mkdtemp(`${CACHE}site-${engine.name}-`);
   const context = new TabContext(await engine.launch(profile), `${process.env.SITE_URL}/`);
@@ -34,7 +35,7 @@ async function inPage(engine, use) {
 }
 
 for (const engine of installed([ENGINES.firefox, ENGINES.webkit])) {
-  test(`${engine.name}: the benchmark comes to every figure, and leaves nothing`, async () => {
+  test(`${engine.name}: the benchmark shows every figure, and leaves no data`, async () => {
     await inPage(engine, async (page) => {
       await page.goto(`benchmark.html?rows=${ROWS}`);
       await page.waitForFunction(press, 'Run it here');

@@ -1,4 +1,4 @@
-// The playground: programs run against the package, what is drawn agrees with what the store says of itself, and errors lead to
+// The playground: programs run against the package, the drawings agree with the store's own figures, and errors lead to
 // their pages.
 
 import { expect, test } from '@playwright/test';
@@ -9,13 +9,13 @@ const said = (page) => page.locator('.play-said');
 const output = (page) => page.getByLabel('Output');
 const place = (page) => page.locator('.play-place');
 
-/** Opens the page, and waits until its script hears what is done. */
+/** Opens the page, and waits until its script reacts. */
 async function opened(page) {
   await go(page, 'playground.html');
   await expect(page.locator('.play')).toHaveAttribute('aria-busy', 'false');
 }
 
-/** Runs the program that is in the editor. */
+/** Runs the program in the editor. */
 const run = (page) => page.getByRole('button', { name: 'Run', exact: true }).click();
 
 async function ran(page) {
@@ -28,7 +28,7 @@ async function runs(page, code) {
   await ran(page);
 }
 
-/** Numbers of nodes of the tree of rows, from the root: as they are drawn, and as `db.stats()` has them. */
+/** Counts the nodes of the tree of rows, from the root: as drawn, and as `db.stats()` has them. */
 async function nodesOf(page) {
   const drawn = await page
     .getByRole('region', { name: 'Rows', exact: true })
@@ -43,7 +43,7 @@ async function nodesOf(page) {
   };
 }
 
-test('an example runs; its tree is that of the store, and is drawn anew after an edit', async ({
+test("an example runs; the drawing shows the store's tree, and changes after an edit", async ({
   page,
 }) => {
   await opened(page);
@@ -143,7 +143,7 @@ test('every example runs; two of them end with the error that they are about', a
   expect(ends).toEqual({ ...expected, proof: 'invalid-proof', error: 'exists' });
 });
 
-test('what never ends is stopped, and the next program runs', async ({ page }) => {
+test('an endless program is stopped, and the next one runs', async ({ page }) => {
   await opened(page);
   await program(page).fill('for (;;);');
   await run(page);
@@ -153,7 +153,7 @@ test('what never ends is stopped, and the next program runs', async ({ page }) =
   await expect(output(page)).toContainText('here [ 1, Map [ [ "a", 1n ] ] ]');
 });
 
-test('the editor is used by keyboard, and left by it', async ({ page }) => {
+test('keys reach the editor, and leave it', async ({ page }) => {
   await opened(page);
   const field = program(page);
   await field.fill('');
@@ -219,7 +219,7 @@ test('a store in IndexedDB stays until it is deleted', async ({ page }) => {
   await inspector.close();
   await runs(page, code);
   await expect(output(page).locator('pre')).toHaveText(['1']);
-  // What was there is drawn, and is not new.
+  // Old chunks are drawn, and are not new.
   await expect(place(page)).toContainText('Commit 2 of 2');
   await page.getByRole('button', { name: 'Earlier' }).click();
   await expect(page.locator('.play-change')).toContainText('Nothing is new');

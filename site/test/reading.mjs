@@ -1,4 +1,4 @@
-// Looks at pages as people read them: in which sizes and colours, what axe objects to, and whether they fit.
+// Looks at pages as people read them: in several sizes and colours, with axe's objections, and whether they fit.
 
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,7 @@ export const SCHEMES = ['light', 'dark'];
 
 export const go = (page, name) => page.goto(`${process.env.SITE_URL}/${name}`);
 
-/** What axe objects to, in words. */
+/** Lists axe's objections, in words. */
 export async function faultsOf(page) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.addScriptTag({ path: AXE });
   const { violations } = await page.evaluate(() => window.axe.run());
@@ -19,11 +19,11 @@ export async function faultsOf(page) {
   );
 }
 
-/** How much wider the page is than the screen. */
+/** Returns how much wider the page is than the screen. */
 export const overhang = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** What is wrong with a page in the state that it is in, in each size and each scheme. */
+/** Lists the faults of a page in its current state, in each size and each scheme. */
 export async function faultsEverywhere(page, shot) {
   const faults = [];
   for (const [size, viewport] of Object.entries(SIZES)) {

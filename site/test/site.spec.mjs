@@ -1,6 +1,6 @@
-// The built site, as people read it: light and dark, on desktops and phones, by keyboard. `npm run docs -- --build` builds it. One
-// page of each kind is looked at in all of these ways, and each other page in light; with `SITE_PAGES=all` each page in all of
-// them. `SITE_SHOTS=folder` keeps a picture of each.
+// The built site, as people read it: light and dark, on desktops and phones, by keyboard. `npm run docs -- --build`
+// builds it. The tests look at one page of each kind in all of these ways, and at each other page in light; with
+// `SITE_PAGES=all` at each page in all of them. `SITE_SHOTS=folder` keeps a picture of each.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ for (const name of PAGES) {
   });
 }
 
-/** Pages that are open at once: more than there are cores, since some of them load while others are looked at. */
+/** Pages that are open at once: more than there are cores, since some of them load while others are checked. */
 const TABS = 4;
 
 test('axe finds no fault on any other page, and each fits, on desktops and phones', async ({
@@ -128,7 +128,7 @@ test('a phone has a menu of all pages', async ({ page }) => {
   await page.setViewportSize(SIZES.phone);
   await go(page, 'keys.html');
   const menu = page.locator('.VPLocalNav button.menu');
-  // It does nothing before the script of the page runs.
+  // It does not react before the script of the page runs.
   await expect(async () => {
     if ((await menu.getAttribute('aria-expanded')) !== 'true') await menu.click();
     await expect(menu).toHaveAttribute('aria-expanded', 'true', { timeout: 1_000 });

@@ -7,7 +7,7 @@ const USAGE = `npm run alive -- [--rows 1000000] [--engines all] [--only sliced]
   --only     scenarios to watch, by name, and nothing else
   --quick    100,000 rows and few rounds: to see that everything works`;
 
-/** What the command was asked to do, and how much of each thing that comes to. */
+/** Reads the command line, and the amounts that it asks for. */
 export function readArguments(args) {
   const { values } = parseArgs({
     args,
@@ -34,7 +34,7 @@ export function readArguments(args) {
     only: values.only?.split(',') ?? null,
     quick,
     stores: 20,
-    /** What is loaded in one go, and against the clock. */
+    /** Rows of a single load, and of loads against the clock. */
     shortRows: Math.min(rows, 100_000),
     /** Of loads against the clock. */
     rounds: quick ? 2 : 7,

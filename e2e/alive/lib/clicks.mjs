@@ -1,4 +1,4 @@
-// Clicks that come at their own pace, as a user's do: the next does not wait for the last.
+// Clicks at a steady pace, as a user does: a click does not wait for the one before.
 
 const CLICK_MS = 20;
 

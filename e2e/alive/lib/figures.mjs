@@ -1,11 +1,11 @@
-// What the delays of a probe come to.
+// Summarizes the delays of a probe.
 
 const rounded = (ms) => Math.round(ms * 100) / 100;
 
 /**
- * What delays come to; `null` for none. Those of a probe that asks again only when it has been
- * answered, `pauseMs` later, count for as long as they took: or a freeze of a second, in which
- * it could ask once, would weigh as much as one of the many answers that took no time.
+ * Summarizes delays; `null` for an empty list. If a probe asks again only after its answer, `pauseMs` later, each delay
+ * counts for as long as it took: otherwise a freeze of a second, in which it could ask once, would weigh as much as one
+ * of the many instant answers.
  */
 export function summary(delays, pauseMs = null) {
   if (delays.length === 0) return null;
@@ -36,7 +36,7 @@ export function median(values) {
   return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
 }
 
-/** Median, least and most of what pairs of times come to, each pair taken at about one time. */
+/** Returns the median, least and most ratio of pairs of times, each pair taken at about one time. */
 export function ratio(pairs) {
   const ratios = pairs.map(([ours, other]) => ours / other);
   return {

@@ -1,9 +1,9 @@
-// Chromium as a user starts it: Playwright keeps every page that it opens visible, and its
-// timers unthrottled. Here pages are hidden when another tab covers them.
+// Runs Chromium as a user starts it: Playwright keeps every page that it opens visible, and its timers unthrottled.
+// Here a tab that covers a page hides it.
 
 import { ENGINES } from '../../lib/engines/index.mjs';
 
-/** Runs `work` with a page of Playwright in a Chromium on the profile, which it takes down in the end. */
+/** Runs `work` with a page of Playwright in a Chromium on the profile, and closes the browser in the end. */
 export async function withPlainBrowser({ profileDir, engine = ENGINES.chromium }, work) {
   const browser = await engine.launch(profileDir);
   try {
@@ -16,7 +16,7 @@ export async function withPlainBrowser({ profileDir, engine = ENGINES.chromium }
   }
 }
 
-/** Covers the page by another tab while `work` runs. */
+/** Covers the page with another tab while `work` runs. */
 export async function covered(page, work) {
   const other = await page.context().newPage();
   try {

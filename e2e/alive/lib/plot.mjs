@@ -60,7 +60,7 @@ function legend(scenarios) {
   });
 }
 
-/** The plot as the text of an SVG file. */
+/** Draws the plot as the text of an SVG file. */
 export function draw({ scenarios }) {
   const block = scenarios.length * STRIP + GAP;
   const bottom = TOP + PROBES.length * block - GAP + 6;

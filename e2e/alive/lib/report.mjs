@@ -1,4 +1,4 @@
-// Prints what `results/latest.json` holds.
+// Prints `results/latest.json`.
 
 const ROWS = [
   ['frame', 'frame to frame'],
@@ -54,7 +54,7 @@ p50 / p99 / max in ms`);
   for (const trace of traces) printTasks(trace);
 }
 
-/** What was measured beside the scenarios. */
+/** Prints the measurements outside the scenarios. */
 function printOthers({ slicing, hidden, reads }) {
   if (slicing === undefined) return;
   console.log(`
@@ -68,7 +68,7 @@ function printOthers({ slicing, hidden, reads }) {
   );
 }
 
-/** The longest tasks of each trace, and what they consist of. */
+/** Prints the longest tasks of each trace, and their parts. */
 function printTasks({ name, longest, longestThreadTimes }) {
   const one = ({ ms, threadMs, parts }) => {
     const inside = Object.entries(parts).map(([part, { ms }]) => `, ${part} ${show(ms)}`);

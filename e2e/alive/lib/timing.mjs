@@ -1,4 +1,4 @@
-// What slicing costs, and what a hidden page does to a load: pairs of times, taken in turns.
+// Measures the cost of slicing, and the effect of a hidden page on a load: pairs of times, taken in turns.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,14 +6,14 @@ import { ENGINES } from '../../lib/engines/index.mjs';
 import { ratio } from './figures.mjs';
 import { covered, withPlainBrowser } from './plain-browser.mjs';
 
-/** The time with slices over the time without, of the same rows. */
+/** Measures the time with slices over the time without, of the same rows. */
 export async function timeSlicing(browser, { shortRows, rounds }, show) {
   const pairs = [];
   for (let round = 0; round <= rounds; round++) {
     show(`time with slices and without, round ${round} of ${rounds}`);
     await browser.visit('alive');
     const time = (sliceMs) => browser.call('time', { rows: shortRows, sliceMs });
-    // Who is second has a warmer page.
+    // The second has a warmer page.
     const first = round % 2 === 0 ? 8 : 1e9;
     const times = [await time(first), await time(first === 8 ? 1e9 : 8)];
     if (round > 0) pairs.push(first === 8 ? times : times.reverse());
@@ -23,10 +23,10 @@ export async function timeSlicing(browser, { shortRows, rounds }, show) {
   return { rows: shortRows, sourceMs, slicedOverUnsliced: ratio(pairs) };
 }
 
-/** How long a page has to be hidden or shown before its timers and frames tell. */
+/** The time a page must be hidden or shown before its timers and frames show it. */
 const LOOK_MS = 2000;
 
-/** The time in a visible page over that in a hidden one, which is the hidden one's speed. */
+/** Measures the time in a visible page over the time in a hidden one, which is the speed of the hidden one. */
 export async function timeHidden(browser, { shortRows, rounds }, show) {
   const profileDir = await mkdtemp(join(dirname(browser.profileDir), 'plain-'));
   try {

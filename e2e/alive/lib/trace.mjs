@@ -1,15 +1,15 @@
-// The tasks of the page's thread by Chromium's own trace. Beside its length a task has the time
-// that the thread was at work in it: the rest it waited, for the browser's process or because
-// others had the cores. So this tells on a busy machine, too, what a load does to a page.
+// Reads the tasks of the page's thread from Chromium's own trace. Besides its length a task has the time that the
+// thread worked in it: for the rest it waited, for the browser's process or because other programs had the cores. So
+// even a busy machine shows what a load does to a page.
 
 import { summary } from './figures.mjs';
 
 const CATEGORIES = ['toplevel', 'devtools.timeline', 'v8', 'IndexedDB', 'blink'];
 const TASK = 'ThreadControllerImpl::RunTask';
-/** Shorter tasks are not of interest, and there are very many. */
+/** Shorter tasks do not matter, and there are very many. */
 const MIN_TASK_MS = 1;
 const LONGEST = 12;
-/** What tasks consist of, where Chromium says it. */
+/** The parts of tasks, where Chromium names them. */
 const PARTS = {
   put: /^IDBObjectStore::putRequestSetup$/,
   copy: /^SerializedScriptValueFactory::create$/,
@@ -18,7 +18,7 @@ const PARTS = {
   'marking step': /^V8\.GCIncrementalMarking/,
 };
 
-/** Traces loads without probes and returns what the tasks of each came to. */
+/** Traces loads without probes, and summarizes the tasks of each. */
 export async function traceAll(browser, scenarios, show) {
   const results = [];
   for (const { name, load } of scenarios) {
@@ -69,7 +69,7 @@ function tasksOf(events) {
   };
 }
 
-/** The complete events of the thread that had the most messages: the page's. */
+/** Returns the complete events of the page's thread: the one with the most messages. */
 function threadOf(events) {
   const threads = grouped(events);
   const messages = (all) => all.filter(({ name }) => name === 'MessagePort::Accept').length;

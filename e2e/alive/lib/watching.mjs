@@ -1,14 +1,14 @@
-// What the probes see on an idle page and during loads.
+// Records what the probes see on an idle page and during loads.
 
 import { isChromium } from '../../lib/engines/index.mjs';
 import { clicking } from './clicks.mjs';
 import { summary } from './figures.mjs';
 
-/** The probes, and how long each rests before it asks again; `null` for those from outside. */
+/** The probes, and how long each rests before it asks again; `null` for probes from outside. */
 const PROBES = { frame: 0, timer: 4, message: null, fetch: 4, database: 4, click: null };
 const TASKS = ['longTasks', 'longFrames'];
 
-/** The scenarios, in the order in which they are shown. */
+/** Returns the scenarios, in the order in which they are shown. */
 export function scenarios({ rows, stores, shortRows, idleMs, unslicedPasses }) {
   const thousands = (count) => count.toLocaleString('en');
   const each = Math.round(rows / stores);
@@ -45,8 +45,9 @@ function chosen({ only, ...options }) {
 }
 
 /**
- * Each scenario twice: without clicks, and with, which only Chromium's protocol sends without a wait. For after a click Chromium puts off timers and
- * messages until the next frame, whatever the page does, which would hide what loads do to them.
+ * Runs each scenario twice: without clicks, and with clicks, which only Chromium's protocol sends without a wait. After
+ * a click Chromium delays timers and messages until the next frame, whatever the page does, which would hide the effect
+ * of loads on them.
  */
 export async function watchAll(browser, options, show) {
   const results = [];

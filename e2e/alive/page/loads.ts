@@ -2,18 +2,18 @@
 import { destroy, type IngestResult, open, type Store } from 'hedgerow';
 import { type Row, rowsInTurn } from '../../bench/page/rows.js';
 
-/** How rows are loaded. */
+/** A load of rows. */
 export interface Load {
   /** Rows of each store. */
   readonly rows: number;
   /** Stores that are loaded at the same time. */
   readonly stores?: number;
   readonly sliceMs?: number;
-  /** Rows from an iterator, made one by one; or from an asynchronous one that makes blocks. */
+  /** Rows from an iterator, one by one, or from an asynchronous one, in blocks. */
   readonly source?: 'iterator' | 'blocks';
 }
 
-/** What all stores came to. */
+/** The result of all stores. */
 export interface Loaded {
   readonly rows: number;
   readonly slices: number;
@@ -27,7 +27,7 @@ export interface Loaded {
 /** Rows that an asynchronous source makes at once: about a millisecond of work. */
 const BLOCK_ROWS = 512;
 
-/** As from a network: a block of rows, then a wait for the next one. */
+/** Yields rows as a network does: a block of rows, then a wait for the next one. */
 export async function* rowsInBlocks(count: number): AsyncGenerator<Row, void, void> {
   const rows = rowsInTurn(count);
   const { port1, port2 } = new MessageChannel();
@@ -46,7 +46,7 @@ function load(db: Store, { rows, source }: Load): Promise<IngestResult> {
   return db.putMany(from, { key: '/id' });
 }
 
-/** Opens as many stores as `load` asks for, has `watch` watch them load, and destroys them. */
+/** Opens the stores of `load`, runs `watch` while they load, and destroys them. */
 export async function withLoad<T>(
   loading: Load,
   watch: (run: () => Promise<IngestResult[]>) => Promise<T>,

@@ -1,20 +1,20 @@
-/** What `run.mjs` and `tests/alive.spec.ts` call in the page. */
+/** The functions that `run.mjs` and `tests/alive.spec.ts` call in the page. */
 import { rowsInTurn } from '../../bench/page/rows.js';
 import { type Load, withLoad } from './loads.js';
 import { pause, watched } from './probes.js';
 import { readWhileLoading } from './reads.js';
 
 const calls = {
-  /** What the probes see on a page that does nothing. */
+  /** Watches an idle page. */
   idle: async (ms: number) => (await watched(() => pause(ms))).seen,
 
-  /** Loads rows, and what the probes see meanwhile. */
+  /** Watches a load of rows. */
   load: async (load: Load) => {
     const { watched: saw, loaded } = await withLoad(load, watched);
     return { ms: saw.ms, seen: saw.seen, loaded };
   },
 
-  /** How long a load takes when nothing else goes on in the page. */
+  /** Times a load while the page does no other work. */
   time: async (load: Load): Promise<number> => {
     const { watched: ms } = await withLoad(load, async (run) => {
       await pause(200);
@@ -25,7 +25,7 @@ const calls = {
     return ms;
   },
 
-  /** How long it takes to make the rows and do nothing with them. */
+  /** Times making the rows alone. */
   timeSource: (rows: number): number => {
     const startMs = performance.now();
     let length = 0;
@@ -56,7 +56,7 @@ const calls = {
   readWhileLoading,
 };
 
-/** A task later; not put off in a hidden page. */
+/** Resolves a task later; a hidden page does not delay it. */
 function message(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

@@ -1,17 +1,16 @@
 /**
- * Probes that tell how alive the page is. Each asks the thread for one thing that a page needs
- * and notes how long it took. Two come from outside, so that a long stall counts as often as it
- * would for a user: messages of a worker, and clicks. The others ask again only when they have
- * been answered, so that a stall counts once.
+ * Probes of how alive the page is. Each asks the thread for one service that a page needs and notes the delay. Two come
+ * from outside, so that a long stall counts as often as it would for a user: messages of a worker, and clicks. The
+ * others ask again only after an answer, so that a stall counts once.
  */
 
-/** What one probe saw, in milliseconds. */
+/** The delays of one probe, in milliseconds. */
 export type Delays = number[];
 
 export interface Watched {
   /** Between two animation frames. */
   readonly frame: Delays;
-  /** From the time at which a timer was due to its call. */
+  /** From the due time of a timer to its call. */
   readonly timer: Delays;
   /** From the sending of a worker's message, one every 5 ms, to its handler. */
   readonly message: Delays;
@@ -21,19 +20,19 @@ export interface Watched {
   readonly database: Delays;
   /** From the `timeStamp` of a click, which the browser takes when it comes, to its handler. */
   readonly click: Delays;
-  /** Tasks over 50 ms, where the browser tells of them. */
+  /** Tasks over 50 ms, where the browser reports them. */
   readonly longTasks: Delays | null;
-  /** Animation frames over 50 ms with the work in them, where the browser tells of them. */
+  /** Animation frames over 50 ms with their work, where the browser reports them. */
   readonly longFrames: Delays | null;
 }
 
 type Name = keyof Watched;
 
-/** Between two rounds of a probe that waits for its answer. */
+/** The time between two rounds of a probe that waits for its answer. */
 const PAUSE_MS = 4;
-/** Timers below each other are put off by this much, as the HTML standard has it. */
+/** The HTML standard delays nested timers by this much. */
 const NESTED_TIMER_MS = 4;
-/** Long tasks and frames are told some time after they ended. */
+/** The browser reports long tasks and frames some time after their end. */
 const REPORT_MS = 150;
 
 export function pause(ms: number): Promise<void> {
@@ -66,9 +65,9 @@ export class Probes {
     return probes;
   }
 
-  /** Stops, and returns what began or ended in the time between. */
+  /** Stops, and returns the delays that began or ended between the two times. */
   async stop(startMs: number, endMs: number): Promise<Watched> {
-    // What is under way has to end first, for what it waited for may have been in the way.
+    // A round under way must end first: its cause may lie in the time between.
     await pause(REPORT_MS);
     this.#going = false;
     for (const end of this.#ends) end();
@@ -91,7 +90,7 @@ export class Probes {
 
   #note(name: Name, fromMs: number, ms = performance.now() - fromMs): void {
     const samples = this.#samples.get(name);
-    // A clock of a worker, or one that is coarse, may be ahead by a little.
+    // The clock of a worker, or a coarse one, may be slightly ahead.
     const sample = { fromMs, ms: Math.max(0, ms) };
     if (samples === undefined) this.#samples.set(name, [sample]);
     else samples.push(sample);
@@ -175,7 +174,7 @@ export class Probes {
   }
 }
 
-/** Runs `work` and returns what it came to, how long it took, and what the probes saw. */
+/** Runs `work` and returns its result, its time, and the delays of the probes. */
 export async function watched<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; ms: number; seen: Watched }> {

@@ -1,18 +1,18 @@
-/** Reads while rows are loaded: they see the store as it was until the load has ended. */
+/** Reads while rows are loaded: the reads see the store before the load until the load has ended. */
 import { destroy, open } from 'hedgerow';
 import { rowsInTurn } from '../../bench/page/rows.js';
 import { pause } from './probes.js';
 
-/** A read that saw something else than the snapshot that it had to see. */
+/** A description of a read that missed its snapshot. */
 type Wrong = string;
 
 export interface Reads {
-  /** Reads that ended before the load did, and that began after it. */
+  /** Reads that ended before the load, and reads that began after it. */
   readonly gets: number;
   readonly counts: number;
   readonly scans: number;
   readonly after: number;
-  /** Rows that a scan gave which began before the load did and ended after it. */
+  /** Rows of a scan that began before the load and ended after it. */
   readonly longScanRows: number;
   readonly wrong: readonly Wrong[];
 }
@@ -23,7 +23,7 @@ function* oldRows(count: number) {
   for (const row of rowsInTurn(count)) yield { ...row, status: OLD };
 }
 
-/** Stores `rows` rows, then replaces them by twice as many while they are read. */
+/** Stores `rows` rows, then replaces them by twice as many while reading them. */
 export async function readWhileLoading(rows: number): Promise<Reads> {
   const db = await open('alive, read');
   try {
@@ -39,7 +39,7 @@ export async function readWhileLoading(rows: number): Promise<Reads> {
     const get = async () => {
       for (let at = 0; loading; at += 7919) {
         const row = await db.get<{ status: string }>(id(at));
-        // The load may have ended while the read was under way; then either will do.
+        // The load may have ended during the read; then either row is right.
         if (!loading) break;
         expect(`get saw ${row?.status}`, row?.status === OLD);
         gets += 1;
@@ -61,7 +61,7 @@ export async function readWhileLoading(rows: number): Promise<Reads> {
         const wasLoading = loading;
         const found = await db.scan<{ status: string }>({ gte: id(0) }).toArray();
         if (!wasLoading) break;
-        // Begun before the end: it sees the old rows whole, whenever it ends.
+        // Begun before the end, so it sees all old rows, whenever it ends.
         expect(`a scan saw ${found.length}`, found.length === rows);
         expect(
           'a scan saw new rows',

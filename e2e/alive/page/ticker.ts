@@ -1,4 +1,4 @@
-/** A worker that sends the time every few milliseconds, whatever the page's thread is doing. */
+/** A worker that sends the time every few milliseconds, whatever the page's thread does. */
 const TICK_MS = 5;
 
 setInterval(() => postMessage(performance.timeOrigin + performance.now()), TICK_MS);

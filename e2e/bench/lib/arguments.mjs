@@ -12,7 +12,7 @@ const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
-/** What the command was asked to do. */
+/** Reads the command line. */
 export function readArguments(args) {
   const { values } = parseArgs({
     args,

@@ -1,5 +1,5 @@
-// Serves a production build of the page and opens it on a fresh on-disk profile: in Chromium by Playwright, whose
-// protocol can also profile, trace and measure memory; in the other engines by `e2e/lib/engines`.
+// Serves a production build of the page and opens it on a fresh on-disk profile: Playwright opens Chromium, whose
+// protocol can also profile, trace and measure memory; `e2e/lib/engines` opens the other engines.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ import { SyncLab } from './sync/lab.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
-// In the repository, since a system's temporary folder may lie in memory.
+// In the repository, since a system's temporary folder may be in memory.
 const PROFILES = join(CACHE, 'profiles');
 
-// Those of `e2e/playwright.config.ts`, a call that collects garbage before a clock starts, and
-// memory that is measured when it is asked for, not at the next collection.
+// The flags of `e2e/playwright.config.ts`, a call that collects garbage before a clock starts, and memory that is
+// measured on request, not at the next collection.
 const FLAGS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-background-networking',
@@ -34,8 +34,8 @@ const FLAGS = [
 ];
 
 /**
- * Runs `work` with a browser, which it takes down in the end. Of another page than that of the
- * benchmarks, `config` is its Vite configuration and `global` where its functions are.
+ * Runs `work` with a browser, and closes the browser in the end. For another page than the benchmarks, `config` is its
+ * Vite configuration and `global` the variable with its functions.
  */
 export async function withBrowser(
   { engine = 'chromium', profile = false, config = CONFIG, global = 'bench' },
@@ -125,8 +125,8 @@ class BenchPage {
   }
 
   /**
-   * Loads the page anew: compiled code and memory of what ran before are gone. Each name is an
-   * origin of its own, with its own databases and files.
+   * Loads the page again, without the compiled code and memory of earlier runs. Each name is an origin, with its own
+   * databases and files.
    */
   async visit(name) {
     this.#problem = undefined;
@@ -135,7 +135,7 @@ class BenchPage {
     await this.page.waitForFunction((name) => globalThis[name] !== undefined, this.#global);
   }
 
-  /** Calls a function of the page, such as those of `page/main.ts`; fails when there is no answer for minutes. */
+  /** Calls a function of the page, such as one of `page/main.ts`; fails without an answer for minutes. */
   async call(name, ...args) {
     const answer = this.page.evaluate(
       ([global, name, args]) => globalThis[global][name](...args),
@@ -146,7 +146,7 @@ class BenchPage {
     return result;
   }
 
-  /** Ends the page, with its workers, and deletes all that its origin stored. */
+  /** Ends the page, with its workers, and deletes all data of its origin. */
   async clear() {
     await this.page.goto('about:blank');
     await this.#session.send('Storage.clearDataForOrigin', {
@@ -156,7 +156,7 @@ class BenchPage {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
-  /** MiB of the files that hold what pages stored. */
+  /** Measures the files with the data of pages, in MiB. */
   storedMiB() {
     return storedMiB(this.profileDir);
   }

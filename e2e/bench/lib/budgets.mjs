@@ -1,8 +1,8 @@
-// The budgets of section 9 of the design that the cases cover.
+// Compares results with those budgets of section 9 of the design that the cases cover.
 
 import { syncBudgets } from './sync/budgets.mjs';
 
-/** The budgets that the results tell about, each with its figure and whether it is met. */
+/** Returns the budgets that the results cover, each with its figure and whether it is met. */
 export function budgets(results, { rows }, rowBytes) {
   const measured = results.filter(({ ours }) => ours.samples !== undefined);
   const cases = new Map(measured.map((result) => [result.name, result]));
@@ -99,12 +99,12 @@ export function budgets(results, { rows }, rowBytes) {
   return list;
 }
 
-/** Time of the floor in times of ours. */
+/** Returns the floor's time over our time. */
 function overOurs(one) {
   return one?.floor?.overOurs?.median;
 }
 
-/** Time of ours in times of the floor's. */
+/** Returns our time over the floor's time. */
 function overFloor({ floor }) {
   return floor?.overOurs ? 1 / floor.overOurs.median : undefined;
 }

@@ -1,5 +1,5 @@
-// Charts as SVG, all on log axes since orders of magnitude lie between the contestants. The docs'
-// plots and the HTML report are drawn with the same code.
+// Draws charts as SVG, all on log axes since orders of magnitude separate the contestants. The docs' plots and the HTML
+// report share this code.
 
 const WIDTH = 760;
 
@@ -16,7 +16,7 @@ export const STYLE = `
       .spread, .one { stroke: #f3f6ef }
     }`;
 
-// Told apart on white and on black.
+// Distinguishable on white and on black.
 const COLOURS = [
   ['floor', '#8b958d'],
   ['hedgerow', '#46945a'],
@@ -33,7 +33,7 @@ const colourOf = (name) => new Map(COLOURS).get(name) ?? '#888888';
 
 const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** Three digits that count. */
+/** Rounds to three significant digits. */
 export function shown(value) {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value >= 0.01 ? value.toPrecision(3) : value.toPrecision(2);
@@ -64,7 +64,7 @@ function logScale(values, from, to, room = 2) {
 
 const tickText = (value) => (value >= 1 ? value.toLocaleString('en') : String(value));
 
-/** One case: a bar for each contestant, and a line for those without a figure. */
+/** Draws one case: a bar for each contestant, and a line of text for each without a figure. */
 export function bars({ title, unit, ours, floor, peers, variants }) {
   const all = [ours, floor, ...variants, ...peers].filter((one) => one !== null);
   const measured = all.filter(({ median }) => median > 0);
@@ -110,7 +110,7 @@ function missing(all, top) {
     );
 }
 
-/** A job over the number of rows, a line for each contestant. */
+/** Draws a job over the number of rows, a line for each contestant. */
 export function curve(growth, name) {
   const found = growth.flatMap(({ rows, cases }) =>
     cases.filter((one) => one.name === name).map((one) => ({ rows, one })),
@@ -173,7 +173,7 @@ export function curve(growth, name) {
   return svg(`${first.name}: ${first.title}`, `${first.title}, over rows`, height, parts);
 }
 
-/** Labels that would overlap move down. */
+/** Moves overlapping labels down. */
 function spread(labels, top) {
   const sorted = labels.sort((a, b) => a.y - b.y);
   let last = top - 20;
@@ -184,7 +184,7 @@ function spread(labels, top) {
   return sorted;
 }
 
-/** Ratios around one: to the right Hedgerow is faster. */
+/** Draws ratios around one: to the right Hedgerow is faster. */
 export function ratios({ name, ours, peer, ratios: all, geometricMean }) {
   const rows = [...all, { case: 'geometric mean', median: geometricMean }];
   const [left, right, top, row] = [210, 70, 54, 26];

@@ -7,7 +7,7 @@ const POLL_MS = 20;
 const START_MS = 30_000;
 const SETTLED_MS = 200;
 
-/** Has the calls of `BenchPage` in `browser.mjs`. What only Chromium's protocol offers is not there. */
+/** Has the calls of `BenchPage` in `browser.mjs`, except the ones over Chromium's protocol. */
 export class EnginePage {
   #running;
   #page;
@@ -24,7 +24,7 @@ export class EnginePage {
     this.#global = global;
   }
 
-  /** Loads the page anew, at an origin of its own for each name. */
+  /** Loads the page again, at another origin for each name. */
   async visit(name) {
     this.#origin = originOf(name, this.#port);
     await this.#load();
@@ -40,7 +40,7 @@ export class EnginePage {
     await within(START_MS, `the page at ${this.#origin}`, isThere());
   }
 
-  /** Calls a function of the page; fails when there is no answer for minutes. */
+  /** Calls a function of the page; fails without an answer for minutes. */
   async call(name, ...args) {
     const called = this.#page.evaluate(
       (global, name, args) => globalThis[global][name](...args),
@@ -54,7 +54,7 @@ export class EnginePage {
     return result;
   }
 
-  /** Ends the page, with its workers, and deletes all that its origin stored. */
+  /** Ends the page, with its workers, and deletes all data of its origin. */
   async clear() {
     await this.#goto('about:blank');
     await pause(SETTLED_MS);

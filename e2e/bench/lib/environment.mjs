@@ -1,4 +1,4 @@
-// What was measured, with what, and where.
+// Describes the measured package, the browser, and the machine.
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ const PEERS = [
   'pouchdb-browser',
 ];
 
-/** To be called while the profile holds databases. */
+/** Describes the environment. Call it while the profile holds databases. */
 export async function environment(browser) {
   const product = await browser.product();
   return {
@@ -41,7 +41,7 @@ async function versionsOf(names) {
   return Object.fromEntries(await Promise.all(found));
 }
 
-/** The package's version; its `package.json` may not be exported, so it is looked for. */
+/** Finds the package's version. Its `package.json` may not be exported, so this searches for the file. */
 async function versionOf(name) {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   for (const path of paths) {

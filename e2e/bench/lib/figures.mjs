@@ -1,4 +1,4 @@
-// Medians, and ratios within rounds.
+// Computes medians, and ratios within rounds.
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -15,13 +15,13 @@ export function geometricMean(values) {
 }
 
 /**
- * What a case came to: see README.md for the form. `rounds` has a map for each round, from
- * contestants to their samples of all cases.
+ * Summarizes a case: README.md describes the result. `rounds` has a map for each round, from contestants to their
+ * samples of all cases.
  */
 export function summarize({ name, title, unit }, contestants, rounds, failures, { rows }) {
   const ours = contestants.find(({ kind }) => kind === 'ours');
   const oursValues = rounds.map((taken) => taken.get(ours.name)?.[name]?.value);
-  // Of one round: what else the machine did then was much the same for both.
+  // Ratios of one round: the machine's other work was much the same for both.
   const ratiosOf = (values) => {
     const ratios = values.map((value, round) =>
       unit === 'per second' ? oursValues[round] / value : value / oursValues[round],
@@ -43,7 +43,7 @@ export function summarize({ name, title, unit }, contestants, rounds, failures, 
     if (failures.has(who)) return [{ ...about, failed: failures.get(who) }];
     if (rows > (most?.rows ?? Number.POSITIVE_INFINITY)) return [{ ...about, reason: most.reason }];
     if (samples.some((sample) => sample === undefined)) {
-      // A floor is there only where there is one.
+      // A floor is listed only if it measures this case.
       const reason = cannot?.[name];
       if (kind === 'floor' && reason === undefined) return [];
       return [{ ...about, reason: reason ?? 'this system does not tell' }];

@@ -1,14 +1,14 @@
-// All cases of one run as a Markdown table: Hedgerow's figure, and the others' in multiples of it.
+// Writes all cases of one run as a Markdown table: Hedgerow's figure, and the others as multiples of it.
 
 import { shown } from './charts.mjs';
 
 const UNITS = { ms: 'ms', 'per second': 'a second', MiB: 'MiB' };
 
-/** Two digits of a ratio are all that one machine's run can tell. */
+/** A run on one machine supports only two digits of a ratio. */
 const times = (ratio) => (ratio >= 10 ? String(Math.round(ratio)) : ratio.toPrecision(2));
 const isMeasured = (one) => one?.samples !== undefined;
 
-/** Above 1, Hedgerow is faster or smaller; where it is not, the multiple is bold. */
+/** Writes a multiple: above 1, Hedgerow is faster or smaller; otherwise it is bold. */
 function multiple(row) {
   if (!isMeasured(row)) return '';
   if (row.overOurs === null) return `${shown(row.median)}`;

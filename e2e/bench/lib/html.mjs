@@ -1,4 +1,4 @@
-// The report as one HTML file that needs nothing else.
+// Writes the report as one self-contained HTML file.
 
 import { bars, curve, ratios, shown } from './charts.mjs';
 
@@ -55,7 +55,7 @@ ${escaped(list.join(', '))}</p>
 const rowsOf = ({ ours, floor, variants, peers }) =>
   [ours, floor, ...variants, ...peers].filter((one) => one !== null);
 
-/** Cases down, contestants across: Hedgerow's figure, and the others' in multiples of it. */
+/** Writes cases down, contestants across: Hedgerow's figure, and the others as multiples of it. */
 function glance(cases) {
   const names = [
     ...new Set(

@@ -1,19 +1,19 @@
-// What the pages of all engines have in common: their origins, and the room that an engine takes for what pages store.
+// Shares code among the pages of all engines: their origins, and the room that an engine takes for stored data.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storedFiles } from '../../lib/engines/backend.mjs';
 
-/** No call of a page takes longer, or the page hangs. */
+/** No call of a working page takes longer. */
 export const CALL_MS = 300_000;
 
-/** An origin for each name, with databases and files of its own. */
+/** Returns an origin for each name, with its own databases and files. */
 export function originOf(name, port) {
   const host = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return `http://${host}.localhost:${port}`;
 }
 
-/** The size of the files of a profile that hold what pages stored. */
+/** Measures the files of a profile with the data of pages. */
 export async function storedMiB(profileDir) {
   let bytes = 0;
   for (const file of await storedFiles(profileDir)) {

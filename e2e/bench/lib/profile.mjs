@@ -1,9 +1,9 @@
-// Takes CPU profiles of what the page times, and adds up each function's own time.
+// Takes CPU profiles of the page's timed stretches, and adds up each function's own time.
 
 const INTERVAL_US = 100;
 const SHOWN = 24;
 
-/** Profiles the stretches that the page times, from `attach` to `detach`. */
+/** Profiles the timed stretches of the page, from `attach` to `detach`. */
 export class Profiler {
   #browser;
   #session;
@@ -32,7 +32,7 @@ export class Profiler {
     await this.#session.detach();
   }
 
-  /** For each timed stretch, the functions with the most time of their own, in shares of it. */
+  /** Returns the functions with the most own time in each timed stretch, as shares of it. */
   summary() {
     return this.#profiles.map(ownTimes);
   }

@@ -1,4 +1,4 @@
-// One line that tells what goes on: on a terminal it is written over, elsewhere a line per round.
+// Shows progress in one line: a terminal overwrites it, other outputs get a line per round.
 
 const FRAMES = ['|', '/', '-', '\\'];
 const TURN_MS = 120;

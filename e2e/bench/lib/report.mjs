@@ -1,4 +1,4 @@
-// Prints what `results/latest.json` holds.
+// Prints `results/latest.json`.
 
 export function printEnvironment({ options, rowBytes, versions, browser, machine }) {
   const { cores, cpu, memoryGiB, loadAverage } = machine;
@@ -11,7 +11,7 @@ ${cores} cores (${cpu}), ${memoryGiB.toFixed(0)} GiB, load average ${loadAverage
 ${options.rows.toLocaleString('en')} rows, ${rowBytes.toFixed(1)} bytes of JSON each; ${options.rounds} rounds`);
 }
 
-/** A table for each case, and below it the further figures. */
+/** Prints a table for each case, and below it the further figures. */
 export function printCase({ name, title, unit, ours, floor, peers, variants, profile }) {
   console.log(`\n${name}: ${title} [${unit}]`);
   const all = [ours, ...(floor === null ? [] : [floor]), ...variants, ...peers];
@@ -42,7 +42,7 @@ export function printCase({ name, title, unit, ours, floor, peers, variants, pro
   for (const stretch of profile ?? []) printProfile(stretch);
 }
 
-/** A line for each case and side, and the mean that they come to. */
+/** Prints a line for each case and side, and their mean. */
 export function printSysbench({ pairs }) {
   for (const { name, ours, peer, ratios, geometricMean } of pairs) {
     console.log(`\nsysbench, ${name}: time of ${peer} / time of ${ours}`);
@@ -54,7 +54,7 @@ export function printSysbench({ pairs }) {
   }
 }
 
-/** For each job a table: sizes down, contestants across. */
+/** Prints a table for each job: sizes down, contestants across. */
 export function printGrowth(growth) {
   for (const { name, unit } of growth[0]?.cases ?? []) {
     const found = growth.flatMap(({ rows, cases }) =>
@@ -77,7 +77,7 @@ export function printGrowth(growth) {
 
 function detail([key, { median, max }]) {
   const [name, unit = ''] = key.split(/, (?=\w+$)/);
-  // Of what should never be long, the worst is of interest.
+  // Of figures that should never be long, the worst is of interest.
   const worst = name.startsWith('longest') && max > median ? ` (worst ${show(max)})` : '';
   return `${name} ${show(median)}${worst} ${unit}`.trimEnd();
 }
@@ -115,7 +115,7 @@ export function printTable(head, rows) {
   for (const row of [head, ...rows]) console.log(`  ${line(row)}`);
 }
 
-/** Three digits that count, and all of a whole number. */
+/** Rounds to three significant digits; a whole number keeps all. */
 export function show(number) {
   const digits = Math.abs(number) >= 100 ? 0 : Math.abs(number) >= 10 ? 1 : 2;
   return number.toLocaleString('en', {

@@ -1,17 +1,17 @@
-// Runs the suites: contestants take turns in every round, and each act has a page of its own.
+// Runs the suites: contestants take turns in every round, and each act has its own page.
 
 import { summarize } from './figures.mjs';
 import { Profiler } from './profile.mjs';
 
 /** Sizes of the curve, up to `--rows`. */
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
-/** What is drawn over the number of rows. */
+/** Jobs that are drawn over the number of rows. */
 const GROWING = ['load', 'open', 'get', 'scan', 'put'];
 const WARM_UP_ROWS = 2000;
-/** Cases whose samples the runner adds the size of the profile's files to. */
+/** Cases to whose samples the runner adds the size of the profile's files. */
 const DISK = ['disk', 'disk-after'];
 
-/** Runs what `options` names, and returns what the cases and the curve came to. */
+/** Runs what `options` names, and returns the results of the cases and the curve. */
 export async function runSuites(browser, options, progress) {
   const all = await browser.call('describe');
   const plan = planOf(all, options);
@@ -24,7 +24,7 @@ export async function runSuites(browser, options, progress) {
     if (growing) outcome.growth.push({ rows: setting.rows, cases: results });
     else outcome.cases.push(...results);
   }
-  // The largest size of the curve has been measured already where all cases ran.
+  // If all cases ran, the largest size of the curve has been measured already.
   if (
     outcome.growth.length > 0 &&
     !plan.some(({ growing, setting }) => growing && setting.rows === options.rows)
@@ -73,8 +73,7 @@ async function runSuite(browser, suite, setting, options, show) {
   );
   const rounds = [];
   const failures = new Map();
-  // Round 0 warms up: the disk, the browser's processes and its caches of compiled code. For
-  // that a few rows do.
+  // Round 0 warms up the disk, the browser's processes and its caches of compiled code. A few rows are enough.
   const warmUp = { ...setting, rows: Math.min(setting.rows, WARM_UP_ROWS), quick: true };
   for (let round = options.quick ? 1 : 0; round <= options.rounds; round++) {
     const taken = new Map();
@@ -100,7 +99,7 @@ async function runSuite(browser, suite, setting, options, show) {
   return results;
 }
 
-/** All pages of one contestant, on one database. */
+/** Runs all pages of one contestant, on one database. */
 async function runActs(browser, suite, { name, acts }, setting) {
   const taken = {};
   const beforeMiB = await browser.storedMiB();
@@ -119,7 +118,9 @@ async function runActs(browser, suite, { name, acts }, setting) {
   return taken;
 }
 
-/** Rotated in each round and reversed in every other: nobody always follows the same one. */
+/**
+ * Rotates the order in each round and reverses it in every other, so that no contestant always follows the same one.
+ */
 function inTurn(contestants, round) {
   const from = round % contestants.length;
   const turned = [...contestants.slice(from), ...contestants.slice(0, from)];

@@ -1,14 +1,14 @@
-// The sysbench cases together: what each side took, and the geometric mean of the ratios.
+// Summarizes the sysbench cases: the time of each side, and the geometric mean of the ratios.
 
 import { geometricMean } from './figures.mjs';
 
-/** Who is compared with whom: those that promise the same of a commit. */
+/** The compared pairs: both promise the same of a commit. */
 const PAIRS = [
   { name: 'neither waits for the disk', ours: 'hedgerow', peer: 'sqlite-wasm OPFS, WAL' },
   { name: 'both wait for the disk', ours: 'hedgerow, strict', peer: 'sqlite-wasm OPFS' },
 ];
 
-/** Time of SQLite over time of Hedgerow: above 1, Hedgerow is faster. */
+/** Computes the time of SQLite over the time of Hedgerow: above 1, Hedgerow is faster. */
 export function sysbenchOf(cases) {
   const own = cases.filter(({ name, ours }) => name.startsWith('sysbench-') && ours.samples);
   if (own.length === 0) return null;

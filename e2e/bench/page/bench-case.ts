@@ -1,12 +1,12 @@
-/** What a benchmark is made of; `README.md` tells how to add to it. */
+/** The parts of a benchmark; `README.md` describes how to add one. */
 
-/** What all samples of a suite share. */
+/** The values that all samples of a suite share. */
 export interface Setting {
   /** Rows in a full store. */
   readonly rows: number;
-  /** A short run, to see that everything works. */
+  /** Whether this is a short run, which only checks that everything works. */
   readonly quick: boolean;
-  /** The cases that are wanted, by name: others may be left out of an act. */
+  /** The names of the requested cases: an act may leave out others. */
   readonly cases: readonly string[];
 }
 
@@ -20,32 +20,32 @@ export interface Sample {
   readonly value: number;
   /** Further figures, with their units in their names (`puts, ms`). */
   readonly details?: Readonly<Record<string, number>>;
-  /** The same job told in another way, each a row of its own in the table. */
+  /** The same job in other figures, each in its own row of the table. */
   readonly also?: Readonly<Record<string, number>>;
 }
 
 /** Measurements by the names of their cases. */
 export type Samples = Record<string, Sample>;
 
-/** What a contestant is to the report: ratios are taken to the one of kind `ours`. */
+/** The role of a contestant in the report: ratios are relative to the one of kind `ours`. */
 export type Kind = 'ours' | 'variant' | 'peer' | 'floor';
 
 /** Takes measurements in a page that was loaded for it. */
 export type Act = (setting: Setting) => Promise<Samples>;
 
-/** One of those compared. */
+/** A side of the comparison. */
 export interface Contestant {
   readonly name: string;
   readonly kind: Kind;
-  /** What a reader of its figures must know. */
+  /** A note for readers of its figures. */
   readonly note?: string;
-  /** Why it has no figure, by the name of the case. */
+  /** The reason for a missing figure, by the name of the case. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** With more rows than this it does not take part, for a reason. */
+  /** The most rows with which it takes part, and the reason. */
   readonly most?: { readonly rows: number; readonly reason: string };
-  /** Why it takes no part in this browser. */
+  /** The reason why it takes no part in this browser. */
   readonly missing?: string;
-  /** One page after another, databases staying in between. */
+  /** Runs one page after another; databases stay in between. */
   readonly acts: readonly Act[];
 }
 
@@ -58,9 +58,9 @@ export interface Case {
 /** Cases that are measured together, on one database each. */
 export interface Suite {
   readonly name: string;
-  /** Also runs those of its family. */
+  /** The name of its family, which also selects it. */
   readonly family?: string;
-  /** Of more rows it takes this many. */
+  /** The most rows that it takes. */
   readonly mostRows?: number;
   readonly cases: readonly Case[];
   readonly contestants: readonly Contestant[];

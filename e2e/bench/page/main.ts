@@ -1,4 +1,4 @@
-/** What `run.mjs` calls in the page. */
+/** The functions that `run.mjs` calls in the page. */
 import type { Contestant, Samples, Setting, Suite } from './bench-case.js';
 import { SUITES } from './cases/index.js';
 import { openIndexedDb, settled } from './peers/raw.js';
@@ -13,7 +13,7 @@ function find(suiteName: string, contestantName: string): Contestant {
 }
 
 async function deleteDatabase(name: string): Promise<void> {
-  // WebKit lists one that was never made to the end, too, and deletes it like any other.
+  // WebKit lists an unfinished database, too, and deletes it like any other.
   await settled(indexedDB.deleteDatabase(name));
 }
 
@@ -21,7 +21,7 @@ const calls = {
   commitTimes,
   recordTimes,
 
-  /** The suites, without their functions. */
+  /** Describes the suites, without their functions. */
   describe: () =>
     SUITES.map(({ contestants, ...rest }: Suite) => ({
       ...rest,
@@ -37,10 +37,10 @@ const calls = {
     return act(setting);
   },
 
-  /** Leaves a database whose files tell what keeps IndexedDB. */
+  /** Leaves a database whose files show the backend of IndexedDB. */
   leaveDatabase: async (): Promise<void> => (await openIndexedDb()).close(),
 
-  /** Deletes all that this origin stores, where the runner has no command for that. */
+  /** Deletes all data of this origin, where the runner has no command for it. */
   wipe: async (): Promise<void> => {
     for (const { name } of await indexedDB.databases()) await deleteDatabase(name ?? '');
     if (typeof navigator.storage?.getDirectory !== 'function') return;
@@ -50,7 +50,7 @@ const calls = {
     for (const name of names) await root.removeEntry(name, { recursive: true });
   },
 
-  /** Bytes of JSON in a row, on average. */
+  /** Returns the average JSON bytes of a row. */
   rowBytes: (rows: number): number => {
     const text = makeRows(rows).map((row) => JSON.stringify(row));
     const encoder = new TextEncoder();

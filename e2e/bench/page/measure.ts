@@ -1,7 +1,7 @@
-/** Clocks. Rubbish of the preparation is collected before a clock starts. */
+/** Clocks. Garbage of the preparation is collected before a clock starts. */
 
 declare global {
-  /** There when the run takes CPU profiles: starts and ends one. */
+  /** Present when the run takes CPU profiles: starts and ends one. */
   var profiler: ((start: boolean) => Promise<void>) | undefined;
 }
 
@@ -10,7 +10,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Collects what is dead and waits until the browser is done with it. */
+/** Collects garbage and waits until the browser is done with it. */
 export async function settle(): Promise<void> {
   await pause(50);
   // Chromium has it with `--js-flags=--expose-gc`, the other engines have no such call.
@@ -18,7 +18,7 @@ export async function settle(): Promise<void> {
   await pause(150);
 }
 
-/** How long `work` takes, from a settled page. */
+/** Times `work`, from a settled page. */
 export async function timed<T>(work: () => Promise<T> | T): Promise<{ ms: number; result: T }> {
   await settle();
   await globalThis.profiler?.(true);
@@ -29,13 +29,13 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<{ ms: number
   return { ms, result };
 }
 
-/** The value below which `share` of the values lie. */
+/** Returns the value below which `share` of the values lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** How alive the page was. */
+/** The figures of how alive the page was. */
 export interface Watch {
   readonly frameGapMs: number;
   /** `undefined` where the browser does not report long tasks. */
@@ -76,7 +76,7 @@ export async function watched<T>(work: () => Promise<T>): Promise<Watch & { resu
   return { result, frameGapMs, longTaskMs: hasTasks ? longTaskMs : undefined };
 }
 
-/** The longest task as a further figure of a sample. */
+/** Returns the longest task as a further figure of a sample. */
 export function longTask({ longTaskMs }: Watch): Readonly<Record<string, number>> {
   return longTaskMs === undefined ? {} : { 'longest task of 50 ms or more, ms': longTaskMs };
 }

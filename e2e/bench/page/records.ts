@@ -1,17 +1,20 @@
-/** What a record of raw IndexedDB costs, by its size and kind, without Hedgerow: what the size of segments is chosen by. */
+/**
+ * Measures the cost of a record of raw IndexedDB, by its size and kind, without Hedgerow: the size of segments follows
+ * from it.
+ */
 import { inTransaction, openIndexedDb, settled } from './peers/raw.js';
 import { random } from './random.js';
 
 export interface RecordSetting {
   readonly kind: 'bytes' | 'Blob';
-  /** Bytes of a record, and of all of them together. */
+  /** Bytes of a record, and of all together. */
   readonly size: number;
   readonly total: number;
 }
 
 /**
- * Milliseconds: to write all in one relaxed transaction; to read one, a part of one, and each of parts read at once. Of a
- * Blob that was got before: the call of `slice` alone, a part with it, and all.
+ * Milliseconds: to write all in one relaxed transaction; to read one, a part of one, and each of parts read at once.
+ * For a Blob that was read before: the call of `slice` alone, a part with it, and all.
  */
 export interface RecordTimes {
   readonly write: number;
@@ -79,7 +82,7 @@ export async function recordTimes({ kind, size, total }: RecordSetting): Promise
   }
 }
 
-/** What reads of a Blob take that was got before. */
+/** Measures reads of a Blob that was read before. */
 async function keptTimes(blob: Blob): Promise<Partial<RecordTimes>> {
   await blob.arrayBuffer();
   let [slice, keptPart, keptWhole] = [0, 0, 0];
@@ -98,7 +101,7 @@ async function keptTimes(blob: Blob): Promise<Partial<RecordTimes>> {
 
 const COMMITS = 100;
 
-/** Milliseconds of a transaction with one record of each of these sizes, medians; the sizes take turns. */
+/** Measures a transaction with one record of each of these sizes, in median milliseconds; the sizes take turns. */
 export async function commitTimes(
   sizes: readonly number[],
   durability: 'relaxed' | 'strict',

@@ -1,4 +1,4 @@
-/** The rows that all contestants store: the same in every run. */
+/** Makes the rows that all contestants store: the same in every run. */
 import { random } from './random.js';
 
 export interface Row {
@@ -18,17 +18,17 @@ const WORDS =
 const STATES = ['open', 'closed', 'in progress', 'blocked'];
 const OWNERS = ['ann', 'bertrand', 'chioma', 'dmitri', 'eleonora', 'farid', 'grace', 'hiroshi'];
 
-/** The key of row `at`. */
+/** Returns the key of row `at`. */
 export function idOf(at: number): string {
   return `issue/${String(at).padStart(8, '0')}`;
 }
 
-/** Bytes of JSON that a wide row has more than another. */
+/** The additional JSON bytes of a wide row. */
 const BODY_BYTES = 870;
 
 type Width = 'narrow' | 'wide';
 
-/** `count` rows in the order of their keys, each made when it is asked for. */
+/** Yields `count` rows in the order of their keys, each made on demand. */
 export function* rowsInTurn(count: number, width: Width = 'narrow'): Generator<Row, void, void> {
   const next = random(1);
   const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? '';
@@ -44,9 +44,9 @@ export function* rowsInTurn(count: number, width: Width = 'narrow'): Generator<R
   }
 }
 
-/** The same rows all at once, as `JSON.parse` makes them of a response. */
+/** Makes the same rows all at once, as `JSON.parse` makes them of a response. */
 export function makeRows(count: number, width: Width = 'narrow'): Row[] {
-  // Strings put together here would be ropes, which the first to read them pays for.
+  // Concatenated strings would be ropes, whose cost the first reader pays.
   return JSON.parse(JSON.stringify([...rowsInTurn(count, width)])) as Row[];
 }
 
@@ -56,7 +56,7 @@ function makeBody(pick: (from: readonly string[]) => string): string {
   return body.slice(0, BODY_BYTES);
 }
 
-/** The rows in an order without order. */
+/** Returns the rows in random order. */
 export function shuffled<Row>(rows: readonly Row[]): Row[] {
   const next = random(2);
   const all = [...rows];
@@ -67,14 +67,14 @@ export function shuffled<Row>(rows: readonly Row[]): Row[] {
   return all;
 }
 
-/** Every `step`th row, changed. */
+/** Changes every `step`th row. */
 export function changedRows(rows: readonly Row[], step: number): Row[] {
   return rows
     .filter((_, at) => at % step === 0)
     .map((row) => ({ ...row, status: 'merged', modified: row.modified + step }));
 }
 
-/** `count` rows at random, each changed in another way. */
+/** Picks `count` rows at random, and changes each in another way. */
 export function randomlyChanged(rows: readonly Row[], count: number, seed: number): Row[] {
   const next = random(seed);
   return Array.from({ length: count }, (_, at) => {
@@ -83,7 +83,7 @@ export function randomlyChanged(rows: readonly Row[], count: number, seed: numbe
   });
 }
 
-/** `count` keys of stored rows, at random. */
+/** Picks `count` keys of stored rows at random. */
 export function randomIds(count: number, rows: number, seed: number): string[] {
   const next = random(seed);
   return Array.from({ length: count }, () => idOf(Math.floor(next() * rows)));

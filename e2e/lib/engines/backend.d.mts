@@ -1,5 +1,5 @@
 import type { Engine } from './index.mjs';
 
-/** `leveldb`, `sqlite`, both joined by `+`, or `none`. */
+/** Returns `leveldb`, `sqlite`, both joined by `+`, or `none`. */
 export function backendOf(profileDir: string): Promise<string>;
 export function refuseOtherBackend(engine: Engine, profileDir: string): Promise<void>;

@@ -1,24 +1,24 @@
-// Which library keeps IndexedDB in a profile: its files tell, whatever the browser was asked for.
+// Finds the library that keeps IndexedDB in a profile, by its files, whatever the command line asked for.
 
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The folders of what pages stored in Chromium and WebKit, and in Firefox. */
+/** The folders of stored data in Chromium and WebKit, and in Firefox. */
 const STORED =
   /IndexedDB|WebStorage|File ?System|^storage[\\/](default|permanent|private|temporary)[\\/]/i;
 
-/** The files of a profile that hold what pages stored. */
+/** Lists the files of a profile that hold the data of pages. */
 export async function storedFiles(profileDir) {
   const files = await readdir(profileDir, { recursive: true });
   return files.filter((file) => STORED.test(file));
 }
 
-/** `leveldb`, `sqlite`, both joined by `+`, or `none`. */
+/** Returns `leveldb`, `sqlite`, both joined by `+`, or `none`. */
 export async function backendOf(profileDir) {
   const found = new Set();
   for (const file of await storedFiles(profileDir)) {
     if (/\.leveldb[\\/]MANIFEST/.test(file)) found.add('leveldb');
-    // The quota manager's own is there with either.
+    // The quota manager has a database of its own with either.
     if (!file.includes('QuotaManager') && (await isSqlite(join(profileDir, file)))) {
       found.add('sqlite');
     }
@@ -26,7 +26,7 @@ export async function backendOf(profileDir) {
   return [...found].sort().join('+') || 'none';
 }
 
-/** Throws for a profile whose IndexedDB is in another library than the one that an engine is there for, if it is for one. */
+/** Throws if an engine requires one library for IndexedDB and the profile uses another. */
 export async function refuseOtherBackend({ name, backend }, profileDir) {
   if (backend === undefined) return;
   const found = await backendOf(profileDir);

@@ -1,4 +1,4 @@
-// Chromium over the DevTools protocol: Playwright only speaks to it.
+// Runs Chromium over the DevTools protocol: Playwright only speaks to it.
 
 import { mkdir } from 'node:fs/promises';
 import { chromium as playwright } from '@playwright/test';
@@ -22,16 +22,18 @@ const START_MS = 30_000;
 const CRASH_MS = 60_000;
 
 /**
- * Features with which Chromium keeps IndexedDB in SQLite, as it is going to: in private windows, and on disk even where
- * it would go on with LevelDB.
+ * Features that make Chromium keep IndexedDB in SQLite, as it will by default: in private windows, and on disk even
+ * where it would go on with LevelDB.
  */
 const SQLITE = ['IdbSqliteBackingStore', 'IdbSqliteOnDiskRollout:stage/UseSqliteOnly'];
-/** What Playwright enables. A second `--enable-features` replaces the first, so that it must name these, too. */
+/**
+ * The features that Playwright enables. A second `--enable-features` replaces the first, so it must name these, too.
+ */
 const PLAYWRIGHTS = ['CDPScreenshotNewSurface', 'SkipListAccountsWithoutGaiaCookies'];
 
 const pathOf = () => findBrowser() ?? playwright.executablePath();
 
-/** Chromium as it is, or with features that are not enabled in it; `backend` is what it must keep IndexedDB in. */
+/** Chromium, with extra features if any; `backend` is the library that must keep IndexedDB. */
 class ChromiumEngine {
   browser = 'chromium';
   name;
@@ -44,21 +46,21 @@ class ChromiumEngine {
     this.#features = features;
   }
 
-  /** What it takes beside what Playwright starts Chromium with. */
+  /** The arguments in addition to Playwright's. */
   get args() {
     const features = [...PLAYWRIGHTS, ...this.#features];
     return this.#features.length === 0 ? [] : [`--enable-features=${features}`];
   }
 
-  /** Path and version of the browser, or `undefined`. */
+  /** Returns the path and version of the browser, or `undefined`. */
   find() {
     const path = findBrowser();
     return path && { path, version: this.#told(ask(path, ['--version'])) };
   }
 
   /**
-   * Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. With
-   * `isPrivate` its pages are those of an incognito window.
+   * Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. With `isPrivate` its
+   * pages are in an incognito window.
    */
   async launch(profileDir, { quotaBytes, isPrivate = false } = {}) {
     await mkdir(profileDir, { recursive: true });
@@ -124,7 +126,7 @@ class Chromium {
     return made;
   }
 
-  /** Has it end by its own command: it then waits for what its databases have under way. */
+  /** Ends the browser by its own command, so that it waits for pending work of its databases. */
   async close() {
     const session = await this.#connection.newBrowserCDPSession();
     await session.send('Browser.close').catch(() => {});
@@ -141,7 +143,7 @@ class Chromium {
 }
 
 class ChromiumPage {
-  /** Called with what the page gives to `report(text)`. */
+  /** Called with the text of each `report(text)` in the page. */
   onReport = () => {};
   #page;
   #session;
@@ -161,18 +163,18 @@ class ChromiumPage {
   }
 
   async goto(url) {
-    // Before the first write: Chromium remembers for a while how much room it saw.
+    // Before the first write: Chromium remembers the available room for a while.
     if (this.#quotaBytes !== undefined) await this.limit(url, this.#quotaBytes);
     await this.#page.goto(url);
   }
 
-  /** Limits the origin of `url` to `quotaSize` bytes; lifts the limit without one. */
+  /** Limits the origin of `url` to `quotaSize` bytes; without one, lifts the limit. */
   async limit(url, quotaSize) {
     const { origin } = new URL(url);
     await this.#session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize });
   }
 
-  /** Crashes its process; resolves when that has happened. */
+  /** Crashes its process; resolves after the crash. */
   async crash() {
     const crashed = this.#page.waitForEvent('crash', { timeout: CRASH_MS });
     // It never answers.

@@ -1,4 +1,4 @@
-// Firefox over WebDriver BiDi, which it speaks itself: no driver in between.
+// Runs Firefox over WebDriver BiDi, which it speaks itself: no driver in between.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
 
 const CALL_MS = 60_000;
-/** A site may have a fifth of what the preference limits, which is all sites together. */
+/** The preference limits all sites together, and one site may have a fifth. */
 const SITES = 5;
-/** What keeps Firefox from work of its own, which would disturb what is measured. */
+/** The preferences that keep Firefox from work of its own, which would disturb measurements. */
 const QUIET = {
   'app.normandy.enabled': false,
   'app.update.enabled': false,
@@ -30,7 +30,7 @@ const QUIET = {
 export const firefox = {
   name: 'firefox',
   browser: 'firefox',
-  /** Path and version of the browser, or `undefined`. */
+  /** Returns the path and version of the browser, or `undefined`. */
   find: findFirefox,
 
   /** Starts Firefox on a profile; `quotaBytes` is the limit of one site. */
@@ -104,7 +104,7 @@ class Firefox {
 }
 
 class FirefoxPage {
-  /** Called with what the page gives to `report(text)`. */
+  /** Called with the text of each `report(text)` in the page. */
   onReport = () => {};
   #socket;
   #context;

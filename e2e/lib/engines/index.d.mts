@@ -6,7 +6,7 @@ export interface EngineBrowser {
 
 export interface LaunchOptions {
   readonly quotaBytes?: number;
-  /** All windows are private ones. */
+  /** Whether all windows are private. */
   readonly isPrivate?: boolean;
   /** Preferences of Firefox. */
   readonly prefs?: Readonly<Record<string, unknown>>;
@@ -14,16 +14,16 @@ export interface LaunchOptions {
 
 export interface Engine {
   readonly name: string;
-  /** What it is, whatever keeps its IndexedDB. */
+  /** The browser, whatever library keeps IndexedDB. */
   readonly browser: 'chromium' | 'firefox' | 'webkit';
-  /** The library that must keep IndexedDB; others are as they are. */
+  /** The library that must keep IndexedDB; `undefined` allows any. */
   readonly backend?: 'sqlite' | undefined;
   find(): { readonly path: string; readonly version: string } | undefined;
   launch(profileDir: string, options?: LaunchOptions): Promise<EngineBrowser>;
 }
 
 export interface ChromiumEngine extends Engine {
-  /** What Chromium is started with beside what Playwright gives it. */
+  /** The arguments of Chromium in addition to Playwright's. */
   readonly args: readonly string[];
 }
 

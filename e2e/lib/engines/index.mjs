@@ -1,4 +1,4 @@
-// Three browsers behind one interface, each a real one on a profile on disk; Chromium is two engines, by what keeps
+// Runs three real browsers behind one interface, each on a profile on disk. Chromium is two engines, by the backend of
 // IndexedDB:
 //
 //   const browser = await engine.launch(profileDir, { quotaBytes, isPrivate });
@@ -8,20 +8,20 @@
 //   await page.close();
 //   await browser.close();                         // or kill(): all of its processes, at once
 //
-// `browser.pid` is the first process of its group. `page.onReport` is called with what the page gives
-// to `report(text)`; `page.uncaught()` tells the errors that nobody caught.
+// `browser.pid` is the first process of its group. `page.onReport` is called with the text of each `report(text)` in
+// the page; `page.uncaught()` returns the uncaught errors.
 
 import { chromium, chromiumSqlite } from './chromium.mjs';
 import { firefox } from './firefox.mjs';
 import { webkit } from './webkit.mjs';
 
-/** Those that `../arguments.mjs` names. */
+/** The engines that `../arguments.mjs` names. */
 export const ENGINES = { chromium, 'chromium-sqlite': chromiumSqlite, firefox, webkit };
 
-/** Whether an engine of this name has Playwright's protocol, which only Chromium has. */
+/** Whether an engine of this name has Playwright's protocol: only Chromium has. */
 export const isChromium = (name) => ENGINES[name].browser === 'chromium';
 
-/** Those of `engines` that this machine has. The others are named on stderr, and left out. */
+/** Returns those `engines` that this machine has, and names the missing ones on stderr. */
 export function installed(engines = Object.values(ENGINES)) {
   return engines.filter((engine) => {
     const isFound = engine.find() !== undefined;
@@ -31,7 +31,7 @@ export function installed(engines = Object.values(ENGINES)) {
   });
 }
 
-/** The engines of names that `engineNames` has read. */
+/** Returns the engines of names that `engineNames` has read. */
 export function enginesOf(names) {
   return names.map((name) => ENGINES[name]);
 }

@@ -1,6 +1,6 @@
-// Nothing is waited for without a limit: what hangs is a failure, and is told as one.
+// Limits every wait: a hang is a failure, with a name.
 
-/** What `promise` comes to, or an error that says what took longer than `ms`. */
+/** Resolves like `promise`, or fails with an error that says what took longer than `ms`. */
 export async function within(ms, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -10,7 +10,7 @@ export async function within(ms, what, promise) {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
-    // It may fail later, when nobody waits for it any more.
+    // It may fail later, after the wait.
     promise.catch(() => {});
   }
 }

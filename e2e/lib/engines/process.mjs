@@ -1,5 +1,5 @@
-// A browser in a process group of its own, so that all of its processes can be killed at once, as
-// when a machine kills them. No browser outlives this process.
+// Runs a browser in its own process group, so that all of its processes can be killed at once, as when a machine kills
+// them. No browser outlives this process.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -17,7 +17,7 @@ export class ProcessGroup {
   #exited;
   #name;
 
-  /** Starts `command`; `name` is what errors call it. */
+  /** Starts `command`; errors call it `name`. */
   constructor(name, command, args, { env, stdio = ['ignore', 'ignore', 'pipe'] } = {}) {
     this.#name = name;
     this.#child = spawn(command, args, {
@@ -55,7 +55,7 @@ export class ProcessGroup {
     return this.#exited;
   }
 
-  /** The first match of `pattern` in what is written to stderr; all that follows is dropped. */
+  /** Resolves to the first match of `pattern` on stderr; drops all later output. */
   async said(pattern, ms = 30_000) {
     const { stderr } = this.#child;
     const lines = createInterface({ input: stderr });
@@ -70,7 +70,7 @@ export class ProcessGroup {
       throw new Error(`${this.#name} did not start: ${said.join('\n')}`);
     };
     const found = await within(ms, `the start of ${this.#name}`, read());
-    // A process stops when nobody reads what it writes.
+    // A process stops when its output has no reader.
     stderr.resume();
     return found;
   }
@@ -83,18 +83,18 @@ export class ProcessGroup {
       if (process.platform === 'win32') spawnSync('taskkill', ['/pid', String(pid), '/t', '/f']);
       else process.kill(-pid, 'SIGKILL');
     } catch {
-      // It is gone already.
+      // The group is gone already.
     }
   }
 
-  /** Kills all processes of the group; resolves when none is left. */
+  /** Kills all processes of the group; resolves when all have ended. */
   async kill() {
     this.signal();
     await within(END_MS, `the death of ${this.#name}`, this.#exited);
     await this.#gone();
   }
 
-  /** Waits until all processes have ended by themselves; kills them, and fails, if they do not. */
+  /** Waits until all processes have ended by themselves; if they do not, kills them and fails. */
   async ended() {
     try {
       await within(END_MS, `the end of ${this.#name}`, this.#exited);
@@ -112,7 +112,7 @@ export class ProcessGroup {
   }
 }
 
-/** Whether a process of the group is left; those that are dead and not yet reaped do not count. */
+/** Whether a process of the group is left; dead ones that are not yet reaped do not count. */
 function isGroupAlive(pid) {
   if (pid === undefined || process.platform === 'win32') return false;
   try {

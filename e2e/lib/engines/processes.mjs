@@ -1,14 +1,14 @@
-// The processes of a running browser, which a test may stop or end as an operating system does.
+// Finds the processes of a running browser, which a test may stop or end as an operating system does.
 
 import { execFileSync } from 'node:child_process';
 import { pause } from './limits.mjs';
 
-/** How long a page that can answer may take, in milliseconds. */
+/** The time in which a working page answers, in milliseconds. */
 const ANSWER_MS = 3000;
-/** What the command of a process that runs pages contains. */
+/** A part of the command of a process that runs pages. */
 const PAGES = { firefox: /-contentproc\b.*\btab$/, webkit: /WebKitWebProcess/ };
 
-/** All processes below `pid`: their ids and commands. */
+/** Lists all processes below `pid`: their ids and commands. */
 export function processesBelow(pid) {
   const lines = execFileSync('ps', ['-axwwo', 'pid=,ppid=,args='], { encoding: 'utf8' });
   const all = [...lines.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*?)\s*$/gm)].map(
@@ -19,7 +19,7 @@ export function processesBelow(pid) {
   return below(pid);
 }
 
-/** Stops the process of `page` and no other one's; returns its id. `other` is a page of another process. */
+/** Stops only the process of `page`; returns its id. `other` is a page of another process. */
 export async function stopProcessOf(page, other) {
   const { name, pid } = page.context();
   const candidates = processesBelow(pid).filter(({ command }) => PAGES[name].test(command));

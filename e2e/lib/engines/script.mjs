@@ -1,8 +1,8 @@
-// How functions of a test run in a page, whatever the protocol: as text that comes to text.
+// Runs functions of a test in a page, over any protocol: arguments and results are text.
 
 /**
- * Runs here and in the page, so it uses nothing from outside. JSON that also holds `undefined`, numbers that
- * are not finite, big integers and bytes.
+ * Writes and reads JSON that also holds `undefined`, numbers that are not finite, big integers and bytes. It runs here
+ * and in the page, so it uses no variable from outside.
  */
 function codec() {
   const TAG = '$of';
@@ -49,9 +49,9 @@ function codec() {
 const { write, read } = codec();
 
 /**
- * The source of an expression that calls `fn`, a function or the text of one, with `args`; or evaluates it,
- * when it is the text of something else. It comes to a promise of text: its value, or its error as
- * `{ name, message, code, stack, cause }`.
+ * Returns the source of an expression that calls `fn`, a function or the text of one, with `args`, or evaluates `fn`,
+ * when it is the text of another expression. It evaluates to a promise of text: the value, or the error as `{ name,
+ * message, code, stack, cause }`.
  */
 export function sourceOf(fn, args) {
   return `(async () => {
@@ -68,14 +68,14 @@ export function sourceOf(fn, args) {
   })()`;
 }
 
-/** What the expression of `sourceOf` came to: its value, or its error thrown. */
+/** Reads the text of an expression of `sourceOf`: returns its value, or throws its error. */
 export function resultOf(text) {
   const { value, error } = read(text);
   if (error === undefined) return value;
   throw Object.assign(new Error(error.message), error);
 }
 
-/** Runs before the scripts of a page: collects what is thrown and not caught, for `uncaught`. */
+/** Runs before the scripts of a page: collects uncaught errors, for `uncaught`. */
 export const COLLECT_ERRORS = `
   globalThis.__uncaught = [];
   addEventListener('error', (e) => __uncaught.push(String(e.error ?? e.message)));

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { EngineBrowser, EngineName } from './index.mjs';
 
-/** What specs that run in every engine may use of a page. */
+/** The calls of a page that specs for all engines may use. */
 export type AnyPage = Pick<
   Page,
   | 'evaluate'
@@ -14,7 +14,7 @@ export type AnyPage = Pick<
   | 'exposeFunction'
 > & { context(): AnyContext };
 
-/** What such specs may use of a running browser. */
+/** The calls of a running browser that such specs may use. */
 export interface AnyContext {
   newPage(): Promise<AnyPage>;
   pages(): AnyPage[];
@@ -25,7 +25,7 @@ export declare class TabContext implements AnyContext {
   readonly name: EngineName;
   /** Its first process. */
   readonly pid: number;
-  /** The browser was closed. */
+  /** Whether the browser was closed. */
   readonly isOver: boolean;
   constructor(browser: EngineBrowser, baseURL: string);
   newPage(): Promise<Tab>;
@@ -38,6 +38,6 @@ export interface Tab extends AnyPage {}
 export declare class Tab {
   private constructor();
   context(): TabContext;
-  /** The errors that nobody has caught; none once it is closed. */
+  /** Returns the uncaught errors; an empty list once it is closed. */
   uncaught(): Promise<string[]>;
 }

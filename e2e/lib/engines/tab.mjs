@@ -1,12 +1,12 @@
-// A page of any engine behind the calls of Playwright's `Page` that the specs use, so that one spec runs in
-// all engines. Arguments and results are what `script.mjs` can write.
+// Wraps a page of any engine in the calls of Playwright's `Page` that the specs use, so that one spec runs in all
+// engines. Arguments and results are of the kinds that `script.mjs` can write.
 
 import { pause } from './limits.mjs';
 
 const POLL_MS = 20;
 const WAIT_MS = 60_000;
 
-/** The pages of one running browser, as Playwright's `BrowserContext` has them. */
+/** The pages of one running browser, like Playwright's `BrowserContext`. */
 export class TabContext {
   #browser;
   #baseURL;
@@ -78,7 +78,7 @@ export class Tab {
     for (const name of this.#exposed.keys()) await this.#expose(name);
   }
 
-  /** Loads its page once more. */
+  /** Reloads its page. */
   reload() {
     return this.goto(this.#url);
   }
@@ -87,7 +87,7 @@ export class Tab {
     return this.#page.evaluate(fn, arg);
   }
 
-  /** Waits until `fn` comes to something true. */
+  /** Waits until `fn` returns a true value. */
   async waitForFunction(fn, arg, { timeout = WAIT_MS } = {}) {
     for (const endMs = Date.now() + timeout; ; await pause(POLL_MS)) {
       const value = await this.#page.evaluate(fn, arg);
@@ -96,13 +96,13 @@ export class Tab {
     }
   }
 
-  /** Has `window[name]` call `fn` here, and come to what it returns. */
+  /** Makes `window[name]` call `fn` here and return its result. */
   async exposeFunction(name, fn) {
     this.#exposed.set(name, fn);
     await this.#expose(name);
   }
 
-  /** The errors that nobody has caught; none once it is closed. */
+  /** Returns the uncaught errors; an empty list once it is closed. */
   async uncaught() {
     return this.#isClosed || this.#context.isOver ? [] : this.#page.uncaught();
   }
@@ -131,7 +131,7 @@ export class Tab {
       globalThis.__answers.get(id)?.(value);
       globalThis.__answers.delete(id);
     };
-    // Its process may have ended meanwhile.
+    // Its process may have ended by now.
     await this.#page.evaluate(answer, [id, value]).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 """A WebKitGTK browser on a profile on disk, or a private one, driven by lines of JSON on stdin and stdout.
 
 Commands: {id, do: "new"} -> page, {id, do: "goto", page, url}, {id, do: "evaluate", page, body} -> text,
-{id, do: "close", page}, {id, do: "quit"}. Answers: {id, value} or {id, error}. What a page gives to
+{id, do: "close", page}, {id, do: "quit"}. Answers: {id, value} or {id, error}. The text of a page's
 report(text) comes as {page, report}.
 """
 import json

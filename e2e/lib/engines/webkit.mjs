@@ -1,5 +1,5 @@
-// WebKitGTK on a profile on disk, in a small host of its own (`webkit-host.py`): under WebDriver its
-// storage does not outlive the session.
+// Runs WebKitGTK on a profile on disk, in its own small host (`webkit-host.py`): under WebDriver its storage does not
+// outlive the session.
 
 import { mkdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -19,10 +19,13 @@ const PRELOAD = `
 export const webkit = {
   name: 'webkit',
   browser: 'webkit',
-  /** Path of what hosts it, and its version; or `undefined`. */
+  /** Returns the path of its host and its version, or `undefined`. */
   find: findWebKit,
 
-  /** Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them; private windows keep nothing. */
+  /**
+   * Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them; private windows keep no
+   * data.
+   */
   async launch(profileDir, { quotaBytes = 0, isPrivate = false } = {}) {
     const found = webkit.find();
     if (found === undefined) throw new Error('there is no WebKitGTK: npm run setup -- --browser');
@@ -115,7 +118,7 @@ class WebKit {
 }
 
 class WebKitPage {
-  /** Called with what the page gives to `report(text)`. */
+  /** Called with the text of each `report(text)` in the page. */
   onReport = () => {};
   #browser;
   #id;

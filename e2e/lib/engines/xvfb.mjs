@@ -1,10 +1,10 @@
-// A screen that nobody sees, for browsers that cannot do without one: one for this process.
+// Starts an invisible screen, for browsers that need one: one for this process.
 
 import { ProcessGroup } from './process.mjs';
 
 let screen;
 
-/** The `DISPLAY` of a screen; starts it when it is first asked for. */
+/** Returns the `DISPLAY` of a screen; the first call starts it. */
 export function display() {
   screen ??= start();
   return screen;

@@ -13,17 +13,17 @@ const USAGE = `npm run torture -- [--only kill,sync,crash,quota,full,disconnect]
   --at-once     browsers that are killed at a time; 2 by default`;
 
 const KINDS = ['kill', 'sync', 'crash', 'quota', 'full', 'disconnect'];
-/** Those that take Chromium's own protocol. */
+/** The kinds that need Chromium's own protocol. */
 const CHROMIUMS = ['crash', 'quota', 'disconnect'];
 
-/** The engines of these names that a kind of torture can run in. */
+/** Returns the named engines that a kind of torture can run in. */
 export function enginesFor(kind, names) {
   return enginesOf(CHROMIUMS.includes(kind) ? names.filter(isChromium) : names);
 }
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
-/** What the command was asked to do. */
+/** Reads the command line. */
 export function readArguments(args) {
   const { values } = parseArgs({
     args,

@@ -1,5 +1,5 @@
-// The renderer crashes at random moments, by the DevTools protocol. The browser lives on: a new
-// page checks and writes on, another one checks again.
+// Crashes the renderer at random moments, by the DevTools protocol. The browser lives on: a new page checks and writes
+// on, another one checks again.
 
 import { pause, within } from '../../lib/engines/limits.mjs';
 import { call, Reports, visit } from './driver.mjs';
@@ -9,7 +9,7 @@ import { randomFrom } from './random.mjs';
 
 const MOST_MS = 60_000;
 
-/** Crashes `cycles` pages of one Chromium; `show` is told how far it is. */
+/** Crashes `cycles` pages of one Chromium; `show` gets the progress. */
 export function crashPages(engine, options) {
   return withProfiles(engine, (profiles) => crashIn({ engine, profiles, ...options }));
 }

@@ -1,5 +1,5 @@
-// The connection to IndexedDB is lost at every step of a workload: once, and several times in a
-// row; and the browser itself closes connections by force, or deletes the data under an open store.
+// Loses the connection to IndexedDB at every step of a workload: once, and several times in a row; and makes the
+// browser close connections by force, or delete the data under an open store.
 
 import { call, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
@@ -13,7 +13,7 @@ const WAYS = [
   [1, 'deleted'],
 ];
 
-/** Loses connections at every `stride`-th step, in each way; the ways take turns. `show` is told how far it is. */
+/** Loses connections at every `stride`-th step; the ways take turns. `show` gets the progress. */
 export function loseConnections(engine, { origin, ...options }) {
   return withProfiles(engine, async (profiles) => {
     const found = { engine: engine.name, runs: 0, steps: 0, ways: {}, codes: {}, problems: [] };
@@ -36,7 +36,7 @@ async function loseIn(page, found, { stride, show }) {
     found.problems.push(...one.problems.map((problem) => `${where}: ${problem}`));
     return one;
   };
-  // With nothing lost all calls are right, and the steps are counted.
+  // Without losses all calls are right; this run counts the steps.
   const whole = await run(2 ** 31, 1, 'at once');
   found.steps = whole.steps;
   for (const code of Object.keys(whole.codes)) {

@@ -4,7 +4,7 @@ import { pause, within } from '../../lib/engines/limits.mjs';
 
 const CALL_MS = 60_000;
 
-/** What a page has reported: what was begun, and what was acknowledged. */
+/** The reports of a page: begun and acknowledged commits. */
 export class Reports {
   begun = {};
   acknowledged = { hedgerow: {}, control: {} };
@@ -22,7 +22,7 @@ export class Reports {
     else if (kind === 'acknowledged') this.acknowledged[rest[0]][rest[1]] = rest[2];
   }
 
-  /** Commits of which Hedgerow has acknowledged so many that the count of each lane is its last. */
+  /** The number of acknowledged commits: the count of each lane is its last. */
   get commits() {
     const { collect: _, ...lanes } = this.acknowledged.hedgerow;
     return Object.values(lanes).reduce((sum, at) => sum + at, 0);
@@ -41,7 +41,7 @@ export async function visit(page, url, reports) {
   return page;
 }
 
-/** Calls a function of the page; fails when there is no answer in time. */
+/** Calls a function of the page; fails without an answer in time. */
 export function call(page, name, ...args) {
   return callWithin(CALL_MS, page, name, ...args);
 }

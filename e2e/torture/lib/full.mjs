@@ -1,5 +1,5 @@
-// Real browsers at their quotas: a page fills its storage, goes on, empties it; the browser is closed or
-// killed, and another start of it looks whether all that was acknowledged is there.
+// Runs real browsers at their quotas: a page fills its storage, goes on, empties it; the browser is closed or killed,
+// and its next start checks that all acknowledged rows are there.
 
 import { callWithin, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
@@ -7,10 +7,10 @@ import { below, randomFrom } from './random.mjs';
 
 const MOST_MS = 240_000;
 const MIB = 1 << 20;
-/** Records of a ballast with which stores of these sizes could be emptied whenever it was tried. */
+/** Ballast records with which stores of these sizes could always be emptied. */
 const ENOUGH = 5;
 
-/** Fills the storage of an engine `runs` times; `show` is told how far it is. */
+/** Fills the storage of an engine `runs` times; `show` gets the progress. */
 export function fillEngine(engine, options) {
   return withProfiles(engine, (profiles) => fillOnProfiles({ engine, profiles, ...options }));
 }
@@ -28,7 +28,7 @@ async function fillOnProfiles({ engine, profiles, origin, seed, runs, changes = 
     slowestMs: 0,
     codes: {},
     emptied: {},
-    /** Of large stores: the records of their ballasts before they were emptied. */
+    /** The records of large stores' ballasts before emptying. */
     ballasts: [],
     problems: [],
   };
@@ -83,10 +83,10 @@ async function fillOnce({ engine, origin, profileDir, quotaBytes, plan, isKilled
 }
 
 /**
- * What was refused while storage was emptied, and should not have been. No engine frees all the space of deleted rows
- * while it runs (`docs/reliability.md`): puts must find room when all rows are gone, and may before. WebKit
- * counts the length of a database's file, which no deletion makes shorter: there deletions find room where there is
- * a ballast. A store has one from some size on, and changes at the quota use it up bit by bit: how far, chance decides.
+ * Lists refusals during emptying that should not have been. No engine frees all the space of deleted rows while it runs
+ * (`docs/reliability.md`): puts must find room when all rows are gone, and may before. WebKit counts the length of a
+ * database's file, which no deletion makes shorter: there deletions find room where there is a ballast. A store has one
+ * from some size on, and changes at the quota use up a random part of it.
  */
 function refusals({ name }, ballast, emptied) {
   if (name === 'webkit' && ballast < ENOUGH) return [];

@@ -1,5 +1,5 @@
-// `kill -9` of a whole browser at random moments. Three launches a cycle: the first is killed, the second
-// checks, writes on and is closed, the third checks again.
+// Runs `kill -9` on a whole browser at random moments. Three launches a cycle: the first is killed, the second checks,
+// writes on and is closed, the third checks again.
 
 import { pause, within } from '../../lib/engines/limits.mjs';
 import { call, Reports, visit, withPage } from './driver.mjs';
@@ -9,7 +9,7 @@ import { randomFrom } from './random.mjs';
 
 const READY_MS = 60_000;
 
-/** Runs `cycles` cycles of an engine from the one `first` on, `atOnce` of them at a time; `show` is told how far it is. */
+/** Runs `cycles` cycles of an engine from the one `first` on, `atOnce` of them at a time; `show` gets the progress. */
 export function killEngine(engine, options) {
   return withProfiles(engine, (profiles) => killOnProfiles({ engine, profiles, ...options }));
 }
@@ -74,8 +74,8 @@ async function killOnce({ name, plan, delayMs }, { engine, origin, profiles, tal
 }
 
 /**
- * WebKitGTK has ended 2 of about 520 checks on a busy machine with a trap of the core, for a reason that is not known
- * yet. The store must be right at the next launch.
+ * Whether an error may be a trap of the core: WebKitGTK has ended 2 of about 520 checks on a busy machine with one, for
+ * an unknown reason. The store must be right at the next launch.
  */
 export const mayTrap = ({ name }, { code }) => name === 'webkit' && code === 'crashed';
 

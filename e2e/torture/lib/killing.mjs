@@ -1,24 +1,23 @@
-// What is common to a browser that is killed and a renderer that crashes: phases, random moments,
-// and what the checks afterwards come to.
+// Shares code between killed browsers and crashed renderers: phases, random moments, and the results of the checks.
 
 import { below } from './random.mjs';
 
-/** How long after its start a phase is killed at most, in milliseconds. */
+/** The latest kill after the start of a phase, in milliseconds. */
 const LONGEST_MS = { load: 500, change: 900, puts: 400, writers: 900, collect: 900 };
 
-/** The phases in which something is killed, in turn. */
+/** Returns the phases with kills, in turn. */
 export function phasesFor(canCollect) {
   const phases = ['load', 'change', 'puts', 'writers'];
   return canCollect ? [...phases, 'collect'] : phases;
 }
 
-/** What is written in a cycle, and when it is killed. */
+/** Plans the writes of a cycle, and the time of its kill. */
 export function planOf(cycle, { random, phases, rows, durability }) {
   const phase = phases[cycle % phases.length];
   const seed = below(random, 2 ** 31);
   const delayMs = below(random, LONGEST_MS[phase]);
   const name = `cycle ${cycle} (${phase}, ${delayMs} ms)`;
-  // A load is to be long enough to be killed in its midst.
+  // A load must be long enough for a kill in its middle.
   const plan = { phase, seed, durability, rows: phase === 'load' ? 3 * rows : rows };
   return { name, delayMs, plan: { ...plan, store: `cycle-${cycle}` } };
 }
@@ -29,7 +28,7 @@ export class Tally {
   version;
   cycles = 0;
   phases = {};
-  /** Kills while a commit was under way, and those while a collection was. */
+  /** Kills during a commit, and during a collection. */
   midCommit = 0;
   midCollection = 0;
   debris = 0;
@@ -37,24 +36,24 @@ export class Tally {
   lost = { hedgerow: 0, control: 0 };
   lostMore = 0;
   torn = { hedgerow: 0, control: 0 };
-  /** Where both databases were empty though both had acknowledged commits. */
+  /** Cycles after which both databases were empty though both had acknowledged commits. */
   wiped = [];
-  /** Where the browser refused to open a database at first. */
+  /** Cycles in which the browser refused to open a database at first. */
   refusals = [];
-  /** Commits that were there though nobody had heard of them. */
+  /** Commits that were there without an acknowledgement. */
   unheard = 0;
   losses = [];
   problems = [];
-  /** Checks that were made again, since the core had trapped. */
+  /** Repeated checks: the core had trapped. */
   traps = [];
 
-  /** Counts for a running browser. */
+  /** Starts the counts of a running browser. */
   constructor({ name, version }) {
     this.engine = name;
     this.version = version;
   }
 
-  /** Notes what was going on when a cycle was killed. */
+  /** Notes the work under way at a kill. */
   killed({ phase }, reports) {
     this.cycles += 1;
     this.phases[phase] = (this.phases[phase] ?? 0) + 1;
@@ -64,7 +63,7 @@ export class Tally {
     if (reports.isUnderWay('collect')) this.midCollection += 1;
   }
 
-  /** Notes what a launch found, and what had been acknowledged before it. */
+  /** Notes the findings of a launch, and the commits acknowledged before it. */
   found(where, acknowledged, { places, problems, refusals }) {
     for (const problem of problems) this.problems.push(`${where}: ${problem}`);
     for (const refusal of refusals) this.refusals.push(`${where}: ${refusal}`);
@@ -73,7 +72,7 @@ export class Tally {
       Object.values(acknowledged[side]).some((place) => place > 0);
     const gone = { hedgerow: isGone('hedgerow'), control: isGone('control') };
     if (gone.hedgerow && gone.control) {
-      // The browser has wiped the origin: it says nothing of either side.
+      // The browser has wiped the origin, so neither side is to blame.
       this.wiped.push(where);
       return;
     }
@@ -87,7 +86,7 @@ export class Tally {
           this.problems.push(`${where}: ${side} is torn in ${lane}, at least ${least}`);
         } else if (place < least) {
           lost[side] += least - place;
-          // Of what the control has lost as well the browser is to blame.
+          // If the control has lost as much, the browser is to blame.
           this.losses.push(`${where}: ${side} has ${place} of ${least} in ${lane}`);
         } else if (side === 'hedgerow') this.unheard += place - least;
       }
@@ -96,29 +95,29 @@ export class Tally {
     this.lostMore += Math.max(0, lost.hedgerow - lost.control);
   }
 
-  /** A part of a cycle that hung or threw. */
+  /** Notes a part of a cycle that hung or threw. */
   failed(where, cause) {
     this.problems.push(`${where}: ${told(cause)}`);
   }
 
-  /** A check that the engine ended with a trap of the core, and that was made again. */
+  /** Notes a check that a trap of the core ended, and that was repeated. */
   trapped(where, cause) {
     this.traps.push(`${where}: ${told(cause)}`);
   }
 
-  /** Problems that are not the control's own. */
+  /** The problems outside the control. */
   get blamed() {
     return this.problems.filter((problem) => !/: control is torn/.test(problem));
   }
 
-  /** Whether Hedgerow has kept its promises. A trap is a defect, even if nothing is lost by it. */
+  /** Whether Hedgerow has kept its promises. A trap is a defect, even if it loses no commit. */
   get isKept() {
     const isWhole = this.lostMore === 0 && this.torn.hedgerow === 0;
     return isWhole && this.blamed.length === 0 && this.traps.length === 0;
   }
 }
 
-/** The message of an error, and its cause with the stack. */
+/** Returns the message of an error, and its cause with the stack. */
 function told(error) {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

@@ -1,15 +1,15 @@
-// Profiles on disk, for browsers that are started on them again.
+// Keeps profiles on disk, for browsers that are restarted on them.
 
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// In the repository, since a system's temporary folder may lie in memory.
+// In the repository, since a system's temporary folder may be in memory.
 const PROFILES = fileURLToPath(new URL('../../../.cache/profiles', import.meta.url));
 
 /**
- * Profiles of an engine: copies of one that a first start has made, since a start on an empty one takes
- * longer. `end` removes them all.
+ * Makes profiles of an engine: copies of one from a first start, since a start on an empty one takes longer. `end`
+ * removes them all.
  */
 async function makeProfiles(engine) {
   await mkdir(PROFILES, { recursive: true });

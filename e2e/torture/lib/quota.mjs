@@ -1,5 +1,4 @@
-// The disk is full at 20 places of a workload, each in an origin of its own: Chromium remembers
-// for a while how much room it saw.
+// Fills the disk at 20 places of a workload, each in its own origin: Chromium remembers the available room for a while.
 
 import { call, visit } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
@@ -35,7 +34,7 @@ async function fillIn(browser, { origin, points, show }) {
         found.failedIn[kind] = (found.failedIn[kind] ?? 0) + 1;
         found.places.add(step);
       }
-      // How much the workload takes at most depends on when space is collected in between.
+      // The most that the workload takes depends on when space is collected in between.
       if (one.failures.length === 0) found.roomy += 1;
     } catch (cause) {
       found.problems.push(`${name}: ${cause.message}`);

@@ -1,6 +1,6 @@
-// Numbers that follow from a seed, so that a run can be made again.
+// Makes numbers from a seed, so that a run can be repeated.
 
-/** A source of numbers from 0 to below 1 (mulberry32). */
+/** Returns a source of numbers from 0 to below 1 (mulberry32). */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -11,5 +11,5 @@ export function randomFrom(seed) {
   };
 }
 
-/** A whole number from 0 to below `limit`. */
+/** Returns a whole number from 0 to below `limit`. */
 export const below = (random, limit) => Math.floor(random() * limit);

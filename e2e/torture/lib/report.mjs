@@ -1,12 +1,12 @@
-// What the tortures came to, as one table of counts.
+// Writes the results of the tortures as one table of counts.
 
-/** Counts by name, as one text. */
+/** Writes counts by name, as one text. */
 const listed = (counts) =>
   Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-/** The rows of the table for kills and crashes. */
+/** Returns the rows of the table for kills and crashes. */
 export function killRows(name, tally) {
   return [
     [`${name}: cycles`, tally.cycles, `${tally.version}; ${listed(tally.phases)}`],
@@ -37,7 +37,7 @@ export function killRows(name, tally) {
   ];
 }
 
-/** The rows of the table for kills in the midst of syncs. */
+/** Returns the rows of the table for kills during syncs. */
 export function syncRows(name, tally) {
   const { kills, held, midSync, edits } = tally;
   return [

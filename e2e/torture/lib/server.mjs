@@ -7,7 +7,7 @@ import { servePage } from '../../../scripts/lib/serve.mjs';
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/torture/', import.meta.url));
 
-/** Builds and serves the page while `work` runs, which is given its port. */
+/** Builds and serves the page while `work` runs, which gets its port. */
 export async function withServer(work) {
   const outDir = `${CACHE}${process.pid}`;
   process.env.TORTURE_OUT_DIR = outDir;

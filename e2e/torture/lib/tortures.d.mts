@@ -11,7 +11,7 @@ interface Killing extends Common {
   readonly durability: 'relaxed' | 'strict';
 }
 
-/** What kills and crashes came to. */
+/** The results of kills and crashes. */
 export interface Tally {
   readonly engine: string;
   readonly version: string;
@@ -25,7 +25,7 @@ export interface Tally {
   readonly torn: { readonly hedgerow: number; readonly control: number };
   readonly wiped: readonly string[];
   readonly losses: readonly string[];
-  /** Checks that were made again, since the core had trapped. */
+  /** Repeated checks: the core had trapped. */
   readonly traps: readonly string[];
   readonly blamed: readonly string[];
 }
@@ -36,11 +36,11 @@ export function killEngine(
 ): Promise<Tally>;
 export function crashPages(engine: Engine, options: Killing): Promise<Tally>;
 
-/** What kills in the midst of syncs came to. */
+/** The results of kills during syncs. */
 export interface SyncTally {
   readonly engine: string;
   readonly version: string;
-  /** Rounds that came to their end, by what they were about. */
+  /** Completed rounds, by kind. */
   readonly rounds: Readonly<Record<string, number>>;
   readonly kills: number;
   readonly held: number;
@@ -50,7 +50,7 @@ export interface SyncTally {
   readonly edits: { readonly page: number; readonly other: number };
   readonly conflicts: number;
   readonly lostByControl: number;
-  /** Looks that were made again, since the core had trapped. */
+  /** Repeated checks: the core had trapped. */
   readonly traps: readonly string[];
   readonly wiped: readonly string[];
   readonly problems: readonly string[];
@@ -66,7 +66,7 @@ export function fillDisks(
   options: Common & { readonly points: number },
 ): Promise<{
   readonly points: number;
-  /** Of these, how many had room for all of the workload. */
+  /** The number of these with room for all of the workload. */
   readonly roomy: number;
   readonly failedIn: Readonly<Record<string, number>>;
   readonly places: number;

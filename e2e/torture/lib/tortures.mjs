@@ -1,4 +1,4 @@
-// What `tests/torture.spec.ts` runs of the tortures.
+// Exports the tortures that `tests/torture.spec.ts` runs.
 
 export { crashPages } from './crash.mjs';
 export { loseConnections } from './disconnect.mjs';

@@ -1,4 +1,4 @@
-/** Opens what a killed browser left, and finds out after which commits it stands. */
+/** Opens what a killed browser left, and finds the commits after which it stands. */
 import { memory, open, type Store } from 'hedgerow';
 import { Control } from './control.js';
 import {
@@ -16,28 +16,28 @@ import { collectorOf, commitTo, type Side } from './write.js';
 
 const MAX_REFUSALS = 10;
 
-/** Per lane, the number of the last commit that was acknowledged. */
+/** Per lane, the number of the last acknowledged commit. */
 export type Places = Partial<Record<LaneName, number>>;
 
 export interface Checked {
-  /** What the browser said when it refused to open a database, before it did. */
+  /** The browser's errors when it refused to open a database, before it did. */
   readonly refusals: readonly string[];
-  /** Per lane, after which commit each side stands; `-1` when after none. */
+  /** Per lane, the commit after which each side stands; `-1` if there is no such commit. */
   readonly places: Readonly<Record<Side, Places>>;
-  /** Whatever else is wrong; nothing, when all is well. */
+  /** All other problems; empty, when all is well. */
   readonly problems: readonly string[];
   readonly rows: number;
   readonly root: string;
-  /** Whether segments were stored of which no commit knows. */
+  /** Whether segments were stored that no commit knows. */
   readonly hasDebris: boolean;
-  /** The places after a commit more, when one was asked for. */
+  /** The places after one more commit, when it was requested. */
   readonly after: Readonly<Record<Side, Places>> | undefined;
   readonly ms: number;
 }
 
 /**
- * Checks both databases against what was acknowledged. With `writes`, each lane then makes one
- * commit more, and is checked again.
+ * Checks both databases against the acknowledged commits. With `writes`, each lane then makes one more commit, and is
+ * checked again.
  */
 export async function check(
   plan: Plan,
@@ -109,7 +109,7 @@ export async function check(
   };
 }
 
-/** Opens a database; tries again when the browser refuses, as a page does that is loaded again. */
+/** Opens a database; tries again when the browser refuses, like a reloaded page. */
 async function persistently<T>(refusals: string[], opening: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -122,7 +122,7 @@ async function persistently<T>(refusals: string[], opening: () => Promise<T>): P
   }
 }
 
-/** What each lane holds. Rows, counts, point reads and the root must tell the same. */
+/** Reads the rows of each lane. Rows, counts, point reads and the root must agree. */
 async function statesOf(
   db: Store,
   lanes: readonly LaneName[],

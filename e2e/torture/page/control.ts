@@ -1,6 +1,6 @@
 /**
- * The control: a plain IndexedDB database in the same origin, to which every commit of the script
- * goes as one transaction of `put`s. What it loses, the browser has lost.
+ * The control: a plain IndexedDB database in the same origin, to which every commit of the script goes as one
+ * transaction of `put`s. If it loses a commit, the browser has lost it.
  */
 import { type Commit, keyOf, type LaneName, type Plan, rowOf } from './script.js';
 
@@ -10,7 +10,7 @@ const ROWS_PER_BLOCK = 500;
 interface Mark {
   /** The number of the last commit. */
   readonly at: number;
-  /** How many blocks of rows it has. */
+  /** The number of its blocks of rows. */
   readonly blocks: number;
 }
 
@@ -37,7 +37,7 @@ export class Control {
     return new Control(await settled(request), plan);
   }
 
-  /** Makes the commit `at` of a lane. Resolves when the browser says that it is complete. */
+  /** Makes the commit `at` of a lane. Resolves when the browser reports that it is complete. */
   commit(lane: LaneName, at: number, commit: Commit): Promise<void> {
     return new Promise((resolve, reject) => {
       const { durability } = this.#plan;
@@ -53,7 +53,7 @@ export class Control {
     });
   }
 
-  /** After which commit a lane is; `-1` when it is after none, but torn. */
+  /** Returns the commit after which a lane stands; `-1` when it is torn. */
   async place(lane: LaneName, commitOf: (at: number) => Commit): Promise<number> {
     const records = this.#db.transaction(STORE).objectStore(STORE);
     const [mark, found] = await Promise.all([

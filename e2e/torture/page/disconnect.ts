@@ -1,4 +1,4 @@
-/** A workload under which connections are lost, and what it may hold after it. */
+/** A workload under which connections are lost, and the states that it may leave. */
 import { destroy, open, type Store } from 'hedgerow';
 import { deleted, heal, install, lose, type Notice } from './losses.js';
 import { mix, textOf } from './script.js';
@@ -6,9 +6,9 @@ import { Calls, type Ending } from './settling.js';
 
 const ROWS = 1200;
 const TEXT_LENGTH = 1500;
-/** How calls may end when a connection is lost. */
+/** The codes with which calls may end when a connection is lost. */
 const ALLOWED = ['disconnected', 'closed'];
-/** Writes that are tried after one has failed: each doubles what may be stored. */
+/** Writes that are tried after a failed one: each doubles the possible states. */
 const MORE_WRITES = 2;
 
 type Rows = ReadonlyMap<string, number>;
@@ -64,7 +64,7 @@ const WRITES: readonly Write[] = [
   },
 ];
 
-/** What the workload came to. */
+/** The results of the workload. */
 export interface Disconnected {
   readonly steps: number;
   readonly codes: Readonly<Record<string, number>>;
@@ -73,7 +73,7 @@ export interface Disconnected {
 
 class Workload {
   readonly calls = new Calls();
-  /** All that the store may hold: more than one after a write that failed. */
+  /** All states that the store may have: more than one after a failed write. */
   #states: Rows[] = [new Map()];
   #failedWrites = 0;
   #db: Store | undefined;
@@ -118,7 +118,7 @@ class Workload {
       return;
     }
     this.#failedWrites += 1;
-    // Nobody knows whether it took effect.
+    // The answer is lost: the write may have taken effect.
     this.#states = [...this.#states, ...applied];
   }
 
@@ -137,7 +137,7 @@ class Workload {
     if ('result' in scanned) this.#compare('scan', scanned.result);
   }
 
-  /** Whether entries are one of the states that there may be. */
+  /** Checks that entries are one of the possible states. */
   #compare(where: string, entries: readonly (readonly [string, unknown])[]): void {
     const found = new Map<string, number>();
     for (const [key, value] of entries) {
@@ -154,12 +154,12 @@ class Workload {
     }
   }
 
-  /** With no more losses, all calls are right: in the same handle, then in another one. */
+  /** Checks that without further losses all calls are right: in the same handle, then in another one. */
   async recovers(): Promise<void> {
     const wasOpen = this.#db !== undefined;
     const deletion = deleted();
     if (deletion !== undefined) {
-      // The handle is of a store that is gone: another one is of the store that is there now.
+      // The handle's store is gone: another handle has the current store.
       await this.calls.ended('the deletion', () => deletion);
       await this.close();
     }
@@ -201,7 +201,7 @@ export async function disconnectAt(
   for (const write of WRITES.slice(0, 3)) await workload.write(write);
   await workload.read();
   await workload.close();
-  // Opened anew, nothing is in memory: everything has to be read.
+  // Opened again, so the memory is empty: every read goes to storage.
   await workload.open();
   for (const write of WRITES.slice(3)) await workload.write(write);
   await workload.read();

@@ -1,7 +1,6 @@
 /**
- * Storage of which the browser's own quota is the limit: rows are written and deleted, and written on when
- * there is no room any more. What was acknowledged must be there, now and in another start of
- * the browser; deletions must work, and make room.
+ * Storage at the browser's own quota: writes and deletes rows, and writes on when there is no room any more.
+ * Acknowledged rows must be there, now and in another start of the browser; deletions must work, and make room.
  */
 import { destroy, open, type Store } from 'hedgerow';
 import { mix, textOf } from './script.js';
@@ -10,16 +9,16 @@ import { Calls } from './settling.js';
 export interface FullPlan {
   readonly store: string;
   readonly seed: number;
-  /** Changes that are made after the first one for which there was no room. */
+  /** Changes that are made after the first one without room. */
   readonly changes: number;
   /** Bytes that are loaded first. */
   readonly loadBytes: number;
 }
 
-/** A row by the number that its value follows from, and the length of that. */
+/** A row by the number from which its value follows, and its length. */
 type Row = readonly [key: string, stamp: number, length: number];
 
-/** What a store holds, or may hold where the answer to a change was lost. */
+/** The rows of a store, and keys whose rows are unknown since an answer was lost. */
 export interface Held {
   readonly rows: readonly Row[];
   readonly unsure: readonly string[];
@@ -28,15 +27,15 @@ export interface Held {
 export interface Filled extends Held {
   readonly problems: string[];
   readonly codes: Readonly<Record<string, number>>;
-  /** Changes until the first that found no room; how many after it did, and did not. */
+  /** Changes until the first that found no room; failed and successful ones after it. */
   readonly until: number;
   readonly refused: number;
   readonly made: number;
-  /** How long the failures took that found no room, at most, in milliseconds. */
+  /** The longest time of a failure for lack of room, in milliseconds. */
   readonly slowestMs: number;
-  /** How deletions ended when there was no room, and what could be put after them. */
+  /** The outcomes of deletions without room, and of puts after them. */
   readonly emptied: readonly string[];
-  /** Records that the ballast had before that. */
+  /** Records of the ballast before that. */
   readonly ballast: number;
 }
 
@@ -106,7 +105,7 @@ class Filling {
     return 200_000 + this.#below(1_300_000);
   }
 
-  /** One change; how it ended. */
+  /** Makes one change. Returns its outcome. */
   async change(): Promise<string> {
     const kind = this.#below(24);
     if (kind < 12) {
@@ -175,7 +174,7 @@ class Filling {
     return ending.code;
   }
 
-  /** Empties a store for which there is no room: deletions first, then puts. */
+  /** Empties a store without room: deletions first, then puts. */
   async empty(): Promise<string[]> {
     const emptied: string[] = [];
     const note = async (name: string, ending: Promise<string>) => {
@@ -228,15 +227,15 @@ class Filling {
   }
 }
 
-/** Pauses between looks for a ballast, in milliseconds, and after how many looks it is no more about to grow. */
+/** Pauses between looks for a ballast, in milliseconds, and the number of looks after which it no longer grows. */
 const BALLAST_PAUSE_MS = 250;
 const BALLAST_LOOKS = 20;
 
 const ballastOf = ({ store }: Pick<FullPlan, 'store'>) => `hedgerow-ballast/${store}`;
 
 /**
- * Waits until a store has the ballast that a store of its size has (`docs/reliability.md` tells how much), or has at
- * least half of it and finds no room for more.
+ * Waits until a store has the ballast for its size (`docs/reliability.md` has the sizes), or has at least half of it
+ * and finds no room for more.
  */
 async function hasBallast({ store, loadBytes }: FullPlan): Promise<boolean> {
   const name = ballastOf({ store });
@@ -252,13 +251,13 @@ async function hasBallast({ store, loadBytes }: FullPlan): Promise<boolean> {
   return records >= wanted / 2;
 }
 
-/** How many records the ballast of this name has. */
+/** Counts the records in the ballast of this name. */
 async function recordsOf(name: string): Promise<number> {
   const databases = await indexedDB.databases();
   if (!databases.some((database) => database.name === name)) return 0;
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(name);
-    // It was deleted meanwhile, and must not be made here.
+    // It was deleted in the meantime, and must not be made here.
     opening.onupgradeneeded = () => opening.transaction?.abort();
     opening.onerror = () => resolve(0);
     opening.onsuccess = () => {
@@ -278,7 +277,7 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
   const filling = new Filling(plan, db);
   const { calls } = filling;
   await filling.load(plan.loadBytes);
-  // What is kept for deletions is taken soon after a load, not in it.
+  // The ballast is made soon after a load, not in it.
   if (plan.loadBytes > 0 && !(await hasBallast(plan))) calls.problems.push('no ballast was taken');
   let until = 0;
   while ((await filling.change()) === 'right' && until < MOST_CHANGES) until += 1;
@@ -288,7 +287,7 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
     if ((await filling.change()) === 'right') made += 1;
     else refused += 1;
   }
-  // A full Firefox may refuse to open another database. Only WebKit's ballast decides anything.
+  // A full Firefox may refuse to open another database. Only WebKit's ballast matters.
   const ballast = await recordsOf(ballastOf(plan)).catch(() => 0);
   const emptied = plan.seed % 2 === 0 ? await filling.empty() : [];
   calls.problems.push(...(await differences(db, filling.held)));
@@ -297,13 +296,13 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
   return { problems, codes, until, refused, made, slowestMs, emptied, ballast, ...filling.held };
 }
 
-/** How often, and after which pauses, room is asked for when rows or a store are gone. */
+/** The number and the pauses of requests for room when rows or a store are gone. */
 const ROOM_TRIES = 40;
 const ROOM_PAUSE_MS = 250;
 
 /**
- * Asks for room until there is some: for seconds, longer when it is busy, a browser counts files that it is about
- * to delete.
+ * Tries until there is room: a browser counts files that it is about to delete, for seconds, and longer when it is
+ * busy.
  */
 async function withRoom<T>(put: () => Promise<T>, isRefused: (ending: T) => boolean): Promise<T> {
   let ending = await put();
@@ -314,7 +313,7 @@ async function withRoom<T>(put: () => Promise<T>, isRefused: (ending: T) => bool
   return ending;
 }
 
-/** What a store has that it should not have, and the other way round. */
+/** Lists rows that a store should not have, and rows that it lacks. */
 async function differences(db: Store, { rows, unsure }: Held): Promise<string[]> {
   const problems: string[] = [];
   const expected = new Map(rows.map((row) => [row[0], row]));
@@ -337,7 +336,10 @@ async function differences(db: Store, { rows, unsure }: Held): Promise<string[]>
   return [...problems.slice(0, 5), ...calls.problems];
 }
 
-/** In another start of the browser: whether all is there. Then the store is deleted, and there is room. */
+/**
+ * Checks in another start of the browser that all rows are there. Then deletes the store, and checks that there is
+ * room.
+ */
 export async function checkFull({ store }: FullPlan, held: Held): Promise<string[]> {
   const calls = new Calls();
   const db = await open(store);

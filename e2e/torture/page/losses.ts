@@ -1,13 +1,12 @@
 /**
- * Loses connections to IndexedDB at a chosen step, as the browser does when it closes them by
- * force: transactions under way abort or are never heard of again, the database gets `close`.
- * A step is anything that a store waits for or that can find its connection gone: a database
- * opened, a transaction begun, a request answered, a transaction completed.
+ * Loses connections to IndexedDB at a chosen step, as the browser does when it closes them by force: transactions under
+ * way abort or are never heard of again, the database gets `close`. A step is any event that a store waits for or that
+ * can find its connection gone: a database opened, a transaction begun, a request answered, a transaction completed.
  */
 
 /**
- * When the `close` event comes: in the same task as the loss, or in a later one. Or the database
- * is deleted, as another tab does it.
+ * When the `close` event comes: in the same task as the loss, or in a later one. Or the database is deleted, as another
+ * tab does it.
  */
 export type Notice = 'at once' | 'later' | 'deleted';
 
@@ -18,13 +17,13 @@ let notice: Notice = 'at once';
 let deletion: Promise<void> | undefined;
 const live = new Map<IDBTransaction, IDBDatabase>();
 
-/** Loses the connection at each of the steps from `from` on, `times` of them. */
+/** Loses the connection at `times` steps, from the step `from` on. */
 export function lose(from: number, times: number, how: Notice): void {
   [steps, first, count, notice] = [0, from, times, how];
   deletion = undefined;
 }
 
-/** Resolves when the database is deleted; `undefined` when nobody deletes it. */
+/** Resolves when the database is deleted; `undefined` without a deletion. */
 export function deleted(): Promise<void> | undefined {
   return deletion;
 }
@@ -55,7 +54,7 @@ function drop(db: IDBDatabase): void {
     try {
       tx.abort();
     } catch {
-      // It is being committed: nothing will be heard of it.
+      // It is being committed: it sends no further event.
     }
   }
   db.close();
@@ -66,10 +65,10 @@ function drop(db: IDBDatabase): void {
 
 const nativeTimeout = globalThis.setTimeout.bind(globalThis);
 
-/** Puts itself between all code that comes later and IndexedDB. */
+/** Wraps IndexedDB for all later code. */
 export function install(): void {
-  // The waits before a repetition would take most of the time. Limits, which are counted in four parts of
-  // 500 ms and more, are not to be shortened.
+  // The waits before a repetition would take most of the time. Limits must keep their length; they are counted in four
+  // parts of 500 ms and more.
   const LONGEST_WAIT_MS = 450;
   globalThis.setTimeout = ((run: () => void, ms = 0, ...rest: unknown[]) =>
     nativeTimeout(run, ms < LONGEST_WAIT_MS ? 0 : ms, ...rest)) as typeof setTimeout;

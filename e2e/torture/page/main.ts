@@ -1,4 +1,4 @@
-/** What the driver calls in the page. */
+/** The functions that the driver calls in the page. */
 import { destroy, memory, open } from 'hedgerow';
 import { check } from './check.js';
 import { Control } from './control.js';
@@ -21,13 +21,13 @@ const calls = {
   editFirst,
   lookSynced,
   settle,
-  /** Whether there is collection to be killed in the midst of. */
+  /** Whether there is a collection to kill. */
   canCollect: async () => {
     const db = await open('any', { storage: memory() });
     await db.close();
     return collectorOf(db) !== undefined;
   },
-  /** Deletes what a plan has stored. */
+  /** Deletes the stores of a plan. */
   remove: async (plan: Plan) => {
     await destroy(plan.store);
     await new Promise<void>((resolve, reject) => {

@@ -17,7 +17,7 @@ interface Step {
   readonly rows: Rows;
 }
 
-/** Loads of new rows, merges into all of them, single puts. */
+/** Makes loads of new rows, merges into all of them, and single puts. */
 function steps(): Step[] {
   const all: Step[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -40,7 +40,7 @@ function steps(): Step[] {
 
 export interface Filled {
   readonly problems: string[];
-  /** What failed, and of which number; nothing when there was room for all. */
+  /** The kind and number of the failed step; `undefined` when there was room for all. */
   readonly failed: { readonly kind: Step['kind']; readonly step: number } | undefined;
   readonly root: string;
   readonly usage: number;
@@ -55,7 +55,7 @@ async function run({ rows }: Step): Promise<void> {
   else for (const [key, value] of rows) await db.put(key, value);
 }
 
-/** Whether the store holds exactly what was acknowledged. */
+/** Checks that the store holds exactly the acknowledged rows. */
 async function compare(where: string, calls: Calls): Promise<void> {
   const ending = await calls.ended(`${where}: a scan`, () => db.scan<string>().toArray());
   if ('code' in ending) {
@@ -68,7 +68,7 @@ async function compare(where: string, calls: Calls): Promise<void> {
   if (!isSame) calls.problems.push(`${where}: ${result.length} rows, not the ${held.size} written`);
 }
 
-/** Goes on with the workload until a step fails for want of room, or to its end. */
+/** Goes on with the workload until a step fails for lack of room, or to its end. */
 export async function fill(): Promise<Filled> {
   const calls = new Calls();
   db ??= await open(NAME);
@@ -84,7 +84,7 @@ export async function fill(): Promise<Filled> {
     }
     calls.allow(name, ending, ['quota-exceeded']);
     failed = { kind: step.kind, step: at };
-    // What it held before, through this handle and through another one.
+    // The rows of before, through this handle and through another one.
     await compare(`after ${name}`, calls);
     await calls.ended('close', () => db.close());
     db = await open(NAME);

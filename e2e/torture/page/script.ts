@@ -1,18 +1,17 @@
 /**
- * What is written while the browser is being killed: a script of commits that follows from a
- * seed, so that a page which knows nothing but the seed can tell each state that there may be.
+ * The script of commits during which the browser is killed. It follows from a seed, so that a page that knows only the
+ * seed can compute each possible state.
  *
- * A script has lanes. The commits of a lane come one after the other, each awaited; the lanes of
- * a phase run at the same time and have keys of their own. So what a store may hold is, for each
- * lane, the state after one of its commits.
+ * A script has lanes. The commits of a lane come one after the other, each awaited; the lanes of a phase run at the
+ * same time and have their own keys. So a store may hold, for each lane, the state after one of its commits.
  */
 
-/** What goes on when the browser is killed. */
+/** The work during which the browser is killed. */
 export type Phase = 'load' | 'change' | 'puts' | 'writers' | 'collect';
 
 export type LaneName = 'load' | 'change' | 'puts';
 
-/** All that a page must know. */
+/** All inputs of a page. */
 export interface Plan {
   readonly store: string;
   readonly seed: number;
@@ -22,13 +21,13 @@ export interface Plan {
   readonly durability: 'relaxed' | 'strict';
 }
 
-/** One commit: rows to be put, by number, or rows to be deleted. */
+/** One commit: the numbers of rows to put, or rows to delete. */
 export type Commit =
   | { readonly kind: 'putMany' | 'put'; readonly ids: readonly number[] }
   | { readonly kind: 'deleteMany' | 'delete'; readonly ids: readonly number[] }
   | { readonly kind: 'deleteAll' };
 
-/** How a lane takes part in a phase. */
+/** The part of a lane in a phase. */
 export interface Part {
   readonly lane: LaneName;
   /** Commits that are made before the clock starts. */
@@ -57,7 +56,7 @@ export const PARTS: Readonly<Record<Phase, readonly Part[]>> = {
 /** Different rows of the lane of single puts. */
 const SINGLE_ROWS = 500;
 
-/** A hash of two numbers: 32 bits. */
+/** Hashes two numbers to 32 bits. */
 export function mix(a: number, b: number): number {
   let h = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(b + 0x7f4a7c15, 0xc2b2ae35);
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
@@ -67,7 +66,7 @@ export function mix(a: number, b: number): number {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, id) => id);
 
-/** The commit with the number `at`, from 1, of a lane. */
+/** Returns the commit with the number `at`, from 1, of a lane. */
 export function commitOf({ seed, rows }: Plan, lane: LaneName, at: number): Commit {
   const chosen = mix(seed, at);
   const some = (share: number) => numbers(rows).filter((id) => mix(chosen, id) % share === 0);
@@ -98,7 +97,7 @@ const NOISE_LENGTH = 1 << 20;
 const TEXT_LENGTH = 720;
 let noise = '';
 
-/** Text that follows from a seed and hardly compresses. */
+/** Makes text that follows from a seed and hardly compresses. */
 export function textOf(seed: number, length: number): string {
   if (noise === '') {
     const pieces: string[] = [];
@@ -111,7 +110,7 @@ export function textOf(seed: number, length: number): string {
   return noise.slice(from, from + length);
 }
 
-/** The value of a row that the commit `at` has put. */
+/** Makes the value of a row that the commit `at` has put. */
 export function rowOf(id: number, at: number) {
   return { id, at, text: textOf(mix(id, at), TEXT_LENGTH) };
 }
@@ -124,7 +123,7 @@ export function isValue(value: unknown, id: number, at: number): boolean {
   return isSame && Object.keys(found).length === 3;
 }
 
-/** The rows of a commit, made as they are asked for. */
+/** Yields the rows of a commit, made on demand. */
 export function* rowsOf(
   lane: LaneName,
   at: number,
@@ -133,7 +132,7 @@ export function* rowsOf(
   for (const id of ids) yield [keyOf(lane, id), rowOf(id, at)];
 }
 
-/** What a lane holds: which commit has put each of its rows. */
+/** The rows of a lane: the commit that has put each. */
 export class LaneState {
   readonly rows = new Map<number, number>();
   /** Of all rows, whatever their order: unequal sums mean unequal states. */
@@ -166,12 +165,12 @@ export class LaneState {
   }
 }
 
-/** Acknowledgements can be lost with the page that sent them: commits that are looked ahead. */
+/** Commits to look ahead: acknowledgements can be lost with the page that sent them. */
 const AHEAD = 200;
 
 /**
- * After which commit of its lane a state is, looking at those after `acknowledged` first; `-1`
- * when there is none.
+ * Returns the commit of its lane whose state this is, looking at commits after `acknowledged` first; `-1` when there is
+ * none.
  */
 export function placeOf(plan: Plan, lane: LaneName, state: LaneState, acknowledged: number) {
   const replayed = new LaneState();

@@ -1,8 +1,8 @@
-/** Calls of a store that must settle: with their result, or with a typed error. */
+/** Checks that calls of a store settle: with their result, or with a typed error. */
 
 const LONGEST_MS = 30_000;
 
-/** How a call ended: with a result, with a typed error, or in a way that is a defect. */
+/** The end of a call: a result, a typed error, or a defect. */
 export type Ending<T> =
   | { readonly result: T }
   | { readonly code: string; readonly message: string };
@@ -12,7 +12,7 @@ export class Calls {
   readonly problems: string[] = [];
   readonly codes: Record<string, number> = {};
 
-  /** How `call` ends; a call that does not is given up. */
+  /** Returns the end of `call`; gives up a hanging one. */
   async ended<T>(name: string, call: () => Promise<T>): Promise<Ending<T>> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const hung = new Promise<Ending<T>>((resolve) => {
@@ -38,7 +38,7 @@ export class Calls {
     return ending;
   }
 
-  /** Notes a failure whose code is none of `allowed`. */
+  /** Notes a failure whose code is not in `allowed`. */
   allow(name: string, ending: Ending<unknown>, allowed: readonly string[]): void {
     if ('code' in ending && ending.code !== 'hung' && !allowed.includes(ending.code)) {
       this.problems.push(`${name}: ${ending.message}`);

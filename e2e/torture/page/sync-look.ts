@@ -1,4 +1,4 @@
-/** Finds out what a killed browser has left of a store that syncs, and brings it to where the others are. */
+/** Checks what a killed browser has left of a store that syncs, and syncs it with the others. */
 import type { Store } from 'hedgerow';
 import { BASE, numbered, SHARED } from '../lib/sync/keys.mjs';
 import { Control } from './control.js';
@@ -15,11 +15,11 @@ import {
   type SyncPlan,
 } from './sync-plan.js';
 
-/** Blocks that are looked at where not all rows are. */
+/** Blocks to check where not all rows are checked. */
 const SOME_BLOCKS = 3;
 
 export interface Looked {
-  /** Which edit stands where: in a shared row, in the bulk, in a block. */
+  /** The edit at each place: in a shared row, in the bulk, in a block. */
   readonly places: readonly (readonly [key: string, id: string])[];
   /** The sides of each conflict in the log: ids, `null` for a deletion. */
   readonly conflicts: readonly (readonly [ours: string | null, theirs: string | null])[];
@@ -27,11 +27,11 @@ export interface Looked {
   readonly root: string;
   readonly rows: number;
   readonly remoteRows: number;
-  /** The last edit that the control has; 0 if none. */
+  /** The last edit of the control; 0 without one. */
   readonly control: number;
 }
 
-/** Looks at the store as it is. `isAll` reads all rows. */
+/** Checks the store as it is. `isAll` reads all rows. */
 export async function lookSynced(plan: SyncPlan, isAll: boolean): Promise<Looked> {
   const db = await opened(plan);
   try {
@@ -69,7 +69,7 @@ async function shared(db: Store): Promise<[string, string][]> {
   return rows.map(([key, { id }]) => [key, id]);
 }
 
-/** What stands in rows that one commit writes; a problem where that is not one edit. */
+/** Returns the one edit in the rows of one commit; adds a problem for any other number of edits. */
 function theOne(what: string, ids: ReadonlySet<string>, problems: string[]): [string, string][] {
   if (ids.size > 1) problems.push(`${what} is torn between ${[...ids].join(' and ')}`);
   return [...ids].map((id) => [what, id]);

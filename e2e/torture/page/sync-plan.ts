@@ -1,4 +1,4 @@
-/** What the driver tells a page that syncs, and what the page tells the driver. `../lib/sync` has the other side. */
+/** The messages between the driver and a page that syncs. `../lib/sync` has the other side. */
 import {
   type Clone,
   clone,
@@ -13,7 +13,7 @@ import { httpRemote } from 'hedgerow/remote';
 import type { Control } from './control.js';
 import type { Commit, Plan } from './script.js';
 
-/** What a page does until it is killed. */
+/** The page's work until it is killed. */
 export type SyncPhase = 'clone' | 'push' | 'pull' | 'checkpoint';
 
 export interface SyncPlan {
@@ -22,9 +22,9 @@ export interface SyncPlan {
   readonly phase: SyncPhase;
   readonly isLazy: boolean;
   readonly policy: 'fields' | 'remote' | 'local';
-  /** Of the remote and of the storage; nothing is encrypted without one. */
+  /** The key of the remote and of the storage; without it both are plain. */
   readonly key?: readonly number[];
-  /** Where the remote is, and where the driver listens. */
+  /** The addresses of the remote and of the driver. */
   readonly remote: string;
   readonly driver: string;
   /** The number of the next edit. */
@@ -34,12 +34,12 @@ export interface SyncPlan {
   readonly blockRows: number;
 }
 
-/** A row that somebody has written; those of one commit have one id. */
+/** A row with its edit; the rows of one commit have one id. */
 export interface Edited {
   readonly id: string;
 }
 
-/** Rows that the page alone writes, all of them in one commit: enough for a checkpoint. */
+/** Rows that only the page writes, all in one commit: enough for a checkpoint. */
 export const BULK = 'bulk/';
 export const BULK_ROWS = 3000;
 
@@ -63,9 +63,9 @@ export function cloned(plan: SyncPlan): Promise<Clone> {
   });
 }
 
-/** Opens the store as it is, and asks for nothing; but for one that has no rows yet. */
+/** Opens the store as it is, without a request, unless it has no rows yet. */
 export async function resumed(plan: SyncPlan): Promise<Clone> {
-  // A lazy clone that was begun asks for nothing, either.
+  // A lazy clone that has begun makes no request, either.
   if (plan.isLazy) return cloned(plan);
   const db = await opened(plan);
   if ((await db.count()) > 0) return { db, link: await linkOf(db, plan) };
@@ -78,20 +78,20 @@ export function linkOf(db: Store, plan: SyncPlan): Promise<Link> {
   return db.remote(httpRemote({ url: plan.remote }), linkOptions(plan));
 }
 
-/** Opens what is here. A lazy clone needs its remote for what is not. */
+/** Opens the local store. A lazy clone needs its remote for missing rows. */
 export async function opened(plan: SyncPlan): Promise<Store> {
   if (plan.isLazy) return (await cloned(plan)).db;
   return open(plan.store, encryptionOf(plan).store);
 }
 
-/** Tells the driver something; resolves when it knows. */
+/** Reports to the driver; resolves when the report has arrived. */
 export async function tell({ driver }: SyncPlan, ...message: unknown[]): Promise<void> {
-  // As plain text it needs no leave.
+  // As plain text it needs no preflight.
   const { ok } = await fetch(driver, { method: 'POST', body: JSON.stringify(message) });
   if (!ok) throw new Error(`the driver does not take ${JSON.stringify(message)}`);
 }
 
-/** The plan of the control beside a store: a commit of one row for each edit. */
+/** Returns the plan of a store's control: a commit of one row for each edit. */
 export const controlPlan = ({ store, seed }: SyncPlan): Plan => ({
   store,
   seed,

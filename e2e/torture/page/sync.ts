@@ -18,7 +18,7 @@ import {
 const SHORT_TEXT = 60;
 const BULK_TEXT = 600;
 
-/** Begins; what goes wrong is told to the driver. */
+/** Begins; reports failures to the driver. */
 export function startSyncing(plan: SyncPlan): void {
   const failed = (cause: unknown) => tell(plan, 'failed', String(cause));
   new Syncing(plan).run().catch(failed);
@@ -49,7 +49,7 @@ class Syncing {
     for (let nth = 0; ; nth++) {
       switch (plan.phase) {
         case 'clone':
-          // One that is whole has nothing to do any more, if it was not killed yet.
+          // A whole clone is done, if it was not killed yet.
           if (plan.isLazy) await this.#call('read', () => this.#read(nth));
           else await this.#call('pull', () => this.link.pull());
           break;
@@ -76,13 +76,13 @@ class Syncing {
     this.control.close();
   }
 
-  /** Edits before anything is heard of the remote: also of pushes of which nobody knows how they ended. */
+  /** Edits before any news from the remote: also from pushes whose outcome is unknown. */
   async #resume(): Promise<void> {
     Object.assign(this, await this.#call('open', () => resumed(this.#plan)));
     for (let nth = 0; nth < SHARED_KEYS; nth++) await this.#edit(nth, false);
   }
 
-  /** Does something of which the driver knows when it begins and when it has ended. */
+  /** Runs `work`; the driver hears of its begin and its end. */
   async #call<T>(name: string, work: () => Promise<T>): Promise<T> {
     await tell(this.#plan, 'called', name);
     const result = await work();
@@ -90,7 +90,7 @@ class Syncing {
     return result;
   }
 
-  /** Reads what may not be here yet. */
+  /** Reads rows that may still be missing. */
   async #read(nth: number): Promise<void> {
     const { seed, rows } = this.#plan;
     const from = mix(seed, nth) % rows;
@@ -101,8 +101,8 @@ class Syncing {
   }
 
   /**
-   * Edits or deletes a row that the other device edits, too. The driver knows of each edit that there may be, and which one
-   * it has seen: nothing comes between that and the commit.
+   * Edits or deletes a row that the other device edits, too. The driver hears of each possible edit, and of the one
+   * that it has seen: no other edit comes between this report and the commit.
    */
   async #edit(nth?: number, mayDelete = true): Promise<void> {
     const at = this.#next++;
@@ -118,7 +118,7 @@ class Syncing {
     await this.#made(at, edit);
   }
 
-  /** Writes so many rows, in one commit, that a push of it makes a checkpoint. */
+  /** Writes so many rows in one commit that its push makes a checkpoint. */
   async #load(): Promise<void> {
     const at = this.#next++;
     const before = await this.db.get<Edited>(numbered(BULK, 0));

@@ -13,17 +13,17 @@ import {
   rowsOf,
 } from './script.js';
 
-/** Which of the two databases a report is about. */
+/** The database of a report. */
 export type Side = 'hedgerow' | 'control';
 
 declare global {
-  /** Tells the driver something; what arrived there outlives this page. */
+  /** Reports to the driver; a report that arrived outlives this page. */
   var report: (message: string) => void;
 }
 
 const tell = (...message: unknown[]) => globalThis.report(JSON.stringify(message));
 
-/** A commit of the script, as calls of the store. */
+/** Makes a commit of the script, as calls of the store. */
 export async function commitTo(
   db: Store,
   lane: LaneName,
@@ -49,13 +49,13 @@ export async function commitTo(
   }
 }
 
-/** Collection, where the store has it. */
+/** Returns the store's collection, where it has one. */
 export function collectorOf(db: Store): (() => Promise<unknown>) | undefined {
   const { compact } = db as { compact?: () => Promise<unknown> };
   return typeof compact === 'function' ? () => compact.call(db) : undefined;
 }
 
-/** Opens both databases; resolves when what the phase wants to be there is there. */
+/** Opens both databases; resolves when the phase's preparations are done. */
 export async function startWriting(plan: Plan): Promise<void> {
   const db = await open(plan.store, { durability: plan.durability });
   const control = await Control.open(plan);

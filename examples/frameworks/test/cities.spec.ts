@@ -13,7 +13,7 @@ const NEW = 'A new place';
 let cities: readonly City[];
 
 test.beforeAll(() => {
-  // In the order of their keys: so `prepare.mjs` writes them.
+  // In the order of their keys, as `prepare.mjs` writes them.
   cities = readFileSync(FILE, 'utf8')
     .trimEnd()
     .split('\n')
@@ -25,7 +25,7 @@ const count = (page: Page, number: string) =>
   expect(page.locator('.count')).toHaveText(`${number} cities`);
 const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-/** The rows that a person sees, by their place on the screen: its number, and what stands there. */
+/** Returns the rows that a person sees, by their place on the screen: the number, and the texts of the row there. */
 const seen = (page: Page) =>
   scroller(page).evaluate((box) => {
     const inner = box.getBoundingClientRect().top + box.clientTop;
@@ -39,7 +39,7 @@ const seen = (page: Page) =>
       texts: ['number', 'name'].map((name) => row.querySelector(`.${name}`)!.textContent),
       id: row.dataset.id!,
     }));
-    // A row stands where it belongs, but for what a fraction of a pixel may be.
+    // A row stands in its place, to a fraction of a pixel.
     for (const row of rows) {
       const place = Math.round(row.number);
       if (Math.abs(place - row.number) * rowHeight < 1) row.number = place;
@@ -49,7 +49,7 @@ const seen = (page: Page) =>
     return { first, places, shown };
   });
 
-/** Every place on the screen has the row of its number. `all` is what the store is to have. */
+/** Checks that every place on the screen has the row of its number. `all` are the expected rows of the store. */
 async function isRight(page: Page, all: readonly City[]): Promise<number> {
   await expect(async () => {
     const { first, places, shown } = await seen(page);
@@ -64,7 +64,7 @@ async function isRight(page: Page, all: readonly City[]): Promise<number> {
   return (await seen(page)).first;
 }
 
-/** What the list shows from now on: by the numbers that rows ever stood at, their ids. */
+/** Records the list from now on: the ids of rows by each number at which they ever stood. */
 const states = (page: Page) =>
   scroller(page).evaluateHandle((box) => {
     const told = { wasStale: false, rows: {} as Record<number, string> };
@@ -153,7 +153,7 @@ test('loads once; the scroll bar reaches every row', async ({ profile }) => {
   page = await profile.open('cities');
   await count(page, '171,075');
 
-  // Nothing is in memory now: a jump shows the rows of before until storage has answered, and each in its own place.
+  // The memory is empty now: a jump shows the old rows until storage has answered, and each in its own place.
   const told = await states(page);
   for (const number of [171_075, 1, 60_000, 120_000]) {
     await goTo(page, String(number));
@@ -166,11 +166,9 @@ test('loads once; the scroll bar reaches every row', async ({ profile }) => {
   for (const [number, id] of Object.entries(rows)) expect(id).toBe(cities[Number(number)]?.id);
 });
 
-test('a row put in front shifts the window, and what is scrolled over stays', async ({
-  profile,
-}) => {
+test('a row put in front shifts the window, and the scroll position stays', async ({ profile }) => {
   const page = await profile.open('cities');
-  // A load that fails says why, and can be tried again.
+  // A load that fails gives the reason, and can be tried again.
   await page.route('**/cities*.ndjson', (route) => route.fulfill({ status: 503 }));
   await press(page, 'Load all cities');
   await expect(page.getByRole('alert')).toContainText('503');
@@ -182,7 +180,7 @@ test('a row put in front shifts the window, and what is scrolled over stays', as
   await expect.poll(async () => (await seen(page)).first).toBe(84_999);
   await isRight(page, cities);
 
-  // Two windows that overlap: rows of both are never taken away, not even until the new ones are there.
+  // Two windows overlap: their common rows stay all the time, even until the new ones are there.
   const kept = await scroller(page).evaluate(async (box) => {
     const ids = new Set([...box.querySelectorAll('li')].map(({ dataset }) => dataset.id));
     const removed: (string | undefined)[] = [];

@@ -6,7 +6,7 @@ import { test } from './profile.js';
 
 const APPS = ['react', 'vue', 'svelte', 'solid', 'angular'];
 
-/** The code of an app: its lines. */
+/** Returns the lines of an app's code. */
 function linesOf(app: string): string[] {
   const folder = new URL(`../src/${app}/`, import.meta.url);
   const files = readdirSync(folder).sort();
@@ -28,7 +28,7 @@ async function add(page: Page, title: string): Promise<void> {
   await expect(titles(page).first()).toHaveText(title);
 }
 
-/** Hides the list and shows it again. Resolves to the texts that it had in the turn and frame in which it came. */
+/** Hides the list and shows it again. Resolves to its texts in the turn and frame in which it came. */
 async function hideAndShow(page: Page): Promise<string[]> {
   await page.getByRole('button', { name: 'Hide the list' }).click();
   await expect(page.locator('section')).toHaveCount(0);
@@ -85,7 +85,7 @@ for (const [nth, app] of APPS.entries()) {
     await shown(page, ['Count the wrens', 'Plant a row', 'Oil the hinge']);
     await expect(box(page, 'Oil the hinge')).not.toBeChecked();
 
-    // The table refuses it: what was typed stays.
+    // The table refuses it, and the typed text stays.
     await page.getByLabel('New issue').fill('x'.repeat(201));
     await page.keyboard.press('Enter');
     await expect(

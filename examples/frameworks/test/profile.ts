@@ -1,11 +1,14 @@
-/** A browser with a profile on disk, which a test can quit and start again; and what no page may say. */
+/**
+ * A browser with a profile on disk, which a test can quit and restart. It collects the errors and warnings of its
+ * pages.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 
 export class Profile {
-  /** Errors and warnings of all pages: at the end of a test there are none but those that it took out. */
+  /** Errors and warnings of all pages. The end of a test expects an empty list, so a test takes out those it caused. */
   readonly faults: string[] = [];
   readonly #start: () => Promise<BrowserContext>;
   #context: BrowserContext | undefined;
@@ -14,7 +17,7 @@ export class Profile {
     this.#start = start;
   }
 
-  /** Opens a page in a tab of its own. `script` runs in it before all others. */
+  /** Opens a page in its own tab. `script` runs in it before all others. */
   async open(page: string, script?: () => void): Promise<Page> {
     this.#context ??= await this.#start();
     const tab = await this.#context.newPage();
@@ -27,7 +30,7 @@ export class Profile {
     return tab;
   }
 
-  /** Ends the browser. The next `open` starts it again. */
+  /** Ends the browser. The next `open` restarts it. */
   async quit(): Promise<void> {
     await this.#context?.close();
     this.#context = undefined;

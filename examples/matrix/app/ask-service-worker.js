@@ -1,4 +1,4 @@
-// The page of a service worker; which one is in the address: `?sw=sw.js&type=module`.
+// The page of a service worker; the address names the worker: `?sw=sw.js&type=module`.
 
 import { note } from './report.js';
 

@@ -1,4 +1,4 @@
-// The same from the one file that loads nothing later.
+// The same from the one file that loads no code later.
 
 import { destroy, HedgerowError, live, open, table, verifyProof } from 'hedgerow/full';
 

@@ -1,4 +1,4 @@
-// What the scenario takes of the package, as an app imports it.
+// The scenario's parts of the package, imported like in an app.
 
 import { destroy, HedgerowError, open, verifyProof } from 'hedgerow';
 import { live } from 'hedgerow/live';

@@ -3,7 +3,7 @@
 import './page.js';
 import { firstNoted, note } from './report.js';
 
-// Afterwards: what a worker fetches is no part of the start of the page.
+// Afterwards: requests of a worker are no part of the page's start.
 firstNoted().then(() => {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
   worker.onmessage = ({ data }) => note('worker', data);

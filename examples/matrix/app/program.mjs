@@ -1,4 +1,4 @@
-// A program without a browser. Its arguments: `memory`, `sqlite` or `idb`.
+// A program without a browser. Its argument: `memory`, `sqlite` or `idb`.
 
 import { memory } from 'hedgerow';
 import { modules } from './modules.js';

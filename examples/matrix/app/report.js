@@ -1,6 +1,6 @@
-// Tells the runner what became of a run: it waits for `matrixResults` of the page.
+// Reports the result of a run to the runner, which waits for `matrixResults` of the page.
 
-/** What crosses to the runner; the names and messages of an error and of its causes. */
+/** Makes an outcome that can cross to the runner, with the names and messages of an error and of its causes. */
 export const outcome = (run) =>
   run.then(
     (result) => ({ ok: true, ...result }),
@@ -24,7 +24,7 @@ export function note(name, result) {
 /** Resolves when the first result is noted. */
 export const firstNoted = () => new Promise((wake) => waiting.push(wake));
 
-/** What the page has fetched so far, with its document; bytes as they came over the wire, without heads. */
+/** Returns the requests of the page so far, with its document; bytes as on the wire, without headers. */
 export function fetched() {
   const entries = [
     ...performance.getEntriesByType('navigation'),

@@ -1,10 +1,10 @@
-// What every toolchain must be able to do. The modules come from outside: each app imports them in its own way.
+// The scenario that every toolchain must run. The modules come from outside: each app imports them in its own way.
 
 const ROWS = 5_000;
-/** For what happens by itself, such as a call of a watch. */
+/** For events such as a call of a watch. */
 const PATIENCE_MS = 30_000;
 
-/** A promise, and what resolves it. */
+/** A promise, and the function that resolves it. */
 function signal() {
   let fire;
   const fired = new Promise((resolve) => {
@@ -29,8 +29,8 @@ async function within(what, promise) {
 }
 
 /**
- * Runs it; rejects at the first thing that is not as it must be. `onOpen` is called when the store is open. Returns what
- * was checked, and the milliseconds that it took.
+ * Runs the scenario; rejects at the first wrong result. `onOpen` is called when the store is open. Returns the checks,
+ * and the milliseconds that they took.
  */
 export async function scenario(modules, { name = 'matrix', storage, onOpen = () => {} } = {}) {
   const { destroy, HedgerowError, live, open, table, verifyProof } = modules;

@@ -1,4 +1,4 @@
-// A dedicated worker: it posts what became of its run.
+// A dedicated worker: it posts the outcome of its run.
 
 import { modules } from './modules.js';
 import { outcome } from './report.js';

@@ -1,4 +1,4 @@
-// Serves a folder as a host of static files does: compressed, and with the headers that are asked for.
+// Serves a folder like a host of static files: compressed, and with given headers.
 
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
-/** The file of a path; undefined if there is none in the folder. */
+/** Finds the file of a path; undefined if the folder has no such file. */
 async function fileOf(folder, pathname) {
   const path = join(folder, normalize(decodeURIComponent(pathname)));
   if (!path.startsWith(folder)) return undefined;

@@ -1,4 +1,4 @@
-// Opens pages in Chromium, and waits for what they note (`app/report.js`).
+// Opens pages in Chromium, and waits for their noted results (`app/report.js`).
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ function executablePath() {
   return path;
 }
 
-/** What a page has said on its console, and its uncaught errors: the reason when no result comes. */
+/** Collects a page's console messages and uncaught errors: the reason when no result comes. */
 function listen(page) {
   const said = [];
   page.on('console', (message) => {
@@ -48,7 +48,7 @@ async function resultsOf(page, names, said) {
   return page.evaluate(() => globalThis.matrixResults);
 }
 
-/** One browser for all pages, each in a profile of its own. */
+/** One browser for all pages, each with its own profile. */
 export class Visits {
   #browser;
 
@@ -61,8 +61,8 @@ export class Visits {
   }
 
   /**
-   * Opens `url` and returns the results of `names`. `after` may do something with the page and its context afterwards, such
-   * as a second visit.
+   * Opens `url` and returns the results of `names`. `after` may go on with the page and its context, for example with a
+   * second visit.
    */
   async results(url, names, { after } = {}) {
     const browser = await this.#launched();
@@ -70,7 +70,7 @@ export class Visits {
     try {
       const page = await context.newPage();
       const said = listen(page);
-      // Development servers send a stream that never ends: so not `load` of everything.
+      // Development servers send a stream that never ends, so `load` would never come.
       await page.goto(url, { waitUntil: 'commit' });
       const results = await resultsOf(page, names, said);
       return (
@@ -82,13 +82,13 @@ export class Visits {
     }
   }
 
-  /** With an extension in a profile of its own; `use` gets the context. */
+  /** Runs with an extension in its own profile; `use` gets the context. */
   async withExtension(folder, use) {
     const profile = await mkdtemp(join(tmpdir(), 'hedgerow-matrix-'));
     const { chromium } = await playwright();
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: executablePath(),
-      // The headless mode of its own kind has no extensions.
+      // The separate headless build has no extensions.
       headless: false,
       args: [
         ...ARGS,

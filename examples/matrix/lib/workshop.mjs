@@ -1,4 +1,4 @@
-// The folder of a tool: its files, its packages, and the programs that are run in it.
+// The folder of a tool: its files, its packages, and the programs that run in it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const APP = join(dirname(dirname(fileURLToPath(import.meta.url))), 'app');
 const START_MS = 120_000;
 const RUN_MS = 300_000;
 
-/** Servers that run: they must not outlive this process. */
+/** Running servers: they must not outlive this process. */
 const groups = new Set();
 function endGroup(pid) {
   if (!groups.delete(pid)) return;
@@ -45,7 +45,7 @@ export class Workshop {
     this.visits = visits;
   }
 
-  /** A package of the root. */
+  /** Returns the path of a package of the root. */
   fromRoot(name) {
     return join(ROOT, 'node_modules', name);
   }
@@ -67,7 +67,7 @@ export class Workshop {
     return readFile(this.path(name), 'utf8');
   }
 
-  /** Begins with nothing but the app of the matrix in `src`, and `manifest` in package.json. */
+  /** Starts with only the app of the matrix in `src`, and `manifest` in package.json. */
   async begin(manifest = {}) {
     await rm(this.dir, { recursive: true, force: true });
     await mkdir(this.dir, { recursive: true });
@@ -83,7 +83,7 @@ export class Workshop {
     if (scripts.length > 0) await this.run('npm', ['rebuild', ...scripts]);
   }
 
-  /** Unpacks the package where npm would have put it; all else is found in the root of the repository. */
+  /** Unpacks the package where npm would have put it; everything else comes from the root of the repository. */
   async unpack(tarball) {
     const to = this.path('node_modules', 'hedgerow');
     await mkdir(to, { recursive: true });
@@ -122,7 +122,7 @@ export class Workshop {
     });
   }
 
-  /** The results that a program prints, a line of JSON each, by their names. */
+  /** Runs a program, and returns the results that it prints, a line of JSON each, by their names. */
   async results(command, args, options) {
     const output = await this.run(command, args, options);
     const lines = output.split('\n').filter((line) => line.startsWith('{"name"'));
@@ -131,11 +131,12 @@ export class Workshop {
   }
 
   /**
-   * Starts a server that runs until the case ends. `args` is a function of the port to take. It is ready when it answers.
+   * Starts a server that runs until the case ends. `args` is a function of the port to take. It is ready when it
+   * answers.
    */
   async start(command, args, { env, path = '/' } = {}) {
     const port = await freePort();
-    // A group of its own: with it end the programs that it has started.
+    // Its own group: ending the group ends the programs that it has started.
     const child = spawn(command, args(port), {
       cwd: this.dir,
       env: this.#env({ PORT: String(port), ...env }),
@@ -183,12 +184,12 @@ export class Workshop {
     return site.url;
   }
 
-  /** The results of a page. */
+  /** Returns the results of a page. */
   visit(url, names = ['page'], options = {}) {
     return this.visits.results(url, names, options);
   }
 
-  /** Builds made before: a folder with nothing in it. */
+  /** Empties a folder of earlier builds. */
   async empty(folder) {
     await rm(this.path(folder), { recursive: true, force: true });
     await mkdir(this.path(folder), { recursive: true });

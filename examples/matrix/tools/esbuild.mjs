@@ -8,7 +8,7 @@ export default {
   prepare: (shop) => shop.write({ 'dist/index.html': html('/page.js') }),
   cases: {
     'split: page and worker': async (shop) => {
-      // It takes no worker out of a page: an app names what it has built.
+      // esbuild takes no worker out of a page, so an app names its built file.
       const page = (await shop.read('src/page-and-worker.js')).replace(
         "new URL('./worker.js', import.meta.url)",
         "'/worker.js'",

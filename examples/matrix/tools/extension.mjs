@@ -11,7 +11,7 @@ const MANIFEST = {
   },
 };
 
-/** Answers a page of the extension with what its own run gave. */
+/** Answers a page of the extension with the result of its own run. */
 const BACKGROUND = `import { modules } from './full-modules.js';
 import { outcome } from './report.js';
 import { scenario } from './scenario.js';
@@ -51,7 +51,7 @@ export default {
         const page = await context.newPage();
         await page.goto(new URL('/popup.html', worker.url()).href);
         const results = await resultsOf(page, ['page', 'background']);
-        // What an extension reads of itself is no request.
+        // An extension reads its own files without requests.
         return Object.fromEntries(
           Object.entries(results).map(([name, one]) => [name, { ...one, requests: undefined }]),
         );

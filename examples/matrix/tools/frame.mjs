@@ -1,6 +1,6 @@
 import { html } from '../lib/workshop.mjs';
 
-/** What raw IndexedDB does in the same frame: Hedgerow must do no worse. */
+/** Uses raw IndexedDB in the same frame: Hedgerow must do no worse. */
 const RAW = `export const raw = () => new Promise((resolve) => {
   try {
     const request = indexedDB.open('raw');
@@ -56,7 +56,7 @@ export default {
       const foreign = (url) => `${url.replace('localhost', '127.0.0.1')}frame.html`;
       const frame = await visit(shop, foreign);
       if (frame.plain === 'opens') return frame;
-      // Blocked, as cookies of other sites are: an app can have a `fallback`.
+      // Blocked, like cookies of other sites: an app can have a `fallback`.
       return { ok: frame.code === 'unsupported', error: frame.error, note: `raw: ${frame.plain}` };
     },
     'sandboxed: as raw IndexedDB': async (shop) => {

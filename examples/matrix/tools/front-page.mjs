@@ -6,7 +6,7 @@ import { html } from '../lib/workshop.mjs';
 /** The list, once all rows are stored and one is updated. */
 const SHOWN = ['Fix the gate', 'Issue 99999', 'Issue 99998', 'Issue 99997', 'Issue 99996'];
 
-/** Notes for the matrix what the page shows; it imports nothing of Hedgerow. */
+/** Notes the page's content for the matrix, without importing Hedgerow. */
 const WATCH = `
 const wanted = ${JSON.stringify(SHOWN)};
 globalThis.matrixResults ??= {};

@@ -1,7 +1,7 @@
 import { cp, readdir } from 'node:fs/promises';
 import { html } from '../lib/workshop.mjs';
 
-/** An import map from the `exports` of the package, with the package that it needs. */
+/** Makes an import map from the `exports` of the package, and of the package that it needs. */
 async function importMap(shop) {
   const { exports } = JSON.parse(await shop.read('node_modules/hedgerow/package.json'));
   const entries = Object.entries(exports).filter(([, target]) => target.default !== undefined);
@@ -14,7 +14,7 @@ async function importMap(shop) {
   return JSON.stringify({ imports: { ...imports, '@noble/hashes/': '/noble/' } });
 }
 
-/** One file of the package, and a page that names it: nothing else of it is served. */
+/** Uses one file of the package in a page; the rest of the package is not served. */
 const ONE_FILE = `import { fetched, note, outcome } from './report.js';
 import { modules } from './full-modules.js';
 import { scenario } from './scenario.js';

@@ -53,7 +53,7 @@ export async function GET() {
 }
 `;
 
-/** What all three say. */
+/** Visits all three, and returns their results. */
 async function visit(shop, url) {
   const results = await shop.visit(`${url}/server`, ['page'], {
     after: async ({ page, results }) => {

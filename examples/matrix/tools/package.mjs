@@ -3,11 +3,11 @@ import { COPIES } from '../../../scripts/lib/pack.mjs';
 import { contentFaults } from '../../../scripts/lib/release-contents.mjs';
 import { VERSIONS } from '../versions.mjs';
 
-/** What attw finds and we mean: in Node 20.19 and later `require()` loads ESM, and pages have no types. */
+/** Whether attw reports what we intend: in Node 20.19 and later `require()` loads ESM, and pages have no types. */
 const isMeant = ({ kind, entrypoint }) =>
   kind === 'CJSResolvesToESM' || (kind === 'NoResolution' && /\.html$/.test(entrypoint));
 
-/** `npm run build` makes nothing for React Native: that takes a minute, and is a step of its own. */
+/** `npm run build` makes no output for React Native: that takes a minute, and is a separate step. */
 const hasReactNative = (shop) =>
   shop.read('node_modules/hedgerow/dist/react-native/index.js').then(
     () => true,
@@ -41,12 +41,12 @@ async function attw(shop) {
   return { ok: told.length === 0, error: told.join('; '), checked: ['attw'] };
 }
 
-/** The list of what a tarball has; and what people look for in its page at the registry. */
+/** Checks the files in a tarball, and the texts that people look for on its page at the registry. */
 async function contents(shop) {
   const dir = shop.path('node_modules', 'hedgerow');
   const hasNative = await hasReactNative(shop);
   const { size: packedBytes } = await stat(shop.tarball);
-  // In a release the changelog has one version more.
+  // In a release the changelog has one more version.
   const compared = COPIES.filter((name) => name !== 'CHANGELOG.md');
   const { faults, files } = await contentFaults(dir, { packedBytes, compared });
   const told = faults.filter((fault) => hasNative || !fault.includes('react-native'));
@@ -57,7 +57,7 @@ async function contents(shop) {
   return { ok: told.length === 0, error: told.join('; '), checked: [`${files} files`] };
 }
 
-/** Runs in Node, over the packed package: where `help` of an error leads. */
+/** Runs in Node, over the packed package: follows the `help` of an error. */
 const ADDRESSES = `
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -71,7 +71,9 @@ const pages = process.argv.slice(2).map((code) => {
 console.log(JSON.stringify({ name: 'node', pages, list: read('hedgerow/errors/index.md') }));
 `;
 
-/** Each code that the declarations have leads to its page in the package, whose links lead to others of them. */
+/**
+ * Checks that each code in the declarations leads to its page in the package, whose links lead to other pages there.
+ */
 async function addresses(shop) {
   const declared = await shop.read('node_modules/hedgerow/dist/base/errors.d.ts');
   const [union] = /type ErrorCode =[^;]*;/.exec(declared);

@@ -5,7 +5,7 @@ const build = (shop, page) =>
 
 export default {
   packages: ['parcel'],
-  // As installed: it does not read `exports` of packages.
+  // As installed: Parcel does not read `exports` of packages.
   prepare: (shop) =>
     shop.write({
       'page/index.html': html('../src/page.js'),
@@ -23,7 +23,7 @@ export default {
       return shop.visit(url, ['page', 'worker']);
     },
     'build, disableSharedBundles: page and worker': async (shop) => {
-      // Otherwise a built worker does not load what it shares with the page: `Cannot find module 'dcHjI'`.
+      // Otherwise a built worker does not load the code that it shares with the page: `Cannot find module 'dcHjI'`.
       const manifest = JSON.parse(await shop.read('package.json'));
       const setting = { '@parcel/bundler-default': { disableSharedBundles: true } };
       await shop.write({ 'package.json': { ...manifest, ...setting } });

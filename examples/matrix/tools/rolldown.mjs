@@ -1,6 +1,6 @@
 import { html } from '../lib/workshop.mjs';
 
-/** The same page, which waits in its module: what imports that must wait, too, so parts are cut off in more files. */
+/** The same page with a wait in its module: its importers must wait, too, so the build has more files. */
 const WAITING = `import { modules } from './modules.js';
 import { fetched, note, outcome } from './report.js';
 import { scenario } from './scenario.js';

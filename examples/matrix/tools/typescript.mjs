@@ -1,6 +1,6 @@
 import { TYPESCRIPTS } from '../versions.mjs';
 
-/** Every entry whose declarations need no other package. */
+/** Entries whose declarations need other packages. */
 const OPTIONAL = /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqlite|expo/;
 
 const APP = `import { open, verifyProof } from 'hedgerow';
@@ -19,11 +19,11 @@ export async function run(): Promise<number | undefined> {
 `;
 
 const DOM = ['ES2022', 'DOM', 'DOM.Iterable'];
-/** As of 5.9 `node10` is there, but no more in 7. */
+/** `node10` is there up to 5.9, but not in 7. */
 const resolutionsOf = (version) =>
   Number(version.split('.')[0]) < 7 ? ['node10', 'bundler', 'nodenext'] : ['bundler', 'nodenext'];
 
-/** Compiles an app, and all entries, by one compiler; with `skipLibCheck` or without. */
+/** Compiles an app, and all entries, with one compiler; with `skipLibCheck` or without. */
 function compile(version, main, skipLibCheck) {
   return async (shop) => {
     for (const moduleResolution of resolutionsOf(version)) {
@@ -47,7 +47,7 @@ function compile(version, main, skipLibCheck) {
 
 const inRoot = { '5.4.5': 'typescript-5.4', '7.0.2': 'typescript' };
 
-/** Where a compiler is: in the root, or installed for the matrix. */
+/** Returns the path of a compiler: in the root, or installed for the matrix. */
 const mainOf = (version) => (shop) =>
   inRoot[version] === undefined
     ? shop.path('node_modules', `typescript-${version}`, 'bin', 'tsc')
@@ -55,7 +55,7 @@ const mainOf = (version) => (shop) =>
 
 const cases = Object.fromEntries(
   TYPESCRIPTS.flatMap((version) => {
-    // Its library has other type parameters than those of today: see docs/toolchains.md.
+    // Its library has other type parameters than today's: see docs/toolchains.md.
     const isOld = version.startsWith('5.4');
     return [
       [`${version}, skipLibCheck`, compile(version, mainOf(version), true)],
@@ -71,7 +71,7 @@ export default {
   sample: Object.keys(cases).filter((name) => inRoot[name.split(',')[0]] !== undefined),
   async prepare(shop) {
     const { exports } = JSON.parse(await shop.read('node_modules/hedgerow/package.json'));
-    // Others are files, such as pages, which no code imports.
+    // The others are files, such as pages, which no code imports.
     const isCode = (path) => exports[path].types !== undefined;
     const entries = Object.keys(exports).filter((path) => isCode(path) && !OPTIONAL.test(path));
     const imports = entries.map(

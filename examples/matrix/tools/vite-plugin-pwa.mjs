@@ -1,6 +1,6 @@
 import { html } from '../lib/workshop.mjs';
 
-/** The scenario again without a network: all lazy parts come from what was precached. */
+/** Runs the scenario again without a network: all lazy parts come from the precache. */
 async function offline({ page, context, results }) {
   await results(['page']);
   await page.evaluate(async () => {

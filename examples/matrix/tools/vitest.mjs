@@ -1,4 +1,4 @@
-/** A test file; what stands above the imports of the app. */
+/** Writes a test file; `head` stands above the imports of the app. */
 const test = (storage, head = '') => `${head}
 import { memory } from 'hedgerow';
 import { expect, it } from 'vitest';

@@ -16,7 +16,7 @@ export default {
       'static/index.html': html('/main.js'),
       'dist/index.html': html('/main.js'),
       'webpack.config.js': config('./src/page-and-worker.js'),
-      // The part for Node in a bundle for it: what it imports by need is left as it is.
+      // The part for Node, bundled for Node: dynamic imports stay unchanged.
       'node.config.js': config(
         './src/program.mjs',
         `target: 'node20', experiments: { outputModule: true }, externals: { 'fake-indexeddb/auto': 'fake-indexeddb/auto' },`,

@@ -18,19 +18,19 @@ export interface Args {
   readonly from?: string;
 }
 
-/** A change that was not taken, and what the person wrote: a row of this device until they dismiss it. */
+/** A refused change, and the person's text: a row of this device until they dismiss it. */
 export interface Refused {
-  /** Where its call stood in the queue. */
+  /** The place of its call in the queue. */
   readonly id: string;
   readonly name: string;
   readonly args: Args;
   readonly why: string;
   readonly by: 'server' | 'here';
-  /** It may be at the server, which decides. */
+  /** Whether it may be at the server, which decides. */
   readonly isPending: boolean;
 }
 
-/** The mutators of the server call their writes otherwise. */
+/** Adapts the transaction: the server's mutators have other names for writes. */
 const onRows = (tx: Transaction) => ({
   get: (key: string) => tx.get(key),
   has: (key: string) => tx.has(key),
@@ -48,12 +48,12 @@ const ours = Object.fromEntries(
 
 const db = await open('hedgerow-example-offline', {
   tables: {
-    // As the mutators of the server name their rows.
+    // The prefix that the server's mutators use.
     issues: table<Issue>()({ key: 'id', prefix: 'issue/' }),
     refused: table<Refused>()({ key: 'id', prefix: 'refused/' }),
   },
 });
-/** Rows of this device alone: the rows of the store itself are those of the server. */
+/** Rows of this device alone: the store itself has the server's rows. */
 const { refused } = await db.branch('device');
 
 export const link = await mutators(db, {
@@ -82,15 +82,15 @@ export function watch(listener: () => Promise<void>): void {
   refused.all().watch(listener, { initial: true });
 }
 
-/** Later ones are greater: the list is in the order of its keys. */
+/** Makes an id. Later ones are greater: the list is in the order of its keys. */
 export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`;
 
-/** The issues and changes that the page shows. A change that the server has not taken is in the queue, or a row. */
+/** Returns the issues and changes to show. A change that the server has not taken is in the queue, or a row. */
 export async function look() {
   const pending = link.pending();
   const places = new Set(pending.map(({ place }) => String(place)));
   const all = await refused.all().toArray();
-  // The server has taken what was pending and is in the queue no more.
+  // The server has taken pending changes that have left the queue.
   const shown = all.filter(({ id, isPending }) => !isPending || places.has(id));
   const { rows: issues, status } = list.get();
   return { issues, isThere: status !== 'loading', refused: shown, pending };

@@ -1,4 +1,4 @@
-/** The issues, to be renamed and closed; those with a change that waits are marked. */
+/** Shows the issues, to rename and close them; marks those with a waiting change. */
 import { change, type Issue } from './app.js';
 import { attempt, field, isTyped, keyedList } from './list.js';
 
@@ -28,12 +28,12 @@ function make(row: HTMLElement, now: () => ShownIssue): void {
     title.value = title.defaultValue = now().title;
     output.textContent = '';
   };
-  // What was refused is tried again by Enter alone.
+  // Only Enter tries a refused text again.
   title.onblur = () => {
     if (output.textContent === '') void save();
   };
   boxOf(row).onclick = () => {
-    // Nobody opens a closed issue again. The box keeps its focus, as a disabled one would not.
+    // A closed issue stays closed. The box keeps its focus, unlike a disabled one.
     if (now().status === 'closed') return false;
     void attempt(row, () => change('closeIssue', { id: now().id }));
     return true;

@@ -1,4 +1,4 @@
-/** Lists that are shown again and again: an element stays as long as its entry, with what is being typed in it. */
+/** Updates lists in place: an element stays as long as its entry, with the text being typed in it. */
 
 /** Fills `list` from a template. `make` gets a new element, `update` each one that is there. */
 export function keyedList<T>(
@@ -22,7 +22,7 @@ export function keyedList<T>(
       shown.set(key, one);
       one.value = value;
       update(one.element, value);
-      // An element that moves loses its focus: only those move that must.
+      // A moved element loses its focus, so only those move that must.
       const there = list.children[nth++] ?? null;
       if (there !== one.element) list.insertBefore(one.element, there);
     }
@@ -31,13 +31,13 @@ export function keyedList<T>(
 
 export const field = (element: Element) => element.querySelector<HTMLInputElement>('[name=title]')!;
 
-/** Whether a person has typed what is in no store yet. */
+/** Whether a person has typed text that no store has yet. */
 export function isTyped(element: Element): boolean {
   const { value, defaultValue } = field(element);
   return value !== defaultValue;
 }
 
-/** Does what a person asks for. If it cannot be done, what they typed stays, and why stands beside it. */
+/** Does a person's work. If it fails, their text stays, and the reason stands next to it. */
 export async function attempt(element: Element, work: () => Promise<unknown>): Promise<boolean> {
   const output = element.querySelector('output')!;
   try {

@@ -1,4 +1,4 @@
-/** The page: what is in the store, how the server stands to it, and the switches that make things fail. */
+/** The page: the rows of the store, the state of the link to the server, and the switches that make things fail. */
 import { serverPokes } from 'hedgerow/mutators';
 import { type Args, change, link, look, newID, watch } from './app.js';
 import { showIssues } from './issues.js';
@@ -53,7 +53,7 @@ at('#new').onsubmit = async (event) => {
 
 at('#colleague').onclick = ({ target }) => {
   const { name, value } = target as HTMLButtonElement;
-  // They do not see what has not been sent.
+  // Whether no one else can have seen it, since it was not sent.
   const isUnseen = (id: string) =>
     seen.pending.some((call) => call.name === 'createIssue' && (call.args as Args).id === id);
   const top = seen.issues.find(({ id, status }) => status === 'open' && !isUnseen(id));

@@ -1,4 +1,4 @@
-/** The network as the switches of this page make it. */
+/** Simulates the network that the switches of this page describe. */
 import { HedgerowError } from 'hedgerow';
 import type { Endpoint } from 'hedgerow/mutators';
 
@@ -8,7 +8,7 @@ const isOn = (name: string) => localStorage.getItem(name) === 'on';
 export const flip = ({ name, checked }: HTMLInputElement) =>
   localStorage.setItem(name, checked ? 'on' : 'off');
 
-/** Shows how the switches stand. */
+/** Shows the switches. */
 export function showSwitches(): void {
   for (const input of document.querySelectorAll<HTMLInputElement>('#switches input'))
     input.checked = isOn(input.name);
@@ -22,10 +22,10 @@ const post = (path: string, body: unknown, signal: AbortSignal | null = null) =>
     signal,
   });
 
-/** Where this app pushes and pulls. An app without switches gives `{ url }` instead. */
+/** Returns the endpoint for pushes or pulls. An app without switches passes `{ url }` instead. */
 export function endpoint(path: 'push' | 'pull'): Endpoint<unknown> {
   return async (request, { signal }) => {
-    // Nothing has left this page: such a call can still be dropped.
+    // The call has not left this page, so it can still be dropped.
     if (isOn('unplugged'))
       throw new HedgerowError('offline', 'the plug is pulled', { isSent: false });
     if (isOn('down')) return new Response(null, { status: 503 });
@@ -34,7 +34,7 @@ export function endpoint(path: 'push' | 'pull'): Endpoint<unknown> {
   };
 }
 
-/** A colleague at another device, whom no switch of this page concerns. */
+/** Acts as a colleague at another device, whom the switches of this page do not concern. */
 export function colleague(name: string, args: object): Promise<Response> {
   const [clientID, timestamp] = [crypto.randomUUID(), Date.now()];
   const mutations = [{ clientID, id: 1, name, args, timestamp }];

@@ -1,4 +1,4 @@
-/** What was not taken, with what the person wrote: to be written again, or dismissed. Nothing vanishes by itself. */
+/** Shows refused changes, with the person's text, to write again or dismiss. A card never vanishes by itself. */
 import { change, dismiss, newID, type Refused } from './app.js';
 import { attempt, field, keyedList } from './list.js';
 

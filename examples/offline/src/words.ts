@@ -1,7 +1,7 @@
-/** What a state means, in words for everybody. */
+/** Describes a state in words for everybody. */
 import type { ServerState } from 'hedgerow/mutators';
 
-/** What is wrong and what a person can do, by the code of an error. */
+/** The problem and what a person can do, by the code of an error. */
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
   offline: ['Offline', 'You can go on.'],
   remote: ['The server refuses', ''],

@@ -1,4 +1,4 @@
-// What a person sees of a server that is away, refuses, or decides otherwise; and that nothing they wrote is lost.
+// An app whose server is away, refuses, or decides otherwise: what a person sees, and that no text of theirs is lost.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
   await expect(page.locator('#state-detail')).toHaveText(
     /Next try within (a second|\d+ seconds)\./,
   );
-  // A second tab is not the one that tries, and is told by it.
+  // A second tab does not try itself, and hears of the state from the first.
   const tab = await page.context().newPage();
   await tab.goto(app.url);
   await says(tab, 'Offline. 2 changes wait on this device.');
@@ -90,7 +90,7 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
   await other.context().close();
 });
 
-test('a server that refuses is told of, and sent everything when it does no more', async ({
+test('an app shows that the server refuses, and sends everything once it accepts', async ({
   page,
 }) => {
   await flip(page, 'Break the server', true);
@@ -106,7 +106,7 @@ test('a server that refuses is told of, and sent everything when it does no more
   await expect(mark(page, 'Count the wrens')).toBeHidden();
 });
 
-test('what is not taken is shown with what was written, and written again', async ({ page }) => {
+test('a refused change is shown with its text, and can be written again', async ({ page }) => {
   await add(page, 'Plant a row');
   await says(page, SAVED);
   await flip(page, 'Pull the plug', true);
@@ -114,7 +114,7 @@ test('what is not taken is shown with what was written, and written again', asyn
   await says(page, 'Offline. 1 change waits on this device.');
   await colleague(page, 'Close the top one');
 
-  // It comes to know of the colleague before it sends anything: the change no longer fits, and is not sent.
+  // It hears of the colleague before it sends the change, which no longer fits, and is not sent.
   await flip(page, 'Pull the plug', false);
   await expect(card(page)).toContainText('Your change no longer fits');
   await expect(card(page)).toContainText('Why: a closed issue is not edited.');
@@ -138,7 +138,7 @@ test('of two who rename an issue neither overwrites the other unseen', async ({ 
   await rename(page, 'Fix the stile', 'Fix the second step');
   await says(page, 'Offline. 1 change waits on this device.');
   await colleague(page, 'Rename the top one');
-  // It hears of nothing, so the server has to refuse it.
+  // It hears of no change, so the server has to refuse it.
   await page.route('**/api/pull', (route) => route.fulfill({ status: 500 }));
   const pushed = page.waitForResponse('**/api/push');
   await flip(page, 'Pull the plug', false);
@@ -157,7 +157,7 @@ test('of two who rename an issue neither overwrites the other unseen', async ({ 
   await expect(row(page, 'Fix the second step, please')).toBeVisible();
 });
 
-test('what is being typed stays, whatever comes in', async ({ page, browser }) => {
+test('text being typed stays, whatever comes in', async ({ page, browser }) => {
   // Typed before the one before is stored.
   await page.locator('#new').evaluate((form: HTMLFormElement) => {
     const input = form.querySelector('input')!;

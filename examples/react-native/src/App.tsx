@@ -1,4 +1,4 @@
-/** Loads rows with their progress, shows those of one owner, and can be used meanwhile. */
+/** Loads rows with their progress, shows the rows of one owner, and stays usable during the load. */
 import { HedgerowError } from 'hedgerow';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { FlatList, Pressable, SafeAreaView, StyleSheet, Text, View } from 'react-native';

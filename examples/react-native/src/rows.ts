@@ -1,4 +1,4 @@
-/** Rows as a server would send them: pages of issues. */
+/** Makes rows as a server would send them: pages of issues. */
 
 export interface Issue {
   readonly id: string;
@@ -22,7 +22,7 @@ function issue(at: number): Issue {
   };
 }
 
-/** `count` rows in pages; in place of the timer an app would wait for its server. */
+/** Yields `count` rows in pages; an app would wait for its server instead of the timer. */
 export async function* fetched(count: number): AsyncGenerator<Issue, void, void> {
   for (let at = 0; at < count; at++) {
     if (at % PAGE === 0) await new Promise((resolve) => setTimeout(resolve, 5));

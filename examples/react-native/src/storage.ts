@@ -1,4 +1,4 @@
-/** Where the store is kept. The one line to change for another place. */
+/** The storage of the store. The one line to change for another place. */
 import { opSqlite } from 'hedgerow/op-sqlite';
 
 export const storage = opSqlite({ name: 'example' });

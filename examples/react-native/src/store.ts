@@ -15,7 +15,7 @@ export function store(): Promise<Opened> {
   opened ??= open('issues', {
     storage,
     tables,
-    // Half of what is left of a frame at 60 a second: scrolling asks JavaScript for rows, too.
+    // Half of the rest of a frame at 60 a second: scrolling asks JavaScript for rows, too.
     sliceMs: 6,
     // Phones end apps that take much memory.
     cacheBytes: 24 << 20,
@@ -26,7 +26,7 @@ export function store(): Promise<Opened> {
   return opened;
 }
 
-/** Loads rows. What is there already and the same costs next to nothing. */
+/** Loads rows. Equal rows that are there already cost next to nothing. */
 export async function load(
   count: number,
   onProgress: (progress: Progress) => void,
@@ -37,7 +37,7 @@ export async function load(
   return rows;
 }
 
-/** Marks an issue as changed now, whatever else is going on. */
+/** Marks an issue as changed now, during any other work. */
 export async function touch(id: string): Promise<void> {
   const db = await store();
   await db.issues.update(id, { modified: Math.floor(Date.now() / 1000) });

@@ -10,7 +10,7 @@ const NOTHING: LiveState<never> = {
 };
 const never = () => () => {};
 
-/** The rows of a query, now and whenever one of them changes; none before there is a query. */
+/** Returns the rows of a query, now and whenever one of them changes; an empty list before there is a query. */
 export function useLive<Row>(query: LiveQuery<Row> | undefined): LiveState<Row> {
   const list = useMemo(() => query && live(query), [query]);
   return useSyncExternalStore(list?.subscribe ?? never, list?.get ?? (() => NOTHING));

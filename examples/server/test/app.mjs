@@ -1,5 +1,5 @@
-// The app of the tests: the issue list, and mutators that try what the issue list does not. Each effect of a mutation is
-// noted in a table of its own, in the same transaction.
+// The app of the tests: the issue list, and mutators for cases that the issue list lacks. Each effect of a mutation is
+// noted in a separate table, in the same transaction.
 
 import { mutators as issues, Rejected, schemaVersions } from '../mutators.mjs';
 
@@ -30,7 +30,7 @@ const more = {
     await tx.del('a/first');
     throw new Rejected('after half of it');
   },
-  /** Fails by no rule while there is a row `broken`. */
+  /** Fails without a rule while there is a row `broken`. */
   async fragile(tx, { key }) {
     await tx.set(key, 'half');
     if (await tx.has('broken')) throw new TypeError('a bug');

@@ -1,4 +1,4 @@
-// The tests of one idea, on each database: a server of their own, and what they ask it with.
+// Runs the tests of one idea on each database: a separate server, and its clients.
 
 import { after, before, describe } from 'node:test';
 import { Client, DATABASES, startServer } from './servers.mjs';
@@ -7,7 +7,7 @@ export const put = (key, value) => ({ op: 'put', key, value });
 export const del = (key) => ({ op: 'del', key });
 export const CLEAR = { op: 'clear' };
 
-/** `define` is given `world`: a test may put another `server` into it. */
+/** `define` gets `world`: a test may put another `server` into it. */
 export function onEachDatabase(define) {
   for (const kind of DATABASES) {
     let clients = 0;
@@ -17,7 +17,7 @@ export function onEachDatabase(define) {
       database: undefined,
       server: undefined,
       client: (options) => new Client(world.server.url, `client-${++clients}`, options),
-      /** Each test has a space of its own. */
+      /** Each test has its own space. */
       newSpace: () => `space-${++spaces}`,
       audit: (who) =>
         world.database.query(

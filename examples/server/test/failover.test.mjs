@@ -1,5 +1,6 @@
-// A database that comes back without its last second, as after a failover to a replica that was behind, or from a backup.
-// However much others write first, a client that has seen a lost row hears of it, and ends at the rows of the server.
+// A database that comes back without its last second, as after a failover to a replica that was behind, or from a
+// backup. However much other clients write first, a client that has seen a lost row hears of it, and ends at the rows
+// of the server.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +15,7 @@ onEachDatabase((world) => {
   const { client, newSpace } = world;
   const query = (sql) => world.database.query(sql);
 
-  /** Keeps the state of all spaces; returns what brings it back. */
+  /** Keeps the state of all spaces; returns a function that restores it. */
   async function kept() {
     for (const table of TABLES) {
       await query(`DROP TABLE IF EXISTS kept_${table}`);
@@ -38,7 +39,7 @@ onEachDatabase((world) => {
     [3, 5],
     [1, 1],
   ]) {
-    test(`of ${lost} commits that are lost a client hears, after ${more} others: by its pull`, async () => {
+    test(`a client hears by its pull that ${lost} commits are lost, after ${more} others`, async () => {
       const space = newSpace();
       const [who, other] = [client({ space }), client({ space })];
       await other.push('put', one(0));
@@ -65,7 +66,7 @@ onEachDatabase((world) => {
     });
   }
 
-  test('what was pushed and not yet seen in a pull is sent again, and takes effect once', async () => {
+  test('a pushed mutation that no pull has returned is sent again, and takes effect once', async () => {
     const space = newSpace();
     const who = client({ space });
     await who.push('count', { id: 'x' });
@@ -95,7 +96,7 @@ onEachDatabase((world) => {
   });
 
   for (const more of [0, 2, 5]) {
-    test(`stores end at the rows of the server, after ${more} commits of others, with all that waits`, async () => {
+    test(`stores end at the rows of the server, after ${more} commits of others, with all waiting calls`, async () => {
       const at = `?space=${newSpace()}`;
       const put = (tx, { key, value }) => tx.put(key, value);
       const device = async () => {

@@ -1,4 +1,4 @@
-// Hedgerow's own client, `hedgerow/mutators`, against the server: what is queued offline takes effect once, also when
+// Hedgerow's own client, `hedgerow/mutators`, against the server: calls queued offline take effect once, also when
 // answers get lost and requests come twice, and all clients end equal to the rows of the database.
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const ours = {
   async del(tx, { key }) {
     tx.delete(key);
   },
-  // As they are at the server, without its rules.
+  // The server's mutators, without its rules.
   async createIssue(tx, { id, title }) {
     tx.put(`issue/${id}`, { id, title, status: 'open', edits: 0 });
   },
@@ -59,7 +59,7 @@ for (const database of DATABASES) {
     before(() => database.start());
     after(() => database.stop());
 
-    test('a call that the server refuses is told with its reason, and an overtaken one is not sent', async () => {
+    test('a call that the server refuses is reported with its reason, and an overtaken one is not sent', async () => {
       const made = await database.create();
       const server = await startServer(made.args);
       const [one, other] = [

@@ -11,7 +11,7 @@ const issue = (id, more = {}) =>
 onEachDatabase((world) => {
   const { audit, client, newSpace } = world;
 
-  test('what one client pushes another pulls, at first all of it and then the changes', async () => {
+  test("one client pulls another's pushes, at first all of them and then the changes", async () => {
     const space = newSpace();
     const [a, b] = [client({ space }), client({ space })];
     assert.deepEqual((await b.pull()).patch, [CLEAR]);
@@ -33,7 +33,7 @@ onEachDatabase((world) => {
       patch: [issue('hedge'), del('issue/gate')],
     });
     assert.deepEqual((await b.pull()).patch, [issue('hedge'), del('issue/gate')]);
-    // Nothing new: the same cookie, and nothing in it.
+    // No news: the same cookie, and an empty patch.
     const { cookie } = b;
     assert.deepEqual(await b.pull(), { cookie, lastMutationIDChanges: {}, refused: [], patch: [] });
     assert.deepEqual((await client({ space }).pull()).patch, [CLEAR, issue('hedge')]);
@@ -127,7 +127,7 @@ onEachDatabase((world) => {
     assert.ok(patch.every(({ op, key }) => op === 'put' && key !== 'before'));
   });
 
-  test('what a rule refuses is acknowledged, without any effect, and told once', async () => {
+  test('a refused mutation is acknowledged, without any effect, and reported once', async () => {
     const space = newSpace();
     const who = client({ space });
     await who.push('both', { n: 1 });
@@ -166,7 +166,7 @@ onEachDatabase((world) => {
     assert.deepEqual(names, ['both', 'createIssue', 'closeIssue', 'put']);
   });
 
-  test('an error by no rule writes nothing, and the mutation takes effect when it is sent again', async () => {
+  test('an error without a rule writes no row, and the mutation takes effect when it is sent again', async () => {
     const space = newSpace();
     const [who, other] = [client({ space }), client({ space })];
     await other.push('put', { key: 'broken', value: true });
@@ -201,7 +201,7 @@ onEachDatabase((world) => {
     );
   });
 
-  test('a gap is refused, and what came before it stays', async () => {
+  test('a gap is refused, and the mutations before it stay', async () => {
     const who = client({ space: newSpace() });
     const [one, , three] = ['a', 'b', 'c'].map((key) => who.mutation('put', { key, value: 1 }));
     const answer = await who.send([one, three]);
@@ -212,7 +212,7 @@ onEachDatabase((world) => {
     assert.deepEqual([patch, lastMutationIDChanges], [[CLEAR, put('a', 1)], { [clientID]: 1 }]);
   });
 
-  test('a client that is not known any more is told so', async () => {
+  test('a client that is no longer known gets an error', async () => {
     const space = newSpace();
     const who = client({ space });
     const lost = { error: 'ClientStateNotFound' };
@@ -237,7 +237,7 @@ onEachDatabase((world) => {
     }
   });
 
-  test('a client belongs to its group, and a space knows nothing of another', async () => {
+  test('a client belongs to its group, and spaces are separate', async () => {
     const [space, otherSpace] = [newSpace(), newSpace()];
     const who = client({ space });
     await who.push('put', { key: 'k', value: 1 });
@@ -256,7 +256,7 @@ onEachDatabase((world) => {
     );
   });
 
-  test('versions that are not spoken are named', async () => {
+  test('an unknown version is an error that names it', async () => {
     const who = client();
     const refused = (versionType) => ({ error: 'VersionNotSupported', versionType });
     assert.deepEqual((await who.ask({ pullVersion: 0 })).body, refused('pull'));

@@ -1,7 +1,7 @@
-// The npm package `replicache` against the server, by seeds: clients that are offline at times, requests and answers that
-// get lost, come twice or are cut off, and a server that is killed. All clients end equal to the rows of the database, and
-// each mutation took effect once, though pulls tell what was refused, of which Replicache knows nothing. `SEED=n` runs one
-// seed, `SEEDS=n` the seeds from 1 to n.
+// The npm package `replicache` against the server, by seeds: clients that are offline at times, requests and answers
+// that get lost, come twice or are cut off, and a server that is killed. All clients end equal to the rows of the
+// database, and each mutation took effect once, though pulls report refusals, which Replicache does not know. `SEED=n`
+// runs one seed, `SEEDS=n` the seeds from 1 to n.
 
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
@@ -18,7 +18,7 @@ EventEmitter.defaultMaxListeners = 100;
 const STEPS = 120;
 const CLIENTS = ['ann', 'ben', 'ben', 'cem']; // The two of one name share a client group.
 
-/** Numbers from 0 to 1 of a seed (mulberry32). */
+/** Returns a source of numbers from 0 to 1 from a seed (mulberry32). */
 function randomOf(seed) {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ function randomOf(seed) {
   };
 }
 
-/** What clients run: those of the server, and a count that no rule rejects. A rule's no is not an error here. */
+/** The clients' mutators: the server's, and a count that no rule rejects. A rule's no is not an error here. */
 const clientMutators = Object.fromEntries(
   Object.entries({
     ...issues,
@@ -109,7 +109,7 @@ async function serverRows(database) {
   return entries.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The rows that the noted effects make, one after the other, on a map. */
+/** Replays the noted effects, one after the other, on a map. */
 async function replay(effects) {
   const rows = new Map();
   const tx = {
@@ -134,7 +134,7 @@ async function until(what, isTrue) {
 async function run(seed, database) {
   const random = randomOf(seed);
   const pick = (list) => list[Math.floor(random() * list.length)];
-  // Of its own, since how many requests there are depends on time: the steps of a seed are always the same.
+  // With its own numbers, since the number of requests depends on time: the steps of a seed are always the same.
   const network = new Network(randomOf(seed + 1_000_000));
   network.server = await startServer(database.args);
   const clients = CLIENTS.map((name, i) => {
@@ -236,7 +236,7 @@ for (const kind of DATABASES) {
           );
           const ids = effects.map(({ client, mutation }) => `${client} ${mutation}`);
           assert.equal(new Set(ids).size, ids.length, `seed ${seed}: a mutation has two effects`);
-          // No rule rejects a count: each that was made has its effect.
+          // No rule rejects a count, so each one has its effect.
           for (const [clientID, names] of made) {
             const counted = effects.filter(
               ({ client, name }) => client === clientID && name === 'count',

@@ -1,4 +1,4 @@
-// Requests that are none, values and tombstones, tokens, events, and servers that end, on each database.
+// Malformed requests, values and tombstones, tokens, events, and servers that end, on each database.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { Client, post, startServer } from './servers.mjs';
 onEachDatabase((world) => {
   const { client, newSpace } = world;
 
-  test('requests that are none are refused by a code', async () => {
+  test('malformed requests are refused with a code', async () => {
     const push = `${world.server.url}/push`;
     const refused = async (answer, status, error) => {
       const { status: got, body } = await answer;
@@ -37,7 +37,7 @@ onEachDatabase((world) => {
     }
   });
 
-  test('any JSON comes back as it is, with its members in their order', async () => {
+  test('any JSON comes back unchanged, with its members in their order', async () => {
     const who = client({ space: newSpace() });
     const values = [
       { z: 1, a: [null, true, 1e21, -0.1, 5e-324, 2 ** 70] },
@@ -86,7 +86,7 @@ onEachDatabase((world) => {
     assert.deepEqual((await old.pull()).patch, [CLEAR, put('kept', 1), put('new', 1)]);
   });
 
-  test('a token is asked for, and pages of other origins may send it', async () => {
+  test('it requires a token, and pages of other origins may send it', async () => {
     const guarded = await startServer(world.database.args, { token: 'secret' });
     try {
       const who = new Client(guarded.url, 'client-of-token');
@@ -112,7 +112,7 @@ onEachDatabase((world) => {
     }
   });
 
-  test('without a token it answers to its own address, and to no page that nobody has named', async () => {
+  test('without a token it answers to its own address, and to no unnamed page', async () => {
     const { port } = new URL(world.server.url);
     const named = await startServer([
       ...world.database.args,
@@ -156,7 +156,7 @@ onEachDatabase((world) => {
     }
   });
 
-  test('events tell of what was committed, in this space alone', async () => {
+  test('events report commits, in this space alone', async () => {
     const space = newSpace();
     const events = await listenTo(`${world.server.url}/events?space=${space}`);
     const [who, other] = [client({ space }), client({ space: newSpace() })];
@@ -165,13 +165,13 @@ onEachDatabase((world) => {
     assert.deepEqual(await events.next(), { version: 1 });
     await who.pull();
     assert.equal(who.cookie.order, 1);
-    await who.send([who.mutation('put', { key: 'k', value: 2 }, 1)]); // Known: nothing to tell.
+    await who.send([who.mutation('put', { key: 'k', value: 2 }, 1)]); // Known, so there is no event.
     await who.send([who.mutation('put', { key: 'k', value: 2 }, 2)]);
     assert.deepEqual(await events.next(), { version: 2 });
     events.close();
   });
 
-  test('a client that goes away in the middle of a pull lets go of its snapshot', async () => {
+  test('a client that goes away in the middle of a pull releases its snapshot', async () => {
     const space = newSpace();
     const who = client({ space });
     await who.push('fill', { from: 0, to: 5000 });
@@ -197,7 +197,7 @@ onEachDatabase((world) => {
   });
 
   if (world.kind.name === 'Postgres') {
-    test('a server hears of what another one has committed', async () => {
+    test("a server hears of another one's commits", async () => {
       const space = newSpace();
       const second = await startServer(world.database.args);
       const events = await listenTo(`${second.url}/events?space=${space}`);
@@ -232,7 +232,7 @@ onEachDatabase((world) => {
     });
   }
 
-  test('a server that was ended goes on where it was', async () => {
+  test('a restarted server goes on', async () => {
     const space = newSpace();
     const who = client({ space });
     await who.push('put', { key: 'k', value: 1 });
@@ -245,7 +245,10 @@ onEachDatabase((world) => {
   });
 });
 
-/** The status of a request with headers that `fetch` does not let a program set, and the origin that may read the answer. */
+/**
+ * Returns the status of a request with headers that `fetch` does not let a program set, and the origin that may read
+ * the answer.
+ */
 async function statusOf(url, method, path, headers) {
   const asked = request(new URL(path, url), { method, headers, agent: false });
   asked.end();
@@ -258,7 +261,7 @@ async function statusOf(url, method, path, headers) {
   };
 }
 
-/** The events of a stream, one by one. */
+/** Yields the events of a stream, one by one. */
 async function listenTo(url) {
   const stop = new AbortController();
   const response = await fetch(url, { signal: stop.signal });

@@ -1,4 +1,4 @@
-// Databases to test on, each read by other means than the server's, and servers in processes of their own.
+// Starts databases to test on, each read by other means than the server's, and servers in their own processes.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const SERVER = fileURLToPath(new URL('../server.mjs', import.meta.url));
 export const TEST_APP = fileURLToPath(new URL('app.mjs', import.meta.url));
 const AUDIT = `CREATE TABLE audit (at INTEGER PRIMARY KEY AUTOINCREMENT, client text, mutation bigint, name text, args text)`;
 
-/** `create` gives a new, empty database: the arguments of the server, and `query`, which reads it directly. */
+/** `create` makes a new, empty database: the arguments of the server, and `query`, which reads it directly. */
 const sqlite = {
   name: 'SQLite',
   start: async () => {},
@@ -72,10 +72,10 @@ export const DATABASES = findPostgres() === undefined ? [sqlite] : [sqlite, post
 if (DATABASES.length < 2)
   console.log(`*** postgres is missing: ${POSTGRES.advice}\n*** What is tested in it is left out.`);
 
-/** Starts a server; `url` is its address. */
+/** Starts a server; returns its address as `url`. */
 export async function startServer(args, { app = TEST_APP, token } = {}) {
   const all = [SERVER, ...args, '--port', '0', '--app', app];
-  // `SERVER_NODE` is the path of another Node for the server: one of 22 and later has `node:sqlite`.
+  // `SERVER_NODE` is the path of another Node for the server: 22 and later have `node:sqlite`.
   const child = spawn(process.env.SERVER_NODE ?? process.execPath, all, {
     env: { ...process.env, HEDGEROW_TOKEN: token ?? '', NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,7 +85,7 @@ export async function startServer(args, { app = TEST_APP, token } = {}) {
     said += text;
   });
   const closed = once(child, 'close');
-  // A test that is ended early leaves no server behind.
+  // A test that ends early leaves no server behind.
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   closed.finally(() => process.off('exit', end)).catch(() => {});

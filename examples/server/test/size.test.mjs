@@ -1,10 +1,10 @@
-// The server is there to be read, copied and written again in other languages: it stays short.
+// The server is short: people read it, copy it and rewrite it in other languages.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-/** The lines of a file that are neither blank nor comments. */
+/** Returns the lines of a file that are neither blank nor comments. */
 function linesOf(name) {
   const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
   return text.split('\n').filter((line) => !/^\s*(\/\/|\/\*|\*|$)/.test(line)).length;

@@ -1,4 +1,4 @@
-// `node abstract-level.mjs dir report stores|prefixes`: runs the suite in a process of its own, and writes its tests.
+// `node abstract-level.mjs dir report stores|prefixes`: runs the suite in its own process, and writes its tests.
 
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ const [, , dir, report, how] = process.argv;
 const require = createRequire(`${dir}/`);
 const test = createRequire(new URL('../../../js/package.json', import.meta.url))('tape');
 
-// First: tape ends once nothing is left to run.
+// First: tape ends once it has no test left to run.
 const shared = await open('all', { storage: memory() });
 const tests = new Map();
 test.createStream({ objectMode: true }).on('data', (row) => {

@@ -1,4 +1,4 @@
-// For the suites that are written for Vitest. Each reads from its environment where its files are.
+// Configures the suites that are written for Vitest. Each reads the place of its files from its environment.
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 30_000,
   },
   server: { fs: { allow: [root] } },
-  // Tests of a repository import its sources; meant is the package as it is published.
+  // Tests of a repository import its sources; this replaces them with the published package.
   plugins: [
     {
       name: 'published',

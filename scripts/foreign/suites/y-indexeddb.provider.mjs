@@ -1,12 +1,12 @@
-// Our provider by the names and the members that the tests of y-indexeddb use. These wait 100 ms for what is stored and
-// compacted; here it is waited for that itself, in `fetchUpdates`, which they call then.
+// Our provider with the names and the members that the tests of y-indexeddb use. The tests wait 100 ms until updates
+// are stored and compacted; `fetchUpdates`, which they call then, waits for exactly that.
 
 import { applyUpdate } from 'yjs';
 import { HedgerowProvider } from '../../../js/dist/adapters/yjs.js';
 import { memory, open } from '../../../js/dist/index.js';
 
 export const PREFERRED_TRIM_SIZE = 500;
-/** All that a test changes in one turn is one row: so two are many here. */
+/** All changes of a test in one turn are one row, so two rows are many here. */
 const MAX_ROWS = 2;
 
 // Tabs of one store, which see each other's commits.
@@ -15,7 +15,7 @@ const prefixOf = (name) => `yjs/${encodeURIComponent(name)}/`;
 const all = new Set();
 
 export class IndexeddbPersistence extends HedgerowProvider {
-  /** How long it waits with a compaction: ours does not. */
+  /** The delay before a compaction: ours has no delay. */
   _storeTimeout = 0;
   _dbsize = 0;
 
@@ -33,7 +33,7 @@ export class IndexeddbPersistence extends HedgerowProvider {
   }
 }
 
-/** Has a document be what the store has. */
+/** Applies all updates of the store to a document. */
 export async function fetchUpdates(persistence) {
   const { name, doc } = persistence;
   const same = [...all].filter((one) => one.name === name);

@@ -14,7 +14,7 @@ const notFound = () =>
     h('p', h('a', { href: withBase('/') }, 'To the first page')),
   ]);
 
-/** The theme has a landmark for the text of pages, and none for that of the first page. */
+/** Marks a landmark on the first page: the theme has one only for the text of other pages. */
 function markMain() {
   const { frontmatter } = useData();
   const mark = () => {
@@ -28,7 +28,7 @@ function markMain() {
 
 export default {
   extends: DefaultTheme,
-  // Their code comes with their pages alone.
+  // Their code comes only with their pages.
   enhanceApp: ({ app }) => {
     const part = (load) => defineAsyncComponent(load);
     app.component(

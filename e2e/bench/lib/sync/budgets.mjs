@@ -1,9 +1,9 @@
-// The budgets of sync, from 80 ms away.
+// Checks the budgets of sync, with a server 80 ms away.
 
 const RTT_MS = 80;
 const PACK_MIB = 4;
 
-/** Tells `most` of each figure with a budget; `rowBytes` is the JSON of one row. */
+/** Calls `most` for each figure with a budget; `rowBytes` is the JSON size of one row. */
 export function syncBudgets(cases, rowBytes, most) {
   const detail = (name, what) => cases.get(name)?.ours.details[what]?.median;
   const near = cases.get('clone-near');

@@ -1,5 +1,5 @@
-// What the peers pull from: the rows as gzipped NDJSON, Replicache's pull, and as much of CouchDB's protocol as a pull of
-// PouchDB asks for. All of it lies in memory, so that no server is slow.
+// Serves the pulls of the peers: the rows as gzipped NDJSON, Replicache's pull, and the part of CouchDB's protocol that
+// a pull of PouchDB uses. All data is in memory, so that no server is slow.
 
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ const CORS = {
   'Access-Control-Max-Age': '7200',
 };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-/** Below this gzip saves nothing. */
+/** Below this gzip saves no bytes. */
 const GZIP_BYTES = 1024;
 
 /** The rows of a server, numbered by their last change. */
@@ -21,7 +21,7 @@ export class Feed {
   #version = 0;
   #whole = new Map();
 
-  /** Puts rows, which are one change. */
+  /** Puts rows as one change. */
   put(rows) {
     this.#version += 1;
     for (const row of rows) {
@@ -32,14 +32,14 @@ export class Feed {
     this.#whole.clear();
   }
 
-  /** Rows that were changed after a version. */
+  /** Returns the rows that were changed after a version. */
   #since(version) {
     const found = [];
     for (const one of this.#rows.values()) if (one.version > version) found.push(one);
     return found;
   }
 
-  /** An answer with all rows is made once. */
+  /** Makes an answer with all rows once. */
   #once(name, make) {
     if (!this.#whole.has(name)) this.#whole.set(name, gzipSync(make()));
     return this.#whole.get(name);
@@ -53,7 +53,7 @@ export class Feed {
     });
   }
 
-  /** The answer to a pull of Replicache. */
+  /** Answers a pull of Replicache. */
   replicache({ cookie }) {
     const answer = () => {
       const patch = this.#since(cookie ?? 0).map(({ row }) => {
@@ -64,7 +64,7 @@ export class Feed {
     return cookie === null || cookie === undefined ? this.#once('replicache', answer) : answer();
   }
 
-  /** An answer to PouchDB, by the path below the database; undefined for what is not there. */
+  /** Answers PouchDB, by the path below the database; undefined for unknown paths. */
   couch(method = 'GET', path = '', query = {}, body = undefined) {
     if (path === '') {
       const update_seq = this.#version;
@@ -116,7 +116,7 @@ export class Feed {
     const { row, nth } = this.#rows.get(id);
     const rev = revOf(row, nth);
     const ids = [rev.slice(rev.indexOf('-') + 1)];
-    // The revisions before the last are not there, as after a compaction.
+    // The revisions before the last are missing, as after a compaction.
     return { ...row, _id: id, _rev: rev, _revisions: { start: nth, ids } };
   }
 }
@@ -125,7 +125,7 @@ function revOf(row, nth) {
   return `${nth}-${createHash('md5').update(JSON.stringify(row)).digest('hex')}`;
 }
 
-/** Serves what `feedOf()` returns, at a free port. */
+/** Serves the result of `feedOf()`, at a free port. */
 export async function serveFeed(feedOf) {
   const server = createServer(async (request, response) => {
     const origin = request.headers.origin ?? '*';

@@ -1,4 +1,4 @@
-// What the suites of sync ask the runner for: servers, behind wires with a round trip of 80 ms and of none.
+// Answers the requests of the suites of sync: servers, behind wires with a round trip of 80 ms and of 0 ms.
 
 import { Worker } from 'node:worker_threads';
 import { openWire } from './wire.mjs';
@@ -6,7 +6,7 @@ import { openWire } from './wire.mjs';
 /** One way, in milliseconds. */
 const FAR_MS = 40;
 
-/** Begins when it is first asked. */
+/** Starts the servers on the first request. */
 export class SyncLab {
   #worker;
   #waiting = new Map();
@@ -14,7 +14,7 @@ export class SyncLab {
   #wires = [];
   #queue = Promise.resolve();
 
-  /** Calls `name` of `servers.mjs`; of a call that serves, the addresses are those of the wires. */
+  /** Calls `name` of `servers.mjs`; if that starts a server, the addresses in the result lead through the wires. */
   call(name, ...args) {
     const result = this.#queue.then(() => this.#call(name, args));
     this.#queue = result.catch(() => {});
@@ -22,7 +22,7 @@ export class SyncLab {
   }
 
   async #call(name, args) {
-    // What the page just did has passed, but for what closes its connections.
+    // All traffic of the page's last step has passed, except for closing its connections.
     if (name === 'counts') return this.#wires.map(({ counts }) => counts.take())[args[0]];
     const answer = await this.#ask(name, args);
     if (answer.remote === undefined) return answer;

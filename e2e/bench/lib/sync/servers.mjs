@@ -1,5 +1,5 @@
-// The servers of the suites of sync, in a thread of their own, so that they do not hold up the wire: Hedgerow's reference
-// server, and the feed of the peers; and the device that changes rows behind the page's back.
+// Runs the servers of the suites of sync in their own thread, so that they do not hold up the wire: Hedgerow's
+// reference server, the feed of the peers, and the device that changes rows behind the page's back.
 
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
@@ -31,10 +31,10 @@ async function serve() {
 }
 
 const calls = {
-  /** An empty remote. */
+  /** Starts an empty remote. */
   empty: async () => ({ remote: Number(await serve()) }),
 
-  /** A remote with that many rows, encrypted if there is a key, and another device that has pushed them. */
+  /** Starts a remote with that many rows, pushed by another device, and encrypted if there is a key. */
   full: async (count, key) => {
     if (place?.count === count && String(place.key) === String(key))
       return { remote: Number(new URL(place.server.url).port) };
@@ -50,14 +50,14 @@ const calls = {
     return { remote };
   },
 
-  /** A feed with that many rows, which `wanted` (`ndjson`, `replicache` or `couch`) will be asked for. */
+  /** Starts a feed with that many rows, for requests of the kind `wanted` (`ndjson`, `replicache` or `couch`). */
   feed: async (count, wanted) => {
     await end();
     const { module } = await runnerImport(ROWS);
     feed = new Feed();
     feed.put(module.rowsInTurn(count));
     feedPort ??= await serveFeed(() => feed);
-    // Made before anybody waits for it.
+    // Made before any page waits for it.
     feed[wanted]({ cookie: null });
     return { remote: feedPort };
   },
@@ -69,12 +69,12 @@ const calls = {
     await db.putMany(rows, { key: '/id' });
     await link.push();
     const endMs = now();
-    // The next clone needs a remote as it was.
+    // The next clone needs an unchanged remote.
     place.count = undefined;
     return { endMs, rows };
   },
 
-  /** The same in the feed. */
+  /** Changes rows in the feed in the same way. */
   changeFeed: async (count, all) => {
     const rows = await changed(count, all);
     feed.put(rows);

@@ -1,4 +1,4 @@
-/** What has travelled since it was last asked. */
+/** The traffic since the last call. */
 export interface Counts {
   readonly connections: number;
   readonly requests: number;

@@ -1,4 +1,4 @@
-// A wire between a page and a server of this machine: it delays each direction, and counts what travels.
+// A wire between a page and a server of this machine: it delays each direction, and counts the traffic.
 
 import { connect, createServer } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -10,8 +10,8 @@ const ANSWER = /^HTTP\/1\.\d (\d{3})/;
 const HEAD_BYTES = 512;
 
 /**
- * Listens on a port of its own and hands on to `port`, `oneWayMs` later each way. The first byte of a connection waits for
- * a round trip more, as for that of TCP. Its bandwidth is that of this machine.
+ * Listens on its own port and passes data to `port` and back, `oneWayMs` later each way. The first byte of a connection
+ * waits for one more round trip, like a TCP handshake. Its bandwidth is the machine's.
  */
 export async function openWire(port, oneWayMs) {
   const counts = new Counts();
@@ -43,7 +43,7 @@ export async function openWire(port, oneWayMs) {
   };
 }
 
-/** Hands on what `from` sends, in order, `delayMs` later, and stops reading while `to` cannot take more. */
+/** Passes on what `from` sends, in order, `delayMs` later, and stops reading while `to` cannot take more. */
 function carry(from, to, delayMs, openMs, count) {
   const line = [];
   let timer;
@@ -53,7 +53,7 @@ function carry(from, to, delayMs, openMs, count) {
   };
   const pass = () => {
     timer = undefined;
-    // Timers of Node are late by up to a millisecond, and never early by more than a part of one.
+    // Timers of Node are late by up to a millisecond, and early by a fraction of one at most.
     while (line.length > 0 && line[0].atMs <= performance.now() + 0.5) {
       const { bytes } = line.shift();
       if (to.destroyed) return;
@@ -75,7 +75,7 @@ function carry(from, to, delayMs, openMs, count) {
   from.on('end', () => put(undefined));
 }
 
-/** What has travelled: HTTP/1.1 without pipelining, so that a request begins where an answer has ended. */
+/** Counts traffic: HTTP/1.1 without pipelining, so that a request begins where an answer has ended. */
 class Counts {
   connections = 0;
   #sentBytes = 0;
@@ -103,7 +103,7 @@ class Counts {
     };
   }
 
-  /** What has travelled since the last call. Preflights of CORS are told apart. */
+  /** Returns the traffic since the last call. Counts preflights of CORS apart. */
   take() {
     const all = this.#requests;
     const taken = {

@@ -1,6 +1,6 @@
 /**
- * Rows by their number, and the number of a key: as a list needs them whose scroll bar reaches everywhere. To be run
- * with `--rows 1000000`.
+ * Rows by their number, and the number of a key, for lists whose scroll bar reaches everywhere. Run it with `--rows
+ * 1000000`.
  */
 import type { Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
@@ -14,7 +14,7 @@ const CALLS_MS = 2000;
 /** Rows in the middle, few enough for any cache. */
 const WARM_ROWS = 100_000;
 
-/** How many calls with random numbers a second allows, each awaited before the next; each is checked. */
+/** Measures the calls a second with random numbers, each awaited before the next; each is checked. */
 async function rate(
   numbers: () => number,
   mostMs: number,
@@ -27,7 +27,7 @@ async function rate(
       const n = numbers();
       if (!(await call(n))) throw new Error(`a wrong answer for number ${n}`);
       done += 1;
-      // A single call takes some peers longer than all the time there is.
+      // A single call takes some peers longer than the whole time limit.
       if (performance.now() > endMs) break;
     }
     return done;

@@ -9,7 +9,7 @@ const BLOCK_BYTES = 1 << 20;
 
 type Shape = 'ndjson' | 'json';
 
-/** What a server sends, without the network in between. */
+/** Serves a body from a URL, without a network in between. */
 async function withUrl<T>(
   { rows }: Setting,
   shape: Shape,
@@ -47,7 +47,7 @@ async function putBytes(setting: Setting, shape: Shape, isFile = false): Promise
   });
 }
 
-/** Reading the stream, and putting its bytes in values of 1 MiB. */
+/** Reads the stream, and puts its bytes in values of 1 MiB. */
 async function floor(setting: Setting): Promise<Sample> {
   return withUrl(setting, 'ndjson', async (url) => {
     const db = await openIndexedDb();
@@ -83,7 +83,7 @@ async function floor(setting: Setting): Promise<Sample> {
   });
 }
 
-/** The same rows as objects, which are there or are parsed first. */
+/** Puts the same rows as objects, which exist already or are parsed first. */
 async function putObjects(setting: Setting, parse: boolean): Promise<Sample> {
   return withUrl(setting, 'json', async (url) => {
     const db = await openHedgerow({});

@@ -1,6 +1,6 @@
 /**
- * Reads right after opening, of a store that is larger than any cache: nothing of it is in the page's memory. To be run
- * with `--rows 1000000`.
+ * Reads right after opening a store that is larger than any cache: the page's memory has no part of it. Run it with
+ * `--rows 1000000`.
  */
 import type { Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
@@ -15,7 +15,7 @@ const GETS_MS = 2000;
 const MORE_GETS = 8000;
 const SCANNED_ROWS = 100_000;
 
-/** Random keys, each awaited before the next. */
+/** Gets random keys, each awaited before the next. */
 async function coldGets(peer: Peer, { rows, quick }: Setting): Promise<Samples> {
   return within(peer, RELAXED, async (db) => {
     const ids = randomIds(GETS, rows, 51);
@@ -46,7 +46,7 @@ async function coldGetMany(peer: Peer, { rows }: Setting): Promise<Samples> {
 async function coldScan(peer: Peer, { rows }: Setting): Promise<Samples> {
   return within(peer, RELAXED, async (db) => {
     const limit = Math.min(SCANNED_ROWS, rows);
-    // In the middle, which a load does not touch last.
+    // In the middle, which is not the last part of a load.
     const from = idOf(Math.floor((rows - limit) / 2));
     const { ms, result } = await timed(async () => db.scan({ from, limit }));
     if (result.length !== limit) throw new Error(`${result.length} rows`);

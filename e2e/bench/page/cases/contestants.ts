@@ -1,4 +1,4 @@
-/** Makes contestants of the peers: everyone goes through the same acts. */
+/** Makes contestants of the peers: all go through the same acts. */
 import type { Contestant, Samples, Setting } from '../bench-case.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
 import { HEDGEROW, PEERS } from '../peers/index.js';
@@ -20,7 +20,7 @@ export function contestantOf(peer: Peer, acts: readonly PeerAct[]): Contestant {
   };
 }
 
-/** Hedgerow, the floor where there is one, and all peers. */
+/** Returns Hedgerow, the floor where there is one, and all peers. */
 export function everyone(acts: readonly PeerAct[], floor?: Contestant): readonly Contestant[] {
   return [
     contestantOf(HEDGEROW, acts),
@@ -29,7 +29,7 @@ export function everyone(acts: readonly PeerAct[], floor?: Contestant): readonly
   ];
 }
 
-/** Those that store rows one by one, and that a million of them does not take minutes to read. */
+/** The peers that store rows one by one and read a million of them without taking minutes. */
 const LARGE = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
 
 /** Loads all rows. */
@@ -38,7 +38,9 @@ export async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
   return {};
 }
 
-/** Hedgerow, and the peers that take a million rows: all load them first, whatever the most of a peer is elsewhere. */
+/**
+ * Returns Hedgerow, and the peers that take a million rows: all load them first, whatever a peer's limit is elsewhere.
+ */
 export function withManyRows(acts: readonly PeerAct[]): readonly Contestant[] {
   return [HEDGEROW, ...PEERS.filter(({ name }) => LARGE.includes(name))].map((peer) => {
     const { most, ...contestant } = contestantOf(peer, [fill, ...acts]);

@@ -1,4 +1,4 @@
-/** A store that is encrypted where it is kept, beside a plain one: each in pages of its own. */
+/** Compares a store that is encrypted at rest with a plain one, each in its own pages. */
 import type { Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
@@ -11,7 +11,7 @@ import { perSecond, putLatency, scanPasses } from './samples.js';
 const GETS = 2000;
 const GETS_MS = 1500;
 const MANY = 1000;
-/** What it is, does not matter to the time. */
+/** Its value does not affect the time. */
 const KEY = new Uint8Array(32).fill(7);
 
 const ENCRYPTED: Peer = {
@@ -31,7 +31,7 @@ const load = async (peer: Peer, { rows }: Setting): Promise<Samples> => ({
   'encrypted-load': await loadSample(peer, makeRows(rows)),
 });
 
-/** Each key is read once, so that hardly any was read before. */
+/** Reads each key once, so that hardly any was read before. */
 const coldGets = (peer: Peer, { rows }: Setting): Promise<Samples> =>
   within(peer, RELAXED, async (db) => {
     const value = await perSecond(randomIds(GETS, rows, 61), GETS_MS, (id) => db.get(id));
@@ -45,7 +45,7 @@ const coldGetMany = (peer: Peer, { rows }: Setting): Promise<Samples> =>
     return { 'encrypted-cold-get-many': { value: ms } };
   });
 
-/** The first pass reads all that there is, those after it read memory. */
+/** Scans all rows: the first pass reads the storage, later ones read memory. */
 const scans = (peer: Peer, { rows }: Setting): Promise<Samples> =>
   within(peer, RELAXED, async (db) => {
     const passes = await scanPasses(rows, () => db.scan({}));

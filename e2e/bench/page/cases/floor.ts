@@ -1,4 +1,4 @@
-/** The least that a job can cost: what the browser itself does for it, and nothing else. */
+/** Measures the least cost of a job: only the browser's own part of it. */
 import { type Contestant, type Samples, type Setting, wants } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { RELAXED, STRICT } from '../peers/database.js';
@@ -18,7 +18,7 @@ async function withIndexedDb<T>(use: (db: IDBDatabase) => Promise<T>): Promise<T
   }
 }
 
-/** One `JSON.stringify`, one encoding, values of 1 MiB in one relaxed transaction. */
+/** Loads with one `JSON.stringify`, one encoding, and values of 1 MiB in one relaxed transaction. */
 export async function loadFloor(rows: readonly Row[]): Promise<Samples[string]> {
   return withIndexedDb(async (db) => {
     const { ms, result } = await timed(async () => {
@@ -77,7 +77,7 @@ async function read(setting: Setting): Promise<Samples> {
   return samples;
 }
 
-/** One transaction with one `put`, into a database that is all but empty. */
+/** Writes with one `put` in one transaction, into an almost empty database. */
 async function write(setting: Setting): Promise<Samples> {
   const samples: Samples = {};
   const rows = makeRows(setting.rows);

@@ -1,4 +1,4 @@
-/** How alive the page is during a load. In samples of their own: frames are work too. */
+/** Measures how alive the page is during a load, in separate samples: frames are work too. */
 import type { Suite } from '../bench-case.js';
 import { HEDGEROW } from '../peers/index.js';
 import { shuffled } from '../rows.js';
@@ -17,7 +17,7 @@ export const FRAMES: Suite = {
   contestants: everyone([watchedLoad('frames', (rows) => rows)]),
 };
 
-/** Of ours alone: the order of the rows is nothing to the page of the others. */
+/** Ours alone: for the other peers' pages the order of the rows does not matter. */
 export const FRAMES_SHUFFLED: Suite = {
   name: 'frames-shuffled',
   cases: [{ name: 'frames-shuffled', title: 'the same with the rows shuffled', unit: 'ms' }],

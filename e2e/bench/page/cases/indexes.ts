@@ -1,4 +1,4 @@
-/** What indexes cost a load and a put, how they are made of stored rows, and what reads gain. */
+/** Measures what indexes cost a load and a put, how they are made of stored rows, and what reads gain. */
 import type { IndexDefinitions } from 'hedgerow';
 import type { Act, Contestant, Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { longTask, percentile, timed, watched } from '../measure.js';
@@ -15,7 +15,7 @@ const TWO: IndexDefinitions = { ...ONE, byState: { path: ['/status', '/modified'
 const SEED = 21;
 const READS = 20;
 
-/** Rows whose values are the same, but for what is indexed. */
+/** Changes only the indexed values of a row. */
 function moved(row: Row): Row {
   return { ...row, owner: row.owner === 'ann' ? 'bob' : 'ann' };
 }
@@ -34,7 +34,7 @@ async function loaded(indexes: IndexDefinitions, rows: readonly Row[]) {
   return { store, sample };
 }
 
-/** Every index has an entry for each row. */
+/** Checks that every index has an entry for each row. */
 async function check(store: Store, indexes: IndexDefinitions, rows: number): Promise<void> {
   for (const index of Object.keys(indexes)) {
     const count = await store.count({ index });
@@ -74,7 +74,7 @@ const fill: Act = async ({ rows }) => {
   return {};
 };
 
-/** Runs `work`; the longest time that a timer of a few milliseconds had to wait is its longest slice. */
+/** Runs `work`. Its longest slice is the longest delay of a timer of a few milliseconds. */
 export async function heard<T>(work: () => Promise<T>): Promise<{ result: T; waitedMs: number }> {
   let lastMs = performance.now();
   let waitedMs = 0;
@@ -90,7 +90,7 @@ export async function heard<T>(work: () => Promise<T>): Promise<{ result: T; wai
   }
 }
 
-/** Opens the loaded store with indexes that it lacks, and waits until they are there. */
+/** Opens the loaded store with new indexes, and waits until they are there. */
 function making(name: string, kind: Contestant['kind'], indexes: IndexDefinitions): Contestant {
   const act: Act = async ({ rows }) => {
     const made = () =>
@@ -133,7 +133,7 @@ export const INDEX_MADE: Suite = {
   ],
 };
 
-/** Of the rows in one state, those of a time in which about a hundredth of all rows falls. */
+/** A query for one state and a time range of about a hundredth of all rows. */
 const STATUS = 'open';
 const FROM = 1_700_000_000_000;
 const UNTIL = FROM + 4e8;

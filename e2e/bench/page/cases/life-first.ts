@@ -1,11 +1,11 @@
-/** The first visit: everything is loaded into an empty database. */
+/** The first visit: loads everything into an empty database. */
 import { type Sample, type Samples, type Setting, wants } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
 import { makeRows, type Row } from '../rows.js';
 import { bytesOnDisk } from './disk.js';
 
-/** How long a load takes: until rows are seen and, where it is not the same, until stored. */
+/** Times a load: until rows are visible and, where that differs, until they are stored. */
 export async function loadSample(peer: Peer, rows: readonly Row[]): Promise<Sample> {
   return within(peer, RELAXED, async (db) => {
     let startMs = 0;

@@ -1,4 +1,4 @@
-/** The second visit: everything is read. */
+/** The second visit: reads everything. */
 import { type Samples, type Setting, wants } from '../bench-case.js';
 import { pause, percentile, timed } from '../measure.js';
 import { type Database, type Peer, RELAXED } from '../peers/database.js';
@@ -25,14 +25,14 @@ export async function secondVisit(peer: Peer, setting: Setting): Promise<Samples
   return samples;
 }
 
-/** What keeps nothing starts every visit with a load. */
+/** Opens a database; peers without storage start every visit with a load. */
 export async function refilled(peer: Peer, { rows }: Setting): Promise<Database> {
   const db = await peer.open(RELAXED);
   await db.load(makeRows(rows));
   return db;
 }
 
-/** Opens the database, and gets a row: how long both take, and the first of them. */
+/** Opens the database, and gets a row: times both, and the opening. */
 export async function opened(peer: Peer, id: string) {
   const { ms, result } = await timed(async () => {
     const startMs = performance.now();
@@ -48,7 +48,7 @@ async function reopened(peer: Peer, setting: Setting, samples: Samples): Promise
   const [firstId = '', secondId = '', ...ids] = randomIds(2 + COLD_GETS, setting.rows, 6);
   const first = await opened(peer, firstId);
   await first.db.close();
-  // A worker gives its files back a moment after it was ended.
+  // An ended worker releases its files a moment later.
   await pause(200);
   const second = await opened(peer, secondId);
   samples.open = {
@@ -73,7 +73,7 @@ async function reopened(peer: Peer, setting: Setting, samples: Samples): Promise
   return second.db;
 }
 
-/** A hundred rows from a random key on: the mean of many. */
+/** Reads a hundred rows from a random key on: the mean of many. */
 async function pages(db: Database, { rows, quick }: Setting) {
   const starts = randomIds(quick ? 20 : 100, rows - PAGE_ROWS + 1, 7);
   for (const from of starts.slice(0, 10)) await db.scan({ from, limit: PAGE_ROWS });
@@ -86,7 +86,7 @@ async function pages(db: Database, { rows, quick }: Setting) {
   return { value: ms / starts.length };
 }
 
-/** All keys that begin alike, a thousand of them or all there are: the mean of ten. */
+/** Reads all keys with one prefix, a thousand of them or all there are: the mean of ten. */
 async function prefixes(db: Database, { rows }: Setting) {
   const size = Math.min(1000, rows);
   const count = Math.max(1, Math.floor(rows / size));
@@ -101,14 +101,14 @@ async function prefixes(db: Database, { rows }: Setting) {
   return { value: ms / chosen.length };
 }
 
-/** Random gets, each awaited, after some that do not count. */
+/** Gets random keys, each awaited, after some that do not count. */
 async function gets(db: Database, { rows, quick }: Setting) {
   const get = (id: string) => db.get(id);
   await perSecond(randomIds(10_000, rows, 3), 300, get);
   return { value: await perSecond(randomIds(10_000, rows, 4), quick ? 500 : 1500, get) };
 }
 
-/** Gets of a thousand random keys at once: the mean of ten, after some that do not count. */
+/** Gets a thousand random keys at once: the mean of ten, after some that do not count. */
 async function manyGets(db: Database, { rows }: Setting) {
   for (let seed = 10; seed < 13; seed++) await db.getMany(randomIds(MANY, rows, seed));
   const batches = Array.from({ length: 10 }, (_, at) => randomIds(MANY, rows, 20 + at));

@@ -1,4 +1,4 @@
-/** The third visit: everything is changed. */
+/** The third visit: changes everything. */
 import { type Sample, type Samples, type Setting, wants } from '../bench-case.js';
 import { pause, percentile, timed } from '../measure.js';
 import { type Database, type Peer, RELAXED, STRICT, within } from '../peers/database.js';
@@ -79,12 +79,12 @@ async function changes(
   }
 }
 
-/** PouchDB refuses two puts of one document that do not know of each other. */
+/** PouchDB refuses two concurrent puts of one document. */
 function distinct(rows: readonly Row[]): Row[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-/** A thousand rows that lie far apart. Afterwards they are put again. */
+/** Deletes a thousand rows that are far apart, and puts them back. */
 async function deletes(db: Database, rows: readonly Row[]): Promise<Sample> {
   const step = Math.max(1, Math.floor(rows.length / DELETED));
   const chosen = rows.filter((_, at) => at % step === 0).slice(0, DELETED);
@@ -95,7 +95,7 @@ async function deletes(db: Database, rows: readonly Row[]): Promise<Sample> {
   return { value: ms };
 }
 
-/** From a put until the page is told. */
+/** Measures the time from a put to the page's watcher. */
 async function watchLatency(db: Database, rows: readonly Row[]): Promise<Sample> {
   const row = rows[Math.floor(rows.length / 2)] as Row;
   let told: ((modified: number) => void) | undefined;

@@ -1,4 +1,4 @@
-/** Snapshots and branches of a full store, beside one raw transaction with one small put. */
+/** Compares snapshots and branches of a full store with one raw transaction with one small put. */
 import type { Contestant, Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { percentile, timed } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
@@ -6,7 +6,7 @@ import { inTransaction, openIndexedDb } from '../peers/raw.js';
 import { makeRows } from '../rows.js';
 
 const TIMES = 200;
-/** A ref takes so many bytes. */
+/** The bytes of a ref. */
 const REF_BYTES = 36;
 
 async function each(one: (at: number) => unknown): Promise<Sample> {

@@ -1,6 +1,6 @@
 /**
- * From a commit to the listener of the one live window that shows the row, beside 999 that do not: each of a range of its
- * own, or all at places of one range. To be run with `--rows 1000000`, too.
+ * Measures the time from a commit to the listener of the one live window that shows the row, among 999 others: each
+ * window has its own range, or all are at places of one range. Run it with `--rows 1000000`, too.
  */
 import type { Store } from 'hedgerow';
 import type { Live } from 'hedgerow/live';
@@ -16,7 +16,7 @@ const UNCOUNTED = 20;
 /** Insertions before all windows: each shifts all of them. */
 const SHIFTS = 5;
 
-/** Each change is another one. */
+/** Numbers the changes, so that each is different. */
 let changes = 0;
 
 type Window = Live<readonly [key: string, value: Row]>;
@@ -33,9 +33,9 @@ async function windows(store: Store, rows: number, inOneRange: boolean): Promise
   });
 }
 
-/** Changes one shown row after the other, and waits each time until its window has told of it. */
+/** Changes one shown row after the other, and waits each time until its window has called its listener. */
 async function changed(store: Store, rows: number, inOneRange: boolean): Promise<Sample> {
-  // Windows must not overlap: a run to warm up has few rows.
+  // Windows must not overlap: a warm-up run has few rows.
   const share = Math.floor(rows / WINDOWS);
   const all = await windows(store, rows, inOneRange);
   const startMs = performance.now();
@@ -95,7 +95,7 @@ async function changed(store: Store, rows: number, inOneRange: boolean): Promise
   return { value: percentile(times.commit, 0.5), details };
 }
 
-/** Puts rows before all windows: from the commit until each shows what it is to show then. */
+/** Puts rows before all windows, and measures from the commit until each shows its new rows. */
 async function shift(store: Store, all: readonly Window[], called: number[]): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < SHIFTS; round++) {
@@ -103,7 +103,7 @@ async function shift(store: Store, all: readonly Window[], called: number[]): Pr
     const last = all.at(-1) as Window;
     const before = all.map((one) => one.get().rows);
     changes += 1;
-    // Before all others, and those that were put so.
+    // Before all other rows, and before the rows of earlier rounds.
     await store.put(`issue/!${String(1e8 - changes)}`, { changes });
     const committedMs = performance.now();
     const isShifted = () => all.every((one, at) => one.get().rows !== before[at]);
@@ -115,7 +115,7 @@ async function shift(store: Store, all: readonly Window[], called: number[]): Pr
   return percentile(times, 0.5);
 }
 
-/** All of them, over a store with rows. */
+/** Measures both cases over a store with rows. */
 export async function measureLive(store: Store, rows: number): Promise<Samples> {
   return {
     'live-ranges': await changed(store, rows, false),

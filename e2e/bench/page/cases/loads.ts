@@ -1,4 +1,4 @@
-/** Other loads: rows in no order, and rows of about 1 KiB. */
+/** Loads rows in random order, and rows of about 1 KiB. */
 import type { Setting, Suite } from '../bench-case.js';
 import { makeRows, type Row, shuffled } from '../rows.js';
 import { everyone } from './contestants.js';

@@ -1,4 +1,4 @@
-/** How much memory a load takes, in samples of its own: the page alone knows what is its own. */
+/** Measures the memory of a load in separate samples: other work in the page would count. */
 import type { Samples, Setting, Suite } from '../bench-case.js';
 import { settle } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
@@ -6,7 +6,7 @@ import { makeRows } from '../rows.js';
 import { everyone } from './contestants.js';
 
 declare global {
-  /** MiB of the renderer processes now, or the most since; null where the system does not tell. */
+  /** Returns MiB of the renderer processes now, or their peak; null where the system has no such figure. */
   var processMemory: ((action: 'reset' | 'peak') => Promise<number | null>) | undefined;
 
   interface Performance {
@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** What lives in JavaScript, of page and workers. WebAssembly is not in it. */
+/** Measures the JavaScript memory of page and workers, without WebAssembly. */
 async function javaScriptMiB(): Promise<number> {
   const measured = await performance.measureUserAgentSpecificMemory?.();
   return (measured?.bytes ?? Number.NaN) / 2 ** 20;

@@ -1,4 +1,4 @@
-/** Rows of a table that are brought to a new version while the page runs, and in one transaction as an app would do it. */
+/** Brings rows of a table to a new version while the page runs, and in one transaction as an app would do it. */
 import { table } from 'hedgerow/tables';
 import type { Act, Samples, Suite } from '../bench-case.js';
 import { longTask, watched } from '../measure.js';
@@ -26,7 +26,7 @@ async function load(rows: number): Promise<void> {
   await db.close();
 }
 
-/** How long it took, and how alive the page was. */
+/** Measures the time of the work, and how alive the page was. */
 async function told(work: () => Promise<void>): Promise<Samples> {
   const startMs = performance.now();
   const watch = await watched(work);

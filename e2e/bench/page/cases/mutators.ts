@@ -1,6 +1,6 @@
 /**
  * Changes made offline, and a server that decides: Hedgerow's mutators and Replicache on the same server, which answers
- * at once. It acknowledges nothing, so that all calls wait and are made again.
+ * at once. It acknowledges no call, so that all calls wait and run again.
  */
 import type { Store, Transaction } from 'hedgerow';
 import { mutators, type ServerLink } from 'hedgerow/mutators';
@@ -11,9 +11,9 @@ import { idOf, type Row } from '../rows.js';
 import { lab, missing, openNamed, timerGap } from './sync-lab.js';
 import { replicaOf } from './sync-peers.js';
 
-/** Calls whose way to a watcher is measured. */
+/** Calls whose time to a watcher is measured. */
 const CALLS = 200;
-/** Calls that wait, and rows that the server has changed meanwhile. */
+/** Waiting calls, and rows that the server has changed by then. */
 const [QUEUED, QUICK_QUEUED] = [10_000, 500];
 /** Calls that are made at once while the queue is filled. */
 const AT_ONCE = 100;
@@ -23,11 +23,11 @@ interface Close {
   readonly owner: string;
 }
 
-/** An app that has been opened. */
+/** An open app. */
 interface App {
-  /** Brings what is new; resolves when the page can read `last` as it is at the server. */
+  /** Pulls changes; resolves when the page can read the server's version of `last`. */
   pull(last: Row): Promise<unknown>;
-  /** Resolves when it is stored, where `pull` resolves before. */
+  /** Resolves when the pulled rows are stored, where `pull` resolves before. */
   stored?(): Promise<unknown>;
   call(args: Close): Promise<unknown>;
   /** Calls `listener` with the keys of each change. */
@@ -91,7 +91,7 @@ async function openReplicache(url: string): Promise<App> {
   };
 }
 
-/** A job, with what a person would notice of it. */
+/** Measures a job, with what a person would notice of it. */
 async function noticed(work: () => Promise<unknown>): Promise<Sample> {
   const watch = await watched(() => timerGap(async () => (await timed(work)).ms));
   const { gapMs, result: value } = watch.result;
@@ -102,7 +102,7 @@ async function noticed(work: () => Promise<unknown>): Promise<Sample> {
   return { value, details };
 }
 
-/** From calls, one after the other, until a watcher hears of them. */
+/** Measures the time from each of several calls to the watcher. */
 async function callsOf(app: App, rows: number): Promise<Sample> {
   const times: number[] = [];
   let heard: (keys: readonly string[]) => void = () => {};
@@ -135,7 +135,7 @@ async function rebaseOf(app: App, rows: number, queued: number): Promise<Sample>
     }
   });
   const { rows: changed } = await lab.changeFeed(queued, rows);
-  // What so many commits leave behind is collected.
+  // Leftovers of so many commits are collected.
   await new Promise((resolve) => setTimeout(resolve, 2000));
   const last = changed.at(-1) as Row;
   const sample = await noticed(() => app.pull(last));
@@ -155,13 +155,13 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
   return async ({ rows, quick }) => {
     const { near } = await lab.feed(rows, 'replicache');
     const { rows: changed } = await lab.changeFeed(1, rows);
-    // The server makes the answer once: it is ready before anybody is timed.
+    // The server makes the answer once: it is ready before any clock starts.
     await (await firstPull(near)).arrayBuffer();
     let app: App | undefined;
     let storedMs = 0;
     const startMs = performance.now();
     const pulled = await noticed(async () => {
-      // Opening is in it: Replicache pulls by itself then.
+      // Opening counts: Replicache pulls by itself then.
       app = await openApp(near);
       await app.pull(changed[0] as Row);
     });
@@ -182,7 +182,7 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
   };
 }
 
-/** The answer of a first pull alone: fetched, or parsed as well; nothing is kept. */
+/** Fetches the answer of a first pull, or parses it as well; keeps no row. */
 const fetchAct: Act = async ({ rows }) => {
   const { near } = await lab.feed(rows, 'replicache');
   await (await firstPull(near)).arrayBuffer();

@@ -1,5 +1,5 @@
 /**
- * Opening stores of two sizes in pages just loaded: what opening costs should not grow with the rows. To be run with
+ * Opens stores of two sizes in pages just loaded: the cost of opening should not grow with the rows. Run it with
  * `--rows 4000000`.
  */
 import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
@@ -9,11 +9,11 @@ import { HEDGEROW } from '../peers/index.js';
 import { type Row, randomIds, rowsInTurn } from '../rows.js';
 import { opened } from './life-second.js';
 
-/** The small store has one of so many rows. */
+/** The small store has one row for this many of the large one. */
 const SMALL = 40;
 /** Rows that are made, and loaded, at once. */
 const BATCH = 100_000;
-/** How long the page that has loaded the rows stays: a store that rests prepares its next opening within two seconds. */
+/** How long the page that has loaded the rows stays: an idle store prepares its next opening within two seconds. */
 const STAY_MS = 4000;
 
 async function fill(rows: number): Promise<Samples> {
@@ -39,7 +39,7 @@ async function openedOnce(rows: number): Promise<Samples> {
   return { 'open-large': { value: ms, details: { 'of that open, ms': openMs } } };
 }
 
-/** A store with a share of the rows, and a page of its own that opens it. */
+/** A store with a share of the rows, and its own page that opens it. */
 function withRows(name: string, kind: Contestant['kind'], share: number): Contestant {
   const count = ({ rows }: Setting) => Math.ceil(rows / share);
   return {

@@ -1,4 +1,4 @@
-/** A patch of all kinds of operations on a tenth of the rows, beside the load of all rows. */
+/** Compares a patch with all kinds of operations on a tenth of the rows with the load of all rows. */
 import type { PatchOperation } from 'hedgerow';
 import type { Act, Contestant, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
@@ -11,7 +11,7 @@ import { loadSample } from './life-first.js';
 const EVERYWHERE = (at: number) => at % 10 === 0;
 const IN_TEN_PLACES = (at: number, rows: number) => at % (rows / 10) < rows / 100;
 
-/** In the order of keys: puts of rows that are there and not, dels of such, and updates. */
+/** Makes operations in the order of keys: puts and dels of present and absent rows, and updates. */
 function makePatch(rows: number, isTouched: typeof IN_TEN_PLACES): PatchOperation[] {
   const patch = makeRows(rows)
     .filter((_, at) => isTouched(at, rows))
@@ -72,7 +72,7 @@ const loading: Contestant = {
   acts: [async ({ rows }) => ({ patch: await loadSample(HEDGEROW, makeRows(rows)) })],
 };
 
-/** What costs a patch what it costs: all leaves are made anew for these rows, too. */
+/** The main cost of a patch: putting these rows rewrites all leaves, too. */
 function putting(justOpened: boolean): Contestant {
   const act: Act = async ({ rows }) => {
     const changed = changedRows(makeRows(rows), 10);

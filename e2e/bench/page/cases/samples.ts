@@ -1,17 +1,17 @@
-/** Ways of taking a sample that several cases share. */
+/** Takes samples in ways that several cases share. */
 import type { Sample, Setting } from '../bench-case.js';
 import { percentile, timed } from '../measure.js';
 import { type Row, randomlyChanged } from '../rows.js';
 
 const UNCOUNTED_PUTS = 20;
 const LEAST_PUTS = 60;
-/** With enough puts, no more begin after this time. */
+/** After enough puts, no more begin after this time. */
 const PUTS_MS = 1500;
 const WARM_PASSES = 3;
 
 /**
- * Random rows changed, each put awaited before the next: p50 and p95. Every use on one database has
- * a seed of its own: a put of what is there already is no work to some.
+ * Changes random rows, each put awaited before the next: p50 and p95. Every use on one database has its own seed: a put
+ * that changes no value is no work to some peers.
  */
 export async function putLatency(
   { quick }: Setting,
@@ -35,7 +35,7 @@ export async function putLatency(
   return { value: percentile(times, 0.5), details: { 'p95, ms': percentile(times, 0.95) } };
 }
 
-/** The first pass, and the median of those that follow. */
+/** Times the first scan, and the median of the later ones. */
 export async function scanPasses(
   expected: number,
   pass: () => PromiseLike<readonly unknown[]>,

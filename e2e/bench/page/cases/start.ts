@@ -1,4 +1,6 @@
-/** Opening in pages just loaded, by the entries of the package: before and after the browser may have kept compiled code. */
+/**
+ * Opens in pages just loaded, by the entries of the package: before and after the browser may have kept compiled code.
+ */
 import type { Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { pause } from '../measure.js';
 import type { Peer } from '../peers/database.js';
@@ -7,10 +9,10 @@ import { randomIds } from '../rows.js';
 import { contestantOf, fill } from './contestants.js';
 import { opened } from './life-second.js';
 
-/** V8 keeps what it compiled once it has compiled nothing more for two seconds. */
+/** V8 keeps compiled code once it has compiled no more for two seconds. */
 const STAY_MS = 3500;
 
-/** Opens it, and stays open for a while: what nobody has open, Chromium has to open from disk. */
+/** Opens the store, and stays open for a while: Chromium opens a database from disk if no page has it open. */
 async function openFor(peer: Peer, { rows }: Setting, ms: number): Promise<Sample> {
   const [id = ''] = randomIds(1, rows, 6);
   const { db, openMs, ...all } = await opened(peer, id);

@@ -1,4 +1,4 @@
-/** Sum trees: leaves put at once and one by one, what following costs a load, and proofs. */
+/** Sum trees: measures leaves put at once and one by one, the cost of following to a load, and proofs. */
 import type { SumItem } from 'hedgerow';
 import { type SumLeaf, verifySumProof } from 'hedgerow/sum-proof';
 import type { Act, Contestant, Sample, Samples, Setting, Suite } from '../bench-case.js';
@@ -11,7 +11,7 @@ import { heard } from './indexes.js';
 
 type Tree = ReturnType<Awaited<ReturnType<typeof openStore>>['sumTree']>;
 
-/** Leaves that are put into a tree of so many. */
+/** The number of new leaves, and of leaves in the tree before. */
 const SHAPES: readonly (readonly [name: string, leaves: number, into: number])[] = [
   ['sum-fresh-100', 100, 0],
   ['sum-fresh-1000', 1000, 0],
@@ -23,7 +23,7 @@ const SHAPES: readonly (readonly [name: string, leaves: number, into: number])[]
   ['sum-1000-into-100000', 1000, 100_000],
 ];
 
-/** More leaves than these are not put one by one. */
+/** The most leaves that are put one by one. */
 const MOST_ONE_BY_ONE = 1000;
 const VALUE_BYTES = 32;
 const PROOFS = 500;
@@ -41,7 +41,7 @@ function makeLeaves(count: number, seed: number): SumItem[] {
 
 const totalOf = (leaves: readonly SumItem[]) => leaves.reduce((total, { sum }) => total + sum, 0n);
 
-/** Puts leaves; tells its longest slice, where it knows. */
+/** Puts leaves; returns its longest slice, where known. */
 type Put = (tree: Tree, leaves: readonly SumItem[]) => Promise<number | undefined>;
 
 const atOnce: Put = async (tree, leaves) => (await tree.putMany(leaves)).longestSliceMs;
@@ -54,11 +54,11 @@ const oneByOne: Put = async (tree, leaves) => {
 function putting(name: string, kind: Contestant['kind'], put: Put): Contestant {
   const isLoop = put === oneByOne;
   const left = SHAPES.filter(([, leaves]) => isLoop && leaves > MOST_ONE_BY_ONE);
-  // Each shape in a page of its own would load all of it anew: one store has a tree for each.
+  // A page for each shape would load all of the module again: one store has a tree for each.
   const act: Act = async (setting) => {
     const samples: Samples = {};
     const store = await openStore();
-    // The part of the core that has sum trees is loaded before any clock starts.
+    // The part of the core with sum trees is loaded before any clock starts.
     await store.sumTree('first').put('first', { value: new Uint8Array(), sum: 1n });
     for (const [shape, count, into] of SHAPES) {
       if (!wants(setting, shape) || left.some(([name]) => name === shape)) continue;

@@ -1,10 +1,10 @@
-/** What the suites of sync ask the runner for, and clocks for what waits for a network. */
+/** Sends the requests of the suites of sync to the runner, and times work that waits for a network. */
 import { open, type Store } from 'hedgerow';
 import type { Counts } from '../../lib/sync/wire.mjs';
 import { percentile } from '../measure.js';
 import type { Row } from '../rows.js';
 
-/** Addresses of one server: through 80 ms of round trip, and through none. */
+/** Addresses of one server: with 80 ms of round trip, and without delay. */
 export interface Places {
   readonly far: string;
   readonly near: string;
@@ -13,13 +13,13 @@ export interface Places {
 export type { Counts };
 
 interface Changed {
-  /** When the push of the other device had ended. */
+  /** The time at which the push of the other device ended. */
   readonly endMs: number;
   readonly rows: readonly Row[];
 }
 
 declare global {
-  /** There where the runner has servers: in Chromium. */
+  /** Present where the runner has servers: in Chromium. */
   var syncLab: ((name: string, ...args: readonly unknown[]) => Promise<unknown>) | undefined;
 }
 
@@ -49,7 +49,7 @@ export function openNamed(name: string): Promise<Store> {
 export const median = (values: readonly number[]) => percentile(values, 0.5);
 const MIB = 2 ** 20;
 
-/** Counts as details of a sample of many bytes. */
+/** Writes counts as details of a sample of many bytes. */
 export function wireDetails(counts: Counts): Record<string, number> {
   return {
     requests: counts.requests,
@@ -60,7 +60,7 @@ export function wireDetails(counts: Counts): Record<string, number> {
   };
 }
 
-/** The same of few bytes, of the middle of several times. */
+/** Writes counts of few bytes: the middle one of several. */
 export function smallDetails(all: readonly Counts[]): Record<string, number> {
   const of = (name: 'requests' | 'preflights' | 'receivedBytes' | 'sentBytes') =>
     median(all.map((one) => one[name]));
@@ -73,7 +73,7 @@ export function smallDetails(all: readonly Counts[]): Record<string, number> {
   };
 }
 
-/** The longest time, in milliseconds, in which the page ran no timer of 0 ms while `work` went on. */
+/** Measures the longest time, in milliseconds, in which the page ran no timer of 0 ms during `work`. */
 export async function timerGap<T>(work: () => Promise<T>): Promise<{ gapMs: number; result: T }> {
   let lastMs = performance.now();
   let gapMs = 0;

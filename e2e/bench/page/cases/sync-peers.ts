@@ -1,4 +1,6 @@
-/** The same jobs by Replicache's pull and PouchDB's replication, each beside Hedgerow with as many rows. */
+/**
+ * Runs the same jobs with Replicache's pull and PouchDB's replication, each compared with Hedgerow with as many rows.
+ */
 import type { Replicache } from 'replicache';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
@@ -17,11 +19,11 @@ import {
 
 const TIMES = 7;
 
-/** A peer that has been opened. */
+/** An open peer. */
 interface Replica {
-  /** Brings what is new; resolves when the page can read `last` as it is at the server. */
+  /** Pulls changes; resolves when the page can read the server's version of `last`. */
   pull(last: Row): Promise<unknown>;
-  /** Resolves when it is stored, where `pull` resolves before. */
+  /** Resolves when the pulled rows are stored, where `pull` resolves before. */
   stored?(): Promise<unknown>;
   count(): Promise<number>;
   close(): Promise<unknown>;
@@ -34,7 +36,7 @@ const lastRow = async (rows: number): Promise<Row> => {
   return last as Row;
 };
 
-/** A clone, and pulls of ten changed rows. */
+/** Measures a clone, and pulls of ten changed rows. */
 function replicaAct(
   name: string,
   wanted: 'replicache' | 'couch',
@@ -44,7 +46,7 @@ function replicaAct(
     const { far } = await lab.feed(all, wanted);
     const last = await lastRow(all);
     await lab.counts('far');
-    // Opening is in it: Replicache pulls by itself then.
+    // Opening counts: Replicache pulls by itself then.
     const { ms: storedMs, result } = await timed(async () => {
       const startMs = performance.now();
       const opened = await openReplica(far);
@@ -106,7 +108,7 @@ async function openReplicacheReplica(url: string): Promise<Replica> {
   return replicaOf(rep);
 }
 
-/** How Replicache pulls, and tells that it has stored what it has pulled. */
+/** Wraps Replicache: pulls, and waits until the pulled rows are stored. */
 export function replicaOf(rep: Replicache): Required<Replica> {
   const persists = new BroadcastChannel(`replicache-on-persist:${rep.name}`);
   const persisted = new Promise((resolve) => {

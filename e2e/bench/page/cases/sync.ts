@@ -1,4 +1,4 @@
-/** Sync with a server 80 ms away: what a clone, a pull and a push cost, and what the same rows cost by a download. */
+/** Sync with a server 80 ms away: measures a clone, a pull and a push, and a download of the same rows. */
 import type { Link, LinkOptions, Store } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, probeRemote, serverPokes } from 'hedgerow/remote';
@@ -17,10 +17,10 @@ import {
   wireDetails,
 } from './sync-lab.js';
 
-/** Times that a change of ten rows is measured. */
+/** The number of measured changes of ten rows. */
 const TIMES = 7;
 
-/** The key of the remote that is encrypted. */
+/** The key of the encrypted remote. */
 const KEY = Array.from({ length: 32 }, (_, nth) => nth);
 const SEALED: LinkOptions = {
   encryption: remoteKeys({ place: 'room', keys: () => Uint8Array.from(KEY) }),
@@ -35,7 +35,7 @@ async function checkRows(db: Store, expected: number): Promise<void> {
   if (count !== expected) throw new Error(`${count} rows of ${expected}`);
 }
 
-/** A clone without a network to wait for, to be compared with loads. */
+/** Clones without waiting for a network, for a comparison with loads. */
 async function clonedNear(rows: number, near: string, options?: LinkOptions) {
   await lab.counts('near');
   const db = await openNamed('near');
@@ -96,7 +96,7 @@ function seenBy(db: Store, ids: readonly string[]): { seen: Promise<number>; sto
   return { seen, stop };
 }
 
-/** Pulls of ten rows that another device has pushed, until a watcher is called. */
+/** Pulls ten rows that another device has pushed: measures until a watcher is called. */
 export async function pullTen(db: Store, link: Link): Promise<Sample> {
   const [times, calls, all]: [number[], number[], Counts[]] = [[], [], []];
   for (let nth = 0; nth < TIMES; nth++) {
@@ -122,7 +122,7 @@ export async function pullTen(db: Store, link: Link): Promise<Sample> {
   return { value, details };
 }
 
-/** From the end of the other device's push until a watcher is called, by the events of the server. */
+/** Measures from the end of the other device's push until a watcher is called, with the server's events. */
 async function poked(db: Store, link: Link, url: string): Promise<Sample> {
   const loop = link.sync({ everyMs: 3_600_000, pauseMs: 0, pokes: serverPokes(url) });
   try {
@@ -146,7 +146,7 @@ async function poked(db: Store, link: Link, url: string): Promise<Sample> {
   }
 }
 
-/** Ten rows that are changed here. */
+/** Returns ten rows that change here. */
 const ownRows = (nth: number, count: number): Row[] =>
   makeRows(count).map((row) => ({ ...row, id: `own/${row.id}`, modified: nth }));
 
@@ -182,7 +182,7 @@ async function pullNothing(link: Link): Promise<Sample> {
   return { value: median(times), details: smallDetails(all) };
 }
 
-/** A push to a head that another device has replaced meanwhile. */
+/** Pushes to a head that another device has replaced in the meantime. */
 async function pushRace(db: Store, link: Link): Promise<Sample> {
   const [times, all]: [number[], Counts[]] = [[], []];
   for (let nth = 0; nth < TIMES; nth++) {
@@ -216,7 +216,7 @@ const far: Act = async ({ rows }) => {
   return samples;
 };
 
-/** The first push of all rows, after the questions that are put to every new remote. */
+/** The first push of all rows, after the probes that every new remote gets. */
 const first: Act = async ({ rows }) => {
   const { far: url } = await lab.empty();
   const db = await openNamed('first');
@@ -239,7 +239,7 @@ const first: Act = async ({ rows }) => {
   return { 'push-first': { value: ms, details } };
 };
 
-/** What a load of all rows is no way of. */
+/** The cases that a load of all rows cannot do. */
 const ONCE = Object.fromEntries(
   ['pull-10', 'pull-poked', 'push-10', 'pull-nothing', 'push-race', 'push-first'].map((name) => [
     name,
@@ -247,7 +247,7 @@ const ONCE = Object.fromEntries(
   ]),
 );
 
-/** The same rows put, without a network. */
+/** Puts the same rows, without a network. */
 function load(name: string, kind: Contestant['kind'], isBytes: boolean): Contestant {
   const act: Act = async ({ rows: count }) => {
     const made = makeRows(count);
@@ -293,7 +293,7 @@ const NDJSON: Contestant = {
   ],
 };
 
-/** Clones of the same rows from a remote that is encrypted. */
+/** Clones the same rows from an encrypted remote. */
 const ENCRYPTED: Contestant = {
   name: 'hedgerow, encrypted',
   kind: 'variant',

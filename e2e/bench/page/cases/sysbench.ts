@@ -1,8 +1,8 @@
 /**
- * The workload by which SQLite is compared with prolly-tree databases, as key/value operations:
- * rows `{ id, k, c, pad }` under their key. The page waits for each statement, and for each
- * transaction, which is one message to the worker of SQLite and one commit on either side. Left
- * out is what needs secondary indexes, or sums and sorting in the database.
+ * The workload that compares SQLite with prolly-tree databases, as key/value operations: rows `{ id, k, c, pad }` under
+ * their key. The page waits for each statement, and for each transaction, which is one message to the worker of SQLite
+ * and one commit on either side. It leaves out statements that need secondary indexes, or sums and sorting in the
+ * database.
  */
 import type { Case, Contestant, Kind, Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
@@ -27,7 +27,7 @@ const CASES: readonly Case[] = [
   ['read-write-autocommit', '20 times what read-write does, each write a commit'],
 ].map(([name = '', title = '']) => ({ name: `sysbench-${name}`, title, unit: 'ms' }));
 
-/** A tenth of the rows of a full store: 10,000, as in the original. */
+/** Returns a tenth of the rows of a full store: 10,000, as in the original. */
 function rowsOf({ rows }: Setting): number {
   return Math.max(1000, Math.ceil(rows / 10));
 }

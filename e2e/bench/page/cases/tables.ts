@@ -1,4 +1,4 @@
-/** Tables beside the calls of the store that they make: what the layer costs. */
+/** Compares tables with the calls of the store that they make: the cost of the layer. */
 import type { Store } from 'hedgerow';
 import { type Table, table } from 'hedgerow/tables';
 import type { Act, Contestant, Samples, Suite } from '../bench-case.js';
@@ -7,7 +7,7 @@ import { openStore } from '../peers/hedgerow.js';
 import { random } from '../random.js';
 import { makeRows, type Row } from '../rows.js';
 
-/** A row whose time is a date, as it is in most apps; plain JSON has a number. */
+/** A row whose time is a date, as in most apps; plain JSON has a number. */
 type Dated = Omit<Row, 'modified'> & { readonly modified: Date };
 
 const GETS = 20_000;
@@ -51,7 +51,7 @@ const structured = table<Dated>()({ key: 'id', values: 'structured', indexes });
 
 async function openTable(issues: Table<Row> | Table<Dated>): Promise<Calls> {
   const { open } = await import('hedgerow');
-  // One type for both tables: rows are what the case makes them.
+  // One type for both tables: the case makes rows of the right kind.
   const db = await open('bench', { tables: { issues: issues as typeof plain } });
   const newest = db.issues.where({ status: 'open' }).orderBy('modified', 'desc').limit(PAGE);
   return {

@@ -1,4 +1,4 @@
-/** From a commit to the callbacks that it leads to, with few watchers and with many. */
+/** Measures from a commit to its callbacks, with few watchers and with many. */
 import type { Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { percentile, settle } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
@@ -6,7 +6,7 @@ import { idOf, type Row, rowsInTurn } from '../rows.js';
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Watchers, each of its share of the rows; of `all`, each of all rows. */
+/** Watchers, each of its share of the rows; with `all`, each of all rows. */
 const SCENES = [
   { name: 'watch-0', watchers: 0, all: false },
   { name: 'watch-1', watchers: 1, all: false },
@@ -22,12 +22,12 @@ const DIFFS = 30;
 
 interface Times {
   readonly put: number[];
-  /** From the put resolved, and from the put called, to the last callback. */
+  /** From the resolved put, and from the call of put, to the last callback. */
   readonly commit: number[];
   readonly loop: number[];
 }
 
-/** Puts one row after the other, each when the callbacks of the one before were called. */
+/** Puts one row after the other, each after the callbacks of the one before. */
 async function measure(
   store: Store,
   rows: number,
@@ -70,7 +70,7 @@ async function measure(
     times.commit.push(Math.max(0, lastMs - committedMs));
     times.loop.push(lastMs - startMs);
   }
-  // Whatever comes too late would be one call too many.
+  // A late call would be one too many.
   await settle();
   if (calls !== expected) throw new Error(`${calls} calls instead of ${expected}`);
   for (const stop of stops) stop();
@@ -97,7 +97,7 @@ async function watching({ rows, quick }: Setting): Promise<Samples> {
   const store = await openStore();
   await store.putMany(rowsInTurn(rows), { key: '/id' });
   const all = new Map(SCENES.map((scene) => [scene, { put: [], commit: [], loop: [] } as Times]));
-  // In turns, so that what else the machine does is shared by all.
+  // In turns, so that all share the machine's other work.
   for (let round = 0; round < (quick ? 2 : ROUNDS); round++) {
     for (const [at, [scene, times]] of [...all].entries()) {
       await measure(store, rows, scene, round * SCENES.length + at + 1, times);

@@ -1,11 +1,11 @@
-/** How alive the page is during a load: what `frames` measures, here and in the browser of a visitor. */
+/** Measures how alive the page is during a load, for `frames`, here and in the browser of a visitor. */
 import type { Samples, Setting } from '../bench-case.js';
 import { longTask, timed, watched } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
 import { makeRows, type Row } from '../rows.js';
 import type { PeerAct } from './contestants.js';
 
-/** The further figure that tells how long the load took meanwhile. */
+/** The further figure with the time of the watched load. */
 export const WATCHED_LOAD = 'load with frames watched, ms';
 
 /** Loads all rows in an order, and samples the longest gap between frames under `name`. */

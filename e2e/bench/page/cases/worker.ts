@@ -1,4 +1,4 @@
-/** A store in a worker beside the same store in the page: what each costs, and how long the page waits. */
+/** Compares a store in a worker with the same store in the page: the cost of each, and how long the page waits. */
 import { live } from 'hedgerow/live';
 import { type Table, table } from 'hedgerow/tables';
 import { connect } from 'hedgerow/worker';
@@ -28,7 +28,7 @@ async function openThere() {
   const worker = new Worker(new URL('./worker-host.ts', import.meta.url), { type: 'module' });
   const db = await connect<Tables>(worker);
   const close = async () => {
-    // The next page opens the same store: the worker is to be done with this one.
+    // The next page opens the same store: the worker must be done with this one.
     const closed = new Promise((resolve) => {
       worker.onmessage = resolve;
     });
@@ -46,7 +46,7 @@ const sampleOf = (value: number, watch: Watch): Sample => ({
   details: { 'longest gap between frames, ms': watch.frameGapMs, ...longTask(watch) },
 });
 
-/** Milliseconds of some work, and how the page was meanwhile. */
+/** Measures the milliseconds of some work, and how alive the page was. */
 async function taken(work: () => Promise<unknown>): Promise<Sample> {
   await settle();
   let ms = 0;
@@ -58,7 +58,7 @@ async function taken(work: () => Promise<unknown>): Promise<Sample> {
   return sampleOf(ms, watch);
 }
 
-/** As `taken`, as calls a second. */
+/** Like `taken`, as calls a second. */
 async function rate(count: number, work: () => Promise<unknown>): Promise<Sample> {
   const { value, details = {} } = await taken(work);
   return { value: (count / value) * 1000, details };
@@ -74,7 +74,7 @@ function actOf(opening: () => Promise<Opened>): Act {
     const { result, ms: openMs } = await timed(opening);
     samples['worker-open'] = { value: openMs };
     const { close } = result;
-    // Both have the calls that are measured.
+    // Both have the measured calls.
     const db = result.db as Awaited<ReturnType<typeof openHere>>['db'];
     samples['worker-load'] = await taken(() => db.issues.putMany(rows));
     const gets = quick ? 200 : GETS;
@@ -102,7 +102,7 @@ function actOf(opening: () => Promise<Opened>): Act {
   };
 }
 
-/** Milliseconds until a live window shows a row that was put before all. */
+/** Measures the milliseconds until a live window shows a row put before all others. */
 async function scrolled(
   db: Awaited<ReturnType<typeof openHere>>['db'],
   steps: number,

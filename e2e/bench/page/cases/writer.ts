@@ -1,4 +1,4 @@
-/** Rows one by one: buffered without a promise, and with a commit awaited for each. */
+/** Puts rows one by one: buffered without a promise, and with a commit awaited for each. */
 import type { Contestant, Sample, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';

@@ -1,4 +1,4 @@
-/** What every contestant can do, so that all cases are written once. */
+/** The common calls of all contestants, so that all cases are written once. */
 import type { Contestant } from '../bench-case.js';
 import type { Row } from '../rows.js';
 
@@ -11,20 +11,20 @@ export interface Limits {
 
 /** An open database. */
 export interface Database {
-  /** Puts many rows by the peer's best way; may tell of further figures. */
+  /** Puts many rows in the peer's best way; may return further figures. */
   load(rows: readonly Row[]): Promise<Readonly<Record<string, number>> | undefined>;
-  /** Resolves when what was loaded is stored, where `load` resolves before. */
+  /** Resolves when the loaded rows are stored, where `load` resolves before. */
   persisted?(): Promise<void>;
   remove(ids: readonly string[]): Promise<unknown>;
   put(row: Row): PromiseLike<unknown>;
   get(id: string): PromiseLike<unknown>;
   getMany(ids: string[]): PromiseLike<readonly unknown[]>;
   scan(limits: Limits): PromiseLike<readonly unknown[]>;
-  /** The row with a number, from 0, in the order of keys. */
+  /** Returns the row with a number, from 0, in the order of keys. */
   at?(n: number): PromiseLike<unknown>;
-  /** How many rows come before a key. */
+  /** Counts the rows before a key. */
   rank?(id: string): PromiseLike<number>;
-  /** Calls back after each change of a row, until the function returned is called. */
+  /** Calls back after each change of a row, until the returned function is called. */
   watch?(id: string, changed: (row: unknown) => void): Promise<() => void>;
   close(): Promise<unknown>;
 }
@@ -39,11 +39,11 @@ export interface Peer extends Pick<Contestant, 'name' | 'note' | 'cannot' | 'mos
   /** Whether rows are gone with the page. */
   readonly inMemory: boolean;
   open(setting: OpenSetting): Promise<Database>;
-  /** What this browser lacks that the peer needs. */
+  /** Names what the peer needs and this browser lacks. */
   missing?(): string | undefined;
 }
 
-/** The stores and databases of those that a visitor's browser runs, to be deleted by their names. */
+/** The names of the stores and databases that run in a visitor's browser, to delete them. */
 export const NAMES = { hedgerow: 'bench', dexie: 'bench-dexie', indexedDb: 'bench-raw' } as const;
 
 export const RELAXED: OpenSetting = { durability: 'relaxed' };

@@ -3,12 +3,12 @@ import type { Row } from '../rows.js';
 import { type Database, NAMES } from './database.js';
 
 export async function openStore(options: OpenOptions = {}): Promise<Store> {
-  // As the code of every other: what a page waits for is in the figure.
+  // Imported like the code of all peers: the figure includes the page's wait for it.
   const { open } = await import('hedgerow');
   return open(NAMES.hedgerow, { durability: 'relaxed', ...options });
 }
 
-/** A store that shows what is special to it, too. */
+/** A store that also shows its own special figures. */
 export interface HedgerowDatabase extends Database {
   readonly store: Store;
 }
@@ -17,7 +17,7 @@ export async function openHedgerow(options: OpenOptions): Promise<HedgerowDataba
   return over(await openStore(options));
 }
 
-/** What all cases call, over a store. */
+/** Implements the calls of all cases, over a store. */
 export function over(store: Store): HedgerowDatabase {
   return {
     store,

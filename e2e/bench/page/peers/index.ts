@@ -1,4 +1,4 @@
-/** All that is compared. A page loads the code of the one that it runs. */
+/** All peers. A page loads only the code of the one that it runs. */
 import type { Peer } from './database.js';
 import { DEXIE, INDEXED_DB, MILLION, NO_WATCH } from './visitor.js';
 
@@ -7,7 +7,7 @@ export { HEDGEROW } from './visitor.js';
 const GONE = 'in memory: nothing is left to open';
 const NOTHING_STORED = 'in memory: nothing is stored';
 const NO_DOLTLITE_FILE = 'in memory: its release 0.50.12 fails on a file of OPFS (null function)';
-/** Why sqlite-wasm can keep no files here. */
+/** Returns the reason why sqlite-wasm can keep no files here. */
 export const noFiles = () =>
   typeof navigator.storage?.getDirectory === 'function' ? undefined : 'this browser has no OPFS';
 const IN_MEMORY = {

@@ -1,4 +1,4 @@
-/** The part of PouchDB that is used; the package brings no types. */
+/** The used part of PouchDB; the package brings no types. */
 declare module 'pouchdb-browser' {
   interface AllDocsOptions {
     keys?: string[];

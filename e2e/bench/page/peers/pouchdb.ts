@@ -1,4 +1,4 @@
-/** PouchDB on its IndexedDB adapter. Documents carry revisions: an update has to name the last. */
+/** PouchDB on its IndexedDB adapter. Documents carry revisions: an update must name the last one. */
 import PouchDB from 'pouchdb-browser';
 import type { Row } from '../rows.js';
 import type { Database } from './database.js';
@@ -12,7 +12,7 @@ const document = (row: Row, rev: string | undefined): Document => ({
 });
 
 export async function openPouchDb(): Promise<Database> {
-  // The store is no replica of a CouchDB: only the last revision is of use.
+  // The store replicates no CouchDB: only the last revision is useful.
   const db = new PouchDB<Document>('bench-pouchdb', { auto_compaction: false, revs_limit: 1 });
   let stored = (await db.info()).doc_count;
 

@@ -47,7 +47,7 @@ function rangeOf({ prefix, from }: Limits): IDBKeyRange | null {
   return from === undefined ? null : IDBKeyRange.lowerBound(from);
 }
 
-/** A cursor that skips `n` rows at once. */
+/** Finds a row with a cursor that skips `n` rows at once. */
 function rowAt(store: IDBObjectStore, n: number): Promise<unknown> {
   const request = store.openCursor();
   return new Promise((resolve, reject) => {

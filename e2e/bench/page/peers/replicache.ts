@@ -1,6 +1,6 @@
 /**
- * Replicache: rows arrive in the patch of a pull, whose answer stands ready in the page. It keeps
- * them in memory, and stores them when the page has been idle for a while.
+ * Replicache: rows arrive in the patch of a pull, whose answer is ready in the page. It keeps them in memory, and
+ * stores them when the page has been idle for a while.
  */
 import {
   type PatchOperation,
@@ -13,7 +13,7 @@ import type { Database } from './database.js';
 
 const NAME = 'bench-replicache';
 
-/** As its types have it. */
+/** The JSON type of its API. */
 type Json = Row & Readonly<Record<string, string | number | undefined>>;
 
 const mutators = {
@@ -35,10 +35,10 @@ export async function openReplicache(): Promise<Database> {
       return { httpRequestInfo: { httpStatusCode: 200, errorMessage: '' }, response };
     },
   });
-  // No part of its API tells when rows are stored: it says so to its other tabs.
+  // Its API does not report when rows are stored: it sends that only to its other tabs.
   const persists = new BroadcastChannel(`replicache-on-persist:${rep.name}`);
 
-  /** Pulls, and resolves when a subscriber sees what the patch was to do. */
+  /** Pulls, and resolves when a subscriber sees the result of the patch. */
   async function pull(
     operations: PatchOperation[],
     isSeen: (tx: ReadTransaction) => Promise<boolean>,

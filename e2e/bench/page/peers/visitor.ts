@@ -1,4 +1,6 @@
-/** Those that a visitor's own browser compares, too: see `site/benchmark`. None needs a file or a header of a server. */
+/**
+ * The peers that a visitor's own browser compares, too: see `site/benchmark`. They need no file or header of a server.
+ */
 import type { Peer } from './database.js';
 import { openRaw } from './raw.js';
 

@@ -1,13 +1,13 @@
-/** The two sides of the comparison: what a statement is to each. */
+/** The two sides of the comparison: runs statements on each. */
 import type { OpenOptions } from 'hedgerow';
 import type { Statement, SysbenchRow } from './workload.js';
 
-/** Everything the workload asks for; each call is awaited by the page. */
+/** All calls of the workload; the page awaits each. */
 export interface Side {
   load(rows: readonly SysbenchRow[]): Promise<unknown>;
   one(statement: Statement): PromiseLike<unknown>;
   points(ids: string[]): PromiseLike<readonly unknown[]>;
-  /** One commit, and what the reads found. */
+  /** Runs one commit, and returns the results of the reads. */
   transaction(statements: readonly Statement[]): Promise<readonly unknown[]>;
   close(): Promise<unknown>;
 }

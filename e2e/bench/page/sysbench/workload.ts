@@ -1,4 +1,4 @@
-/** What sysbench's OLTP scripts do, as statements on keys and values; the same in every run. */
+/** Writes sysbench's OLTP scripts as statements on keys and values; the same in every run. */
 import { random } from '../random.js';
 
 export interface SysbenchRow {
@@ -41,7 +41,7 @@ export class Workload {
 
   all(): SysbenchRow[] {
     const rows = Array.from({ length: this.#rows }, (_, at) => this.#row(at));
-    // Strings put together here would be ropes, which the first to read them pays for.
+    // Concatenated strings would be ropes, whose cost the first reader pays.
     return JSON.parse(JSON.stringify(rows)) as SysbenchRow[];
   }
 

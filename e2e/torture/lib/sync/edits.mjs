@@ -1,16 +1,16 @@
-// The edits of two devices that sync: none is lost, none is there twice. An edit knows the one that it has replaced, which
-// whoever made it has seen.
+// Tracks the edits of two devices that sync: no edit is lost or there twice. An edit names the one that it has
+// replaced, which its author has seen.
 
 export class Edits {
   #all = new Map();
-  /** The edits that have seen one. */
+  /** For each edit, the edits whose authors have seen it. */
   #after = new Map();
-  /** Both sides of all conflicts that were told. */
+  /** Both sides of all reported conflicts. */
   #conflicts = [];
 
-  /** There may be such an edit from now on. One that is tried again may have seen another one. */
+  /** Notes that such an edit may exist from now on. A repeated one may have seen another edit. */
   begun(id, { key, before, isDeletion = false, by }) {
-    // One that is tried again comes after what was begun meanwhile.
+    // A repeated one follows the edits begun since then.
     this.#all.delete(id);
     this.#all.set(id, { id, key, before, isDeletion, by, isAcknowledged: false });
     if (before === undefined) return;
@@ -22,17 +22,20 @@ export class Edits {
     this.#all.get(id).isAcknowledged = true;
   }
 
-  /** How many edits of a device were acknowledged. */
+  /** Counts the acknowledged edits of a device. */
   count(by) {
     return [...this.#all.values()].filter((edit) => edit.by === by && edit.isAcknowledged).length;
   }
 
-  /** The log of conflicts of a device, as it is now; ids, or `null` for a deletion. */
+  /** Adds the current log of conflicts of a device; ids, or `null` for a deletion. */
   told(conflicts) {
     this.#conflicts.push(...conflicts);
   }
 
-  /** Those that were acknowledged to `by`, and are not in `places`, in a log, or replaced by who has seen them. */
+  /**
+   * Returns the acknowledged edits of `by` that are not in `places`, in a log, or replaced by an author who has seen
+   * them.
+   */
   lost(places, by) {
     const found = { places: new Map(places), logged: new Set(this.#conflicts.flat()), by };
     return [...this.#all.values()]
@@ -48,20 +51,20 @@ export class Edits {
     if (isDeletion && !found.places.has(key)) return true;
     const after = isDeletion ? this.#filled(edit) : this.#replacing(id);
     return after.some((next) => {
-      // Of what is known to be committed on the device that is looked at, there is a look of its own.
+      // Commits known on the checked device have their own check.
       const isKnown = next.isAcknowledged && (found.by === undefined || next.by === found.by);
       return isKnown || this.#isThere(next, found);
     });
   }
 
-  /** The edits that have seen one; of those that were tried again, what they saw last. */
+  /** Returns the edits that have seen one; for a repeated edit only its last try counts. */
   #replacing(id) {
     return [...(this.#after.get(id) ?? [])]
       .map((next) => this.#all.get(next))
       .filter(({ before }) => before === id);
   }
 
-  /** What was put where a deletion had left nothing: it has no other way to tell that it has seen one. */
+  /** Returns puts after a deletion, whose authors saw no row: they have no other way to name the deletion. */
   #filled({ id, key }) {
     const all = [...this.#all.values()];
     return all
@@ -69,7 +72,7 @@ export class Edits {
       .filter((edit) => edit.key === key && edit.before === undefined && !edit.isDeletion);
   }
 
-  /** All edits of the key of one, in the order in which they were begun, for messages. */
+  /** Lists all edits of the key of one, in the order in which they were begun, for messages. */
   storyOf(id) {
     const { key } = this.#all.get(id);
     const told = (edit) =>
@@ -85,7 +88,7 @@ export class Edits {
     return `${id} of ${key} (${all.map(told).join('; ')})`;
   }
 
-  /** Edits that stand though they were replaced, and conflicts between an edit and one that it has seen. */
+  /** Lists edits that stand though they were replaced, and conflicts between an edit and one that it has seen. */
   doubled(places) {
     const back = places
       .filter(([, id]) => this.#replacing(id).some(({ isAcknowledged }) => isAcknowledged))

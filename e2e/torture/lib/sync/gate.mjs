@@ -1,13 +1,13 @@
-// A remote that the page of a torture asks: it takes a little time, knows what is under way, and holds a request until the
-// browser is dead.
+// A remote for the page of a torture: it takes a little time, knows the requests under way, and holds a request until
+// the browser is dead.
 
 import { pause } from '../../../lib/engines/limits.mjs';
 import { below } from '../random.mjs';
 
-/** Longest time that a request takes before it takes effect, and as long after that, in milliseconds. */
+/** The longest time of a request before it takes effect, and again after that, in milliseconds. */
 const MOST_MS = 8;
 
-/** What kind of request reads or writes an object. */
+/** Returns the kind of a request that reads or writes an object. */
 const kindOf = (call, name) => {
   if (!name.startsWith('p/') && !name.startsWith('d/')) return `${call} repository`;
   return `${call} ${name.startsWith('p/') ? 'pack' : 'delta'}`;
@@ -16,14 +16,14 @@ const kindOf = (call, name) => {
 export class Gate {
   /** The remote through the gate. */
   remote;
-  /** How many requests of each kind there were. */
+  /** The number of requests of each kind. */
   seen = new Map();
   /** Swaps that have succeeded. */
   swaps = 0;
   #random;
   #under = new Set();
   #hold;
-  /** Ends the wait of what is held. */
+  /** Ends the wait of the held request. */
   #release = () => {};
 
   constructor(inner, random) {
@@ -39,14 +39,14 @@ export class Gate {
     };
   }
 
-  /** What is under way, and whether it has taken effect. */
+  /** The requests under way, and whether they have taken effect. */
   get underWay() {
     return [...this.#under].map(({ kind, isDone }) => ({ kind, isDone }));
   }
 
   /**
-   * Holds the `nth` request from now on that is of one of these kinds, before it takes effect or, if `isDone`, after that.
-   * Resolves when it is held.
+   * Holds the `nth` request from now on that is of one of these kinds, before it takes effect or, if `isDone`, after
+   * that. Resolves when it is held.
    */
   hold({ kinds, nth, isDone }) {
     return new Promise((resolve) => {
@@ -54,7 +54,7 @@ export class Gate {
     });
   }
 
-  /** Ends a hold: what was held takes effect now, or never. */
+  /** Ends a hold: the held request takes effect now, or never. */
   release(takesEffect) {
     this.#hold = undefined;
     this.#release(takesEffect);

@@ -1,6 +1,6 @@
-// `kill -9` of a whole browser while a page syncs with a remote, to which another device pushes at the same time. A round
-// is one store on one profile: it is killed while it clones, pushes, pulls, and writes a checkpoint; each next launch looks
-// at what is left, before it goes on. In the end both devices must have one root.
+// Runs `kill -9` on a whole browser while a page syncs with a remote, to which another device pushes at the same time.
+// A round is one store on one profile: it is killed while it clones, pushes, pulls, and writes a checkpoint; each next
+// launch checks the store before it goes on. In the end both devices must have one root.
 
 import { pause, within } from '../../../lib/engines/limits.mjs';
 import { call, visit, withPage } from '../driver.mjs';
@@ -14,10 +14,10 @@ import { KEY, World } from './world.mjs';
 
 /** The longest wait for the moment of a kill. */
 const MOST_MS = 120_000;
-/** Turns of both devices until they must be equal. */
+/** The most turns of both devices until they must be equal. */
 const TURNS = 4;
 
-/** Kills an engine `kills` times, in rounds; `show` is told how far it is. */
+/** Kills an engine `kills` times, in rounds; `show` gets the progress. */
 export function killSyncEngine(engine, options) {
   return withProfiles(engine, (profiles) => killOnProfiles({ engine, profiles, ...options }));
 }
@@ -55,7 +55,7 @@ class Round {
   #tally;
   #name;
   #random;
-  /** After which kill this is, for messages. */
+  /** The last kill, for messages. */
   #where = 'the beginning';
 
   constructor({ engine, origin, profileDir, world, round, tally, name }) {
@@ -69,7 +69,7 @@ class Round {
     this.#random = randomFrom(round.seed + 1);
   }
 
-  /** `told` is given the phase that is next. */
+  /** Runs all phases; `told` gets the next phase. */
   async run(phases, told) {
     for (const [nth, phase] of phases.entries()) {
       told(phase);
@@ -84,7 +84,7 @@ class Round {
     for (const problem of uncaught) this.#failed(`uncaught ${problem}`);
   }
 
-  /** The next launch looks at what the one before has left, and goes on; whether there is anything left. */
+  /** Launches again, checks what the kill has left, and goes on. Returns whether the store is there. */
   async #lookAgain(nth) {
     let isThere = false;
     await this.#launch(async (page) => {
@@ -105,7 +105,7 @@ class Round {
       for (const failure of this.#world.failures.splice(0)) this.#failed(failure);
     }
     await this.#world.other.stop();
-    // The world goes on while the browser is gone.
+    // The other device goes on while the browser is gone.
     await this.#world.other.editOnce();
   }
 
@@ -143,7 +143,7 @@ class Round {
     return { ...about, ...urls, rows: ROWS, blockRows: BLOCK_ROWS };
   }
 
-  /** Looks at the store; once more if the core has trapped, which is counted. */
+  /** Checks the store; repeats and counts the check if the core has trapped. */
   async #lookOnce(page, plan, isAll) {
     try {
       return await call(page, 'lookSynced', plan, isAll);
@@ -158,7 +158,7 @@ class Round {
     this.#tally.failed(`${this.#name}, after ${this.#where}`, problem);
   }
 
-  /** Looks at the store before it syncs again; whether there is one, or the browser has deleted it. */
+  /** Checks the store before it syncs again. Returns whether it is there, or the browser has deleted it. */
   async #look(page, phase) {
     const { edits, last } = this.#world;
     const looked = await this.#lookOnce(page, this.#plan(phase), false);
@@ -171,14 +171,14 @@ class Round {
       this.#tally.lostByControl += last - looked.control;
     }
     edits.told([...looked.conflicts, ...(await this.#world.other.conflicts())]);
-    // What the control has lost, the browser has.
+    // If the control has lost an edit, the browser has.
     const isKept = (id) => Number(id.split(' ')[1]) <= looked.control;
     const lost = edits.lost(looked.places, 'page').filter(isKept);
     for (const id of lost) this.#failed(`lost ${edits.storyOf(id)}`);
     return true;
   }
 
-  /** Both devices sync without kills until they have one root; then each edit must be somewhere, once. */
+  /** Syncs both devices without kills until they have one root; then each edit must be somewhere, once. */
   async #end(page) {
     const { edits, other } = this.#world;
     await call(page, 'editFirst', this.#plan('push'));

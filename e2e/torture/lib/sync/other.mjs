@@ -1,4 +1,4 @@
-// The other device: a store in memory of this process, which edits and pushes what the page edits, too.
+// The other device: a store in memory of this process, which edits and pushes rows that the page edits, too.
 
 import { randomBytes } from 'node:crypto';
 import { clone, memory } from 'hedgerow';
@@ -10,10 +10,10 @@ import { BASE, numbered, SHARED, SHARED_KEYS } from './keys.mjs';
 
 export const ROWS = 12_000;
 export const BLOCK_ROWS = 100;
-/** Bytes of a row, of which deflating saves half. */
+/** Bytes of a row; deflating saves half of them. */
 const TEXT_BYTES = 900;
 const POLL_MS = 10;
-/** Between two pushes, in milliseconds: at least half of it. */
+/** The time between two pushes, in milliseconds: at least half of it. */
 const PAUSES_MS = { clone: 300, pull: 180, push: 180, checkpoint: 3000 };
 
 const rowOf = (id) => ({ id, text: randomBytes(TEXT_BYTES).toString('hex') });
@@ -40,7 +40,7 @@ export class Other {
   #isOver = true;
   #working = Promise.resolve();
 
-  /** A clone of what is at `url`. */
+  /** Clones the remote at `url`. */
   static async open(url, { key, policy, edits, random }) {
     const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
     const link = { probe: false, policy, encryption };
@@ -54,13 +54,13 @@ export class Other {
   }
 
   /**
-   * Edits and pushes until it is stopped, while the page is in this phase. `progress` counts what the page has come to: each
-   * push waits for that, so that a page on a busy machine does not lose every race.
+   * Edits and pushes until it is stopped, while the page is in this phase. `progress` counts the page's steps: each
+   * push waits for one, so that a page on a busy machine does not lose every race.
    */
   start(phase, progress) {
     this.#isOver = false;
     const half = PAUSES_MS[phase] / 2;
-    // Many rows at once have an object of their own, which pulls read.
+    // A commit of many rows has its own object, which pulls read.
     const isMany = () => phase === 'pull' && below(this.#random, 2) === 0;
     const work = async () => {
       while (!this.#isOver) {
@@ -72,11 +72,11 @@ export class Other {
       }
     };
     this.#working = work();
-    // It is told by `stop`.
+    // `stop` reports it.
     this.#working.catch(() => {});
   }
 
-  /** Stops after what it does now; rejects with what went wrong. */
+  /** Stops after the current step; rejects with its failure. */
   async stop() {
     this.#isOver = true;
     await this.#working;
@@ -111,7 +111,7 @@ export class Other {
     this.#edits.acknowledged(id);
   }
 
-  /** Both sides of each conflict in its log. */
+  /** Returns both sides of each conflict in its log. */
   async conflicts() {
     const found = [];
     for await (const { ours, theirs } of this.link.conflicts()) {

@@ -1,14 +1,14 @@
-// What is killed when: it follows from the seed.
+// Plans the kills from the seed.
 
 import { below } from '../random.mjs';
 
 /** The phases of a round, one after the other on one profile: a kill in each. */
 export const PHASES = ['clone', 'push', 'push', 'pull', 'checkpoint'];
 
-/** How long after it was called a call is killed at most, in milliseconds. */
+/** The latest kill after a call, in milliseconds. */
 const LONGEST_MS = { clone: 900, read: 300, push: 160, pull: 160, checkpoint: 1500 };
 
-/** Requests of a phase that are held: which, and up to the how manyth. */
+/** The requests of a phase that may be held, and the highest number to hold. */
 const HELD = {
   clone: [[['get pack'], 5]],
   read: [[['get pack'], 12]],
@@ -31,7 +31,7 @@ const CALLS = { clone: 'clone', read: 'read', push: 'push', pull: 'pull', checkp
 
 const pick = (random, list) => list[below(random, list.length)];
 
-/** What a round is about; half of them are encrypted, and half of each kind lazy. */
+/** Plans a round; half of them are encrypted, and half of each kind lazy. */
 export function roundOf(nth, random) {
   const isLazy = nth % 2 === 1;
   const isEncrypted = nth % 4 === 1 || nth % 4 === 2;
@@ -41,8 +41,8 @@ export function roundOf(nth, random) {
 }
 
 /**
- * When the phase `at` of a round is killed: while a certain request is held, before it takes effect or after, or a while
- * after a call began; these take turns.
+ * Plans the kill of the phase `at` of a round: while a certain request is held, before it takes effect or after, or a
+ * while after a call began; these take turns.
  */
 export function killOf({ nth, isLazy }, at, random) {
   const phase = PHASES[at];
@@ -51,14 +51,14 @@ export function killOf({ nth, isLazy }, at, random) {
   if (isHeld) {
     const [kinds, most] = pick(random, HELD[what]);
     const hold = { kinds, nth: 1 + below(random, most), isDone: below(random, 2) === 0 };
-    // One that was sent may take effect when its sender is gone.
+    // A sent request may take effect when its sender is gone.
     return { hold, delayMs: below(random, 100), takesEffect: below(random, 2) === 0 };
   }
   const nthCall = what === 'clone' ? 1 : 1 + below(random, 4);
   return { call: [CALLS[what], nthCall], delayMs: below(random, LONGEST_MS[what]) };
 }
 
-/** Says when it was, for the messages of problems. */
+/** Describes the moment, for the messages of problems. */
 export function toldKill({ hold, call, delayMs }) {
   const [name, nth] = call ?? [hold.kinds.join(' or '), hold.nth];
   const when = hold === undefined ? 'begun' : hold.isDone ? 'answered' : 'asked';

@@ -1,4 +1,4 @@
-// What kills in the midst of syncs came to.
+// Counts the results of kills during syncs.
 
 const add = (counts, name, more = 1) => {
   counts[name] = (counts[name] ?? 0) + more;
@@ -7,24 +7,24 @@ const add = (counts, name, more = 1) => {
 export class SyncTally {
   engine;
   version;
-  /** Rounds that came to their end, by what they were about. */
+  /** Completed rounds, by kind. */
   rounds = {};
   kills = 0;
   /** Kills by what the page did then: a call of the link, `edit`, or `nothing`. */
   during = {};
-  /** Kills by a request that was under way then, and whether it had taken effect; `none` if there was none. */
+  /** Kills by a request that was under way then, and whether it had taken effect; `none` if there was no request. */
   requests = {};
-  /** Kills while a request was held, and those while a call of the link or a request was under way. */
+  /** Kills while a request was held, and kills during a call of the link or a request. */
   held = 0;
   midSync = 0;
-  /** Edits that were acknowledged. */
+  /** Acknowledged edits. */
   edits = { page: 0, other: 0 };
   conflicts = 0;
   /** Edits that the control has lost: the browser is to blame. */
   lostByControl = 0;
-  /** Where the browser had deleted the whole origin. */
+  /** Rounds in which the browser had deleted the whole origin. */
   wiped = [];
-  /** Looks that were made again, since the core had trapped. */
+  /** Repeated checks: the core had trapped. */
   traps = [];
   problems = [];
 
@@ -33,7 +33,7 @@ export class SyncTally {
     this.version = version;
   }
 
-  /** Notes what was going on at a kill. */
+  /** Notes the work under way at a kill. */
   killed({ current, underWay, isHeld }) {
     this.kills += 1;
     add(this.during, current ?? 'nothing');
@@ -44,7 +44,7 @@ export class SyncTally {
     if (isInCall || underWay.length > 0) this.midSync += 1;
   }
 
-  /** A round has ended as it must. */
+  /** Notes a round that has ended well. */
   ended(kind, { edits, conflicts }) {
     add(this.rounds, kind);
     this.edits.page += edits.count('page');
@@ -60,7 +60,7 @@ export class SyncTally {
     this.traps.push(`${where}: ${message} ${stack}`);
   }
 
-  /** A trap is a defect, even if nothing is lost by it. */
+  /** A trap is a defect, even if it loses no edit. */
   get isKept() {
     return this.problems.length === 0 && this.traps.length === 0;
   }

@@ -1,4 +1,5 @@
-// What a page that syncs meets: a remote by HTTP, the driver, which it tells what it does, and the other device.
+// The surroundings of a page that syncs: a remote over HTTP, the driver, which gets the page's reports, and the other
+// device.
 
 import { createServer } from 'node:http';
 import { memory, open } from 'hedgerow';
@@ -11,7 +12,7 @@ import { Other, putFirst } from './other.mjs';
 
 export const KEY = Array.from({ length: 32 }, (_, at) => (7 * at) % 256);
 
-/** A remote with the rows of the beginning; the same objects for all that ask. */
+/** Remotes with the first rows; all rounds get the same objects. */
 const firstRemotes = new Map();
 function firstRemote(key) {
   const kind = key === undefined ? 'plain' : 'encrypted';
@@ -40,13 +41,13 @@ async function copyOf(remote) {
 }
 
 export class World {
-  /** What the page asks; the other device asks the same remote at an address of its own. */
+  /** The remote of the page; the other device uses the same remote at another address. */
   gate;
   edits = new Edits();
   other;
-  /** Where the page finds the remote and the driver. */
+  /** The addresses of the remote and the driver for the page. */
   urls;
-  /** Of the edits of the page: the number of the next one, and of the last that was acknowledged. */
+  /** The numbers of the page's next edit, and of its last acknowledged one. */
   next = 1;
   last = 0;
   failures = [];
@@ -75,7 +76,7 @@ export class World {
     return world;
   }
 
-  /** What the page does now, if it has begun something and not ended it: the name of a call, or `edit`. */
+  /** The page's current work, between its begin and its end: the name of a call, or `edit`. */
   get current() {
     return this.#current;
   }
@@ -87,14 +88,14 @@ export class World {
     });
   }
 
-  /** The page is gone. */
+  /** Forgets the page, which is gone. */
   forget() {
     this.#current = undefined;
     this.#waiting = undefined;
   }
 
   async close() {
-    // What goes wrong while all of it ends is no news.
+    // Failures while everything ends do not matter.
     await this.other?.stop().catch(() => {});
     await this.other?.db.close();
     for (const server of this.#servers) await server.close();

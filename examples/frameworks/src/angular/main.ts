@@ -1,4 +1,4 @@
-// Compiles the templates in the browser: no build step of Angular's own.
+// Compiles the templates in the browser, without a build step of Angular's own.
 import '@angular/compiler';
 import { Component, signal } from '@angular/core';
 import { bootstrapApplication } from '@angular/platform-browser';

@@ -4,19 +4,19 @@ import { countryName } from '../../../../demo/src/cities.js';
 import { errorText, numberText } from '../common/text.js';
 import { type City, db } from './cities.js';
 
-/** Of a row, in pixels: fixed, so that the place of a row is its number. */
+/** The height of a row, in pixels: fixed, so that a row's number determines its place. */
 export const ROW_HEIGHT = 44;
 
-/** Windows begin at multiples of this, so that most scrolling asks for nothing. */
+/** Windows begin at multiples of this, so that most scrolling needs no query. */
 const STEP = 20;
 /** Rows in a window. It begins 20 to 39 rows above the first row on the screen, and so has 40 rows from there on. */
 const LIMIT = 4 * STEP;
 
-/** A list of any length: the browser's own scroll bar, and rows only where it has been scrolled to. */
+/** A list of any length: the browser's own scroll bar, and only the rows near the scrolled place. */
 export function VirtualList({ total, ref }: { total: number; ref: Ref<HTMLElement> }) {
   const [first, setFirst] = useState(0);
   const { rows, isStale, error } = useLive(db.cities.all().offset(first).limit(LIMIT));
-  // Rows of the window before stay where they belong until those of this one are there.
+  // Rows of the window before stay in their places until the rows of this one are there.
   const [shownFirst, setShownFirst] = useState(first);
   if (!isStale && shownFirst !== first) setShownFirst(first);
   return (

@@ -1,4 +1,4 @@
-/** The store of the cities, and where they come from: the file that the demo makes. */
+/** The store of the cities, filled from the file that the demo makes. */
 import { open } from 'hedgerow';
 import { table } from 'hedgerow/tables';
 import meta from '../../../../demo/public/data/cities.meta.json?raw';
@@ -13,7 +13,7 @@ const cities = table<City>()({ key: 'id' });
 
 export const db = await opened(open('cities', { tables: { cities } }));
 
-/** How many there are in the file. */
+/** The number of cities in the file. */
 export const TOTAL: number = JSON.parse(meta).rows;
 
 /** Loads all cities in one commit: the bytes of the file, straight into the store. */
@@ -22,7 +22,7 @@ export async function loadCities(onRows: (rows: number) => void): Promise<void> 
   await db.cities.putMany(response, { onProgress: ({ rows }) => onRows(rows) });
 }
 
-/** The number, from 0, of what is typed: a number from 1, or the beginning of a name. */
+/** Returns the number, from 0, for typed text: a number from 1, or the beginning of a name. */
 export async function numberOf(typed: string): Promise<number> {
   const text = typed.replaceAll(/[\s,.]/g, '');
   return /^\d+$/.test(text) ? Number(text) - 1 : db.cities.rank(prefixOf(typed));
@@ -35,5 +35,5 @@ export function putInFront(): Promise<unknown> {
   return db.cities.put({ id, ...place, lat: 78.2, lng: 15.6 });
 }
 
-/** Deletes what `putInFront` has put. */
+/** Deletes the places of `putInFront`. */
 export const removeNew = () => db.cities.deleteMany({ id: { startsWith: '!' } });

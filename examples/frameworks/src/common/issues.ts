@@ -1,4 +1,4 @@
-/** The store of all five apps, and what they ask of it. */
+/** The store of all five apps, and their queries and changes. */
 import { open } from 'hedgerow';
 import { type StandardSchema, table } from 'hedgerow/tables';
 import { opened } from './opened.js';
@@ -12,7 +12,7 @@ export interface Issue {
   readonly modified: number;
 }
 
-/** What a title must be. A schema of zod, valibot or arktype can stand here. */
+/** Checks titles. A schema of zod, valibot or arktype can stand here. */
 const schema: StandardSchema<Issue> = {
   '~standard': {
     version: 1,
@@ -35,7 +35,7 @@ export const issues = table({
 /** One store for all five: open two of them side by side. */
 export const db = await opened(open('issues', { tables: { issues } }));
 
-/** What a list shows: the newest first. */
+/** Returns the query of a list: the newest first. */
 export function issuesOf(filter: Filter) {
   const chosen = filter === 'all' ? db.issues.all() : db.issues.where({ state: filter });
   return chosen.orderBy('modified', 'desc');
@@ -43,7 +43,7 @@ export function issuesOf(filter: Filter) {
 
 export const openIssues = issuesOf('open');
 
-/** Adds what is typed in a form. Returns why not, if it cannot, and leaves the text in the form. */
+/** Adds the text of a form. If it cannot, returns the reason, and leaves the text in the form. */
 export async function add(form: HTMLFormElement): Promise<string> {
   const input = form.elements.namedItem('title') as HTMLInputElement;
   const title = input.value.trim();
@@ -55,13 +55,13 @@ export async function add(form: HTMLFormElement): Promise<string> {
   return failure;
 }
 
-/** Opens a closed issue, closes an open one. Returns why not, if it cannot. */
+/** Opens a closed issue, closes an open one. If it cannot, returns the reason. */
 export function toggle({ id, state }: Issue): Promise<string> {
   const next = state === 'open' ? 'closed' : 'open';
   return failureOf(db.issues.update(id, { state: next, modified: Date.now() }));
 }
 
-/** Why something has failed; nothing if it has not. */
+/** Returns the reason of a failure; an empty text after a success. */
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => '',

@@ -1,6 +1,6 @@
 import { messageOf } from './text.js';
 
-/** A store that is being opened. If that fails, the page says why in the place of the app. */
+/** Waits for a store that is being opened. If that fails, the page shows the reason in the place of the app. */
 export async function opened<Store>(opening: Promise<Store>): Promise<Store> {
   try {
     return await opening;

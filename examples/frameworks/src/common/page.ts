@@ -1,4 +1,4 @@
-/** What stands around each app: links to the others, and the lines of its code that name Hedgerow. */
+/** Frames each app: with links to the others, and the lines of its code that name Hedgerow. */
 import { glueOf } from './glue.js';
 
 const PAGES = {
@@ -10,7 +10,7 @@ const PAGES = {
   cities: '171,075 rows',
 };
 
-/** The code of the apps, as it is written. */
+/** The code of the apps, as written. */
 const sources = import.meta.glob<string>('../{react,vue,svelte,solid,angular,cities}/*', {
   query: '?raw',
   import: 'default',

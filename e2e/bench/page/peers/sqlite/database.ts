@@ -1,6 +1,6 @@
 /**
- * SQLite in a worker, from the page: a call is a message. Rows go there as objects, in batches,
- * and are made JSON in the worker; they come back as one text that the page parses.
+ * SQLite in a worker, called from the page: a call is a message. Rows go there as objects, in batches, and the worker
+ * makes JSON of them; they come back as one text that the page parses.
  */
 import type { Statement } from '../../sysbench/workload.js';
 import type { Database } from '../database.js';
@@ -44,7 +44,7 @@ class Connection {
   }
 }
 
-/** What the sysbench workload needs beyond what all peers have. */
+/** The calls of the sysbench workload, in addition to the common ones. */
 export interface SqliteDatabase extends Database {
   load(rows: readonly { readonly id: string }[]): Promise<undefined>;
   put(row: { readonly id: string }): Promise<void>;

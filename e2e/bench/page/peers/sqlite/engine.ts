@@ -18,7 +18,7 @@ async function openDatabase(init: Init, { where, tuned = false }: OpenCall): Pro
     db = new sqlite3.oo1.DB(':memory:');
   }
   if (tuned) {
-    // Without shared memory a write-ahead log needs the file for itself.
+    // Without shared memory a write-ahead log needs exclusive use of the file.
     db.exec('PRAGMA locking_mode=EXCLUSIVE');
     const mode = db.selectValue('PRAGMA journal_mode=WAL');
     if (mode !== 'wal') throw new Error(`the journal mode is ${mode}, not wal`);
@@ -53,7 +53,7 @@ class Engine implements Calls {
     statement.stepReset();
   }
 
-  /** The only column of all rows. */
+  /** Reads the only column of all rows. */
   #texts(sql: string, ...values: (string | number)[]): string[] {
     const statement = this.#prepared(sql);
     if (values.length > 0) statement.bind(values);

@@ -1,4 +1,4 @@
-/** What the page asks of the worker. One message for a call, one for its answer. */
+/** The messages between page and worker: one for a call, one for its answer. */
 import type { Statement } from '../../sysbench/workload.js';
 import type { Limits } from '../database.js';
 
@@ -9,7 +9,7 @@ export interface OpenCall {
   readonly tuned?: boolean;
 }
 
-/** The calls, each with what it takes and what it answers. Texts are JSON. */
+/** The calls, each with its arguments and its answer. Texts are JSON. */
 export interface Calls {
   open(call: OpenCall): void;
   begin(): void;
@@ -23,7 +23,7 @@ export interface Calls {
   scan(limits: Limits): string;
   at(n: number): string | undefined;
   rank(id: string): number;
-  /** Everything in one transaction; the answer is an array of what the reads found. */
+  /** Runs everything in one transaction; the answer is an array of the results of reads. */
   transaction(statements: readonly Statement[]): string;
   close(): void;
 }
