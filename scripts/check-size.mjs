@@ -15,23 +15,23 @@ import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
 const BUDGET_BYTES = 159_500;
-/** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
+/** For the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
 const SLIM_BUDGET_BYTES = 162_800;
-/** Of its scripts: it would expose a module that is inlined by mistake. */
+/** For its scripts alone: it exposes a module that is inlined by mistake. */
 const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
-/** Of entries that a page can load without a store. */
+/** The entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'core/sum-proof/index.js', budget: 6_000 },
   { name: 'remote', file: 'sync/remote/index.js', budget: 13_500 },
   { name: 'keys', file: 'store/keys/index.js', budget: 2_100 },
-  // All that a page needs whose store is in a worker.
+  // The only code of a page whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 10_000 },
   { name: 's3', file: 'sync/remote/adapters/s3.js', budget: 9_700 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
   { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_000 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
-/** Of the page of the inspector, which is no part of an app. */
+/** For the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_300;
 /** Other rooms, except the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|link\/take-patch)/;

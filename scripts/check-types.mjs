@@ -14,7 +14,7 @@ const FROM = join(ROOT, 'js', 'test', 'types');
 const TO = join(ROOT, '.cache', 'types');
 const DECLARATIONS = join(ROOT, '.cache', 'declarations');
 const MANY_DIR = join(ROOT, '.cache', 'types-many');
-/** Of the app with many tables; twice its need. */
+/** The limit of the app with many tables; twice its need. */
 const MAX_INSTANTIATIONS = 300_000;
 const COMPILERS = [...(process.argv.includes('--newest') ? [] : ['typescript-5.4']), 'typescript'];
 

@@ -62,7 +62,7 @@ await runMain(async () => {
   console.log(`example: ${code.length} characters, ${bytes.length} bytes of bytecode (${hash})`);
 });
 
-// 118 MB of native code, of which the bundle would contain only a few calls: apps install it, the
+// 118 MB of native code, but the bundle would contain only a few calls: apps install it, the
 // checks do not.
 function withoutSqlite(context, name, platform) {
   if (name === '@op-engineering/op-sqlite') return { type: 'empty' };

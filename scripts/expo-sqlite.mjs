@@ -1,6 +1,6 @@
 // `node scripts/expo-sqlite.mjs [version or tarball ...]`: runs the tests of stores over expo-sqlite with its published
 // JavaScript instead of the stand-in, and compares its types with ours. Only its Kotlin and Swift stay a stand-in. Not
-// part of `npm test`: to fetch a version that is not in `.cache/expo-sqlite` takes 16 to 33 MB, of which it keeps the
+// part of `npm test`: a version that is not in `.cache/expo-sqlite` is a download of 16 to 33 MB. It keeps the
 // JavaScript.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
-// `node scripts/op-sqlite.mjs [version or tarball ...]`: runs the tests of stores over op-sqlite with
-// its published JavaScript instead of the mock. Only its C++ part stays a mock. Not part of `npm test`:
-// to fetch a version that is not in `.cache/op-sqlite` takes 118 MB, of which it keeps a few small
-// files.
+// `node scripts/op-sqlite.mjs [version or tarball ...]`: runs the tests of stores over op-sqlite with its published
+// JavaScript instead of the mock. Only its C++ part stays a mock. Not part of `npm test`: a version that is not in
+// `.cache/op-sqlite` is a download of 118 MB. It keeps a few small files.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -38,7 +38,7 @@ export interface Meta {
   readonly source: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of the file with the largest cities alone. */
+  /** The file with the largest cities alone. */
   readonly largest: { readonly rows: number; readonly bytes: number };
 }
 

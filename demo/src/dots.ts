@@ -24,7 +24,7 @@ const LINES = 128;
 export class DotReader {
   readonly #onDot: (lat: number, lng: number) => void;
   readonly #parts: Uint8Array[] = [];
-  /** The bytes of the first part that were read. */
+  /** The number of bytes read of the first part. */
   #at = 0;
   /** The end of the part before, which may hold a line's last bytes. */
   #before = new Uint8Array(0);

@@ -11,7 +11,7 @@ export const FRAME_MS = 1000 / 60;
 /** The shortest gap that counts as a standstill. A slice this long is to blame for it. */
 export const BAD_MS = 50;
 
-/** How a gap is shown: late for a frame or more left out, bad if the blamed work made the page stand still. */
+/** The look of a gap: late for a frame or more left out, bad if the blamed work made the page stand still. */
 export type GapKind = 'good' | 'late' | 'bad';
 
 export function kindOf(ms: number, isBlamed: boolean): GapKind {

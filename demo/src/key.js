@@ -2,7 +2,7 @@
  * Makes the key of a city. Plain JavaScript, since `prepare.mjs` makes keys in Node and the page makes prefixes of them
  * from typed text: both must fold a name in the same way.
  *
- *     paris/fr/11/1 name / country / first-level division / running number
+ *     paris/fr/11/1        name / country / first-level division / running number
  *
  * The slash is below every letter, digit and `_` in UTF-8, so a name comes before all longer names that start with it:
  * `paris/...` before `paris_01/...` before `parisot/...`.

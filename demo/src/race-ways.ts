@@ -3,7 +3,7 @@ import { destroy, open } from 'hedgerow';
 import { type City, type CityStore, STORE } from './cities.js';
 import { plainCities } from './city-table.js';
 
-/** How long a race is. */
+/** The length of a race. */
 export interface Course {
   readonly rows: number;
   /** The time for requesting puts; storing them takes about as long again. */

@@ -88,7 +88,7 @@ test.describe('a lost connection', () => {
     const button = internals.locator('.force-close').first();
     for (let dropped = 0; dropped < 5; dropped++) {
       await button.click();
-      // Not again before it is open: see `OPENING_LIMIT` for the consequence.
+      // Waits for the reopening before the next drop: see `OPENING_LIMIT`.
       await expect.poll(() => openings(page)).toBe(dropped + 1);
     }
     expect(await writing).toEqual([[true], true, true]);

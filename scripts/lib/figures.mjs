@@ -1,6 +1,6 @@
 // Reads and writes the published figures, `docs/figures.json`, and fills in the pages that show them. In a page the key
-// of a figure stands in a comment right before its text, `<!-- =load.hedgerow -->212 ms`, and a table stands between two
-// comments:
+// of a figure stands in a comment right before its text, `<!-- =load.hedgerow -->212 ms`, and a table stands between
+// two comments:
 //
 //   <!-- figures as=ratios rows=load,open columns=hedgerow,dexie -->
 //   <!-- end of figures -->

@@ -17,7 +17,7 @@ const TEXTS = ['package.json', 'README.md', ...COPIES];
 /** All others: built code, its declarations, modules of WebAssembly, and the page of the inspector. */
 const BUILT = /^dist\/[\w./-]+(?<!\.test|\.spec)\.(js|d\.ts|wasm|html)$/;
 
-/** Folders of which no file may be published. */
+/** Folders whose files must not be published. */
 const NEVER = /(^|\/)(test|tests|fixtures|bench|src|node_modules)\//;
 
 /** Fields that the registry, tools and people read. */

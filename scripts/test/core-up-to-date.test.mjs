@@ -23,5 +23,5 @@ test('a core that is up to date, or was built, lets it go on', async () => {
 
 test('Vitest asks before it runs any test', () => {
   const config = readFileSync(join(ROOT, 'js', 'vitest.config.ts'), 'utf8');
-  assert.match(config, /globalSetup: 'test\/core-up-to-date\.mjs'/);
+  assert.match(config, /globalSetup: 'test\/support\/core-up-to-date\.mjs'/);
 });

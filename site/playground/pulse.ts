@@ -6,7 +6,7 @@
 export interface Beat {
   /** When it ended, in milliseconds since the pulse began. */
   readonly endMs: number;
-  /** How long the thread was busy. */
+  /** The time that the thread was busy. */
   readonly ms: number;
 }
 

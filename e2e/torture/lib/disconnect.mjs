@@ -4,7 +4,7 @@
 import { call, withPage } from './driver.mjs';
 import { withProfiles } from './profiles.mjs';
 
-/** How often in a row, and how a store hears of it. */
+/** The number of losses in a row, and how a store hears of them. */
 const WAYS = [
   [1, 'at once'],
   [1, 'later'],
@@ -13,7 +13,9 @@ const WAYS = [
   [1, 'deleted'],
 ];
 
-/** Loses connections at every `stride`-th step; the ways take turns. `show` gets the progress. */
+/**
+ * Loses connections in each way at every `stride`-th step; the ways start at different steps. `show` gets the progress.
+ */
 export function loseConnections(engine, { origin, ...options }) {
   return withProfiles(engine, async (profiles) => {
     const found = { engine: engine.name, runs: 0, steps: 0, ways: {}, codes: {}, problems: [] };

@@ -53,7 +53,7 @@ at('#new').onsubmit = async (event) => {
 
 at('#colleague').onclick = ({ target }) => {
   const { name, value } = target as HTMLButtonElement;
-  // Whether no one else can have seen it, since it was not sent.
+  // A colleague cannot see an issue that was not sent.
   const isUnseen = (id: string) =>
     seen.pending.some((call) => call.name === 'createIssue' && (call.args as Args).id === id);
   const top = seen.issues.find(({ id, status }) => status === 'open' && !isUnseen(id));

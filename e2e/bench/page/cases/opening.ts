@@ -13,7 +13,7 @@ import { opened } from './life-second.js';
 const SMALL = 40;
 /** Rows that are made, and loaded, at once. */
 const BATCH = 100_000;
-/** How long the page that has loaded the rows stays: an idle store prepares its next opening within two seconds. */
+/** The time that the loading page stays: an idle store prepares its next opening within two seconds. */
 const STAY_MS = 4000;
 
 async function fill(rows: number): Promise<Samples> {
