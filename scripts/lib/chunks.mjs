@@ -39,6 +39,8 @@ class Imports {
   /** Returns all modules that a page has loaded with these; with `ever`, also the modules that they may load later. */
   reach(ids, { ever = false } = {}) {
     const imports = ever ? this.#ever : this.#now;
+    const unknown = ids.find((id) => !imports.has(id));
+    if (unknown !== undefined) throw new Error(`no entry imports ${unknown}`);
     const found = new Set(ids);
     for (const id of found) for (const next of imports.get(id) ?? []) found.add(next);
     return found;
@@ -88,7 +90,7 @@ export async function joinModules() {
   const shared = known.reach(others);
   const isShared = (id) => start.has(id) && shared.has(id);
   // A page that only verifies must not load code that tables and live queries share with the store.
-  const alone = known.reach([sourceOf('sum-proof/index')]);
+  const alone = known.reach([sourceOf('core/sum-proof/index')]);
   const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));

@@ -173,7 +173,7 @@ describe('words', () => {
 
 const TEXTS = [
   '',
-  '..',
+  '.',
   'Hello, World',
   'é É',
   'İI',

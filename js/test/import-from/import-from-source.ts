@@ -22,7 +22,7 @@ export class NoteSource implements RecordSource<Note, string> {
   add(count: number, length = 20): void {
     for (let at = 0; at < count; at++) {
       const id = `n${String(at).padStart(6, '0')}`;
-      this.notes.set(id, { id, text: `${at}`.padEnd(length, '..'), kind: `k${at % 3}` });
+      this.notes.set(id, { id, text: `${at}`.padEnd(length, '.'), kind: `k${at % 3}` });
     }
   }
 

@@ -103,7 +103,7 @@ const level = (error: unknown) =>
   !/adapters.abstract-level.ts/.test((error as Error)?.stack ?? '');
 
 export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = {
-  '..': {
+  '.': {
     open: { args: ({ storage }) => ['other', { storage }], end: closed, isKept: () => true },
     destroy: { args: () => ['other', { storage: memory() }] },
     verify: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },

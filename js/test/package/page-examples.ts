@@ -30,7 +30,7 @@ const loadSource = (file: string): Promise<Module> => import(/* @vite-ignore */ 
 /** The module of an import of a page. */
 async function load(from: string): Promise<Module> {
   if (!/^hedgerow(\/|$)/.test(from)) return import(/* @vite-ignore */ from);
-  const entry = MANIFEST.exports[from.replace('hedgerow', '..')];
+  const entry = MANIFEST.exports[from.replace('hedgerow', '.')];
   if (typeof entry !== 'object') throw new Error(`the package has no entry ${from}`);
   const file = entry.types.replace('./dist/', '').replace('.d.ts', '');
   if (file !== 'index' && file !== 'full') return loadSource(file);

@@ -18,7 +18,7 @@ async function published(rows = ROWS): Promise<{ remote: Remote; root: string }>
   await db.putMany(
     Array.from({ length: rows }, (_, nth): [string, unknown] => [
       `k${String(nth).padStart(6, '0')}`,
-      { nth, text: btoa(String.fromCharCode(...from.bytes(BYTES))) + '..'.repeat(MORE) },
+      { nth, text: btoa(String.fromCharCode(...from.bytes(BYTES))) + '.'.repeat(MORE) },
     ]),
   );
   const link = await db.remote(remote, { probe: false });

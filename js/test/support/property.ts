@@ -137,7 +137,7 @@ async function explained(
 function commandOf(variables: string, path = '', name = ''): string {
   // Vitest reads the name as a pattern: a dot stands for each character that a pattern, or a shell,
   // could take for something else.
-  const pattern = name.replaceAll(' > ', ' ').replace(/[^\w ,;:-]/g, '..');
+  const pattern = name.replaceAll(' > ', ' ').replace(/[^\w ,;:-]/g, '.');
   const runs = ENGINE
     ? `${variables} npm run units -- --engines ${ENGINE} ${basename(path)}`
     : `cd js && ${variables} npx vitest run ${relative(process.cwd(), path)}`;

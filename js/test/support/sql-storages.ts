@@ -80,7 +80,7 @@ export async function expoSqliteOf(
 
 export type Make = (options?: OpSqliteOptions) => Promise<Storage>;
 
-const [major = 0, minor = 0] = process.versions.node.split('..').map(Number);
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 /** `node:sqlite` needs a flag before that. */
 export const hasNodeSqlite = major > 22 || (major === 22 && minor >= 13);
 const NODE_DRIVERS: readonly SqliteDriver[] = [

@@ -91,7 +91,7 @@ const unawaited = (name: string) => ({
 it('the list has all calls that return promises', () => {
   const listed = (self: string) =>
     entries
-      .map(([name]) => name.split('../..'))
+      .map(([name]) => name.split('.'))
       .flatMap(([tx, ...rest]) =>
         rest.length > 1 === (self === 'table') && tx ? [rest.at(-1)] : [],
       );

@@ -170,7 +170,7 @@ const heads: readonly RemoteCase[] = [
     equal((await remote.swapHead(branch, undefined, state())).state, 'swapped', 'made again');
   }),
   fact('branches of similar names are apart', async ({ remote, branch, same }) => {
-    const names = ['', '/..', '/', '%', '%2f', ' ', '+', '?a=b', '#', 'é', '🌿', '&amp;', '../..'];
+    const names = ['', '/..', '/', '%', '%2f', ' ', '+', '?a=b', '#', 'é', '🌿', '&amp;', '.'];
     const written = new Map<string, Uint8Array>();
     for (const end of [...names, branch.toLowerCase(), branch.toUpperCase()]) {
       written.set(branch + end, state());
@@ -236,7 +236,7 @@ const objects: readonly RemoteCase[] = [
       await rejects(() => remote.get(name), 'invalid-argument', `get ${name}`);
       await rejects(() => remote.put(name, new Uint8Array()), 'invalid-argument', `put ${name}`);
     }
-    await rejects(() => remote.remove([`p/${hash}`, '../../..']), 'invalid-argument', 'remove ..');
+    await rejects(() => remote.remove([`p/${hash}`, '..']), 'invalid-argument', 'remove ..');
     await rejects(() => remote.readHead(''), 'invalid-argument', 'no branch');
     await rejects(() => remote.readHead('\ud800'), 'invalid-argument', 'half a pair');
     await rejects(() => remote.readHead('x'.repeat(201)), 'invalid-argument', 'too long');

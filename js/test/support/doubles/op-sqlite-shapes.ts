@@ -59,7 +59,7 @@ export function nodePackage(version: string): OpSqlite {
   return {
     isSQLCipher: () => false,
     isLibsql: () => false,
-    open: ({ name, location = '../..' }) =>
+    open: ({ name, location = '.' }) =>
       new NodeDatabase(join(location, name), isRawAlone(version)),
   };
 }

@@ -117,7 +117,7 @@ export const handles: readonly ContractCase[] = [
       'a\\b',
       'a b',
       'A-B',
-      '../../..',
+      '..',
       '🌿',
       '__proto__',
       '%2F',
